@@ -1,0 +1,370 @@
+"""Pictures and tables: attention heatmaps first of all.
+
+Whatever is shown here is shown twice: as a picture, and as text for those who do not see it (alt
+text and a table that opens under the picture). Colours mean the same as in the figures of the
+course, and no message hangs on a colour alone.
+
+Shapes: T = target timesteps (rows), S = source timesteps (columns).
+"""
+
+import base64
+import html
+import io
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+__all__ = [
+    "COLOURS", "Picture", "show", "table", "visible",
+    "attention_heatmap", "attention_heatmaps", "attention_difference", "attention_evolution",
+]
+
+# The colours of the course: readable as text on white, and apart for every kind of colour vision.
+COLOURS = {"encoder": "#0B62A4", "decoder": "#B34700", "attention": "#7A2E9D", "output": "#00694E"}
+
+WEIGHT_MAP = LinearSegmentedColormap.from_list(
+    "weights", ["#FFFFFF", "#E3CDEE", "#B884D2", "#7A2E9D", "#2E0B45"])
+DIFFERENCE_MAP = LinearSegmentedColormap.from_list(
+    "difference", ["#6B2A00", "#B34700", "#F0B98F", "#FFFFFF", "#C79FDB", "#7A2E9D", "#2E0B45"])
+
+INK = "#1F2430"
+DPI = 144
+
+
+# --- where we are, and how to show something there -------------------------------------------
+
+def kernel():
+    """The running notebook kernel, or None in a plain script."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    return getattr(get_ipython(), "kernel", None)
+
+
+def somebody_watches():
+    """Whether a person sits at this notebook: front ends offer to answer `input()`, batch runs do not."""
+    running = kernel()
+    return running is not None and bool(getattr(running, "_allow_stdin", False))
+
+
+def png(figure):
+    """The figure as the bytes of a PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
+    return buffer.getvalue()
+
+
+@dataclass
+class Picture:
+    """A figure with what it says in words (`alt`) and, if there is one, its data as (header, rows)."""
+
+    figure: Figure
+    alt: str
+    data: tuple = field(default=(), repr=False)
+
+    @property
+    def ax(self):
+        return self.figure.axes[0]
+
+    def bundle(self, image=None, kind="png"):
+        """What a notebook shows: HTML with alt text and table; the bare image where HTML is not trusted."""
+        still = png(self.figure)
+        width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
+        source = "data:image/{};base64,{}".format
+        tag = (f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" '
+               f'style="max-width:100%;height:auto;background:white" '
+               f'src="{source(kind, base64.b64encode(image or still).decode())}">')
+        if image:  # something that moves: whoever asked for less motion gets the still
+            tag = (f'<picture><source media="(prefers-reduced-motion: reduce)" '
+                   f'srcset="{source("png", base64.b64encode(still).decode())}">{tag}</picture>')
+        if self.data:
+            header, rows = self.data
+            tag += ("<details><summary>The same as a table</summary>"
+                    + html_table(rows, header) + "</details>")
+        return {"text/html": f"<div>{tag}</div>", "image/png": base64.b64encode(still).decode(),
+                "text/plain": self.alt}
+
+    def _ipython_display_(self):
+        """Silent: a picture has been shown when it was made, and need not be shown again as a value."""
+
+
+def show(figure, alt, data=()):
+    """Show a matplotlib figure with its alt text, and return it as a `Picture`.
+
+    `data` is (header, rows) and becomes a table that opens under the picture. Outside of a notebook
+    nothing is shown. A figure made by pyplot is closed, so that it does not appear a second time.
+    """
+    picture = Picture(figure, alt, data)
+    if kernel() is not None:
+        present(picture.bundle(), alt)
+    close(figure)
+    return picture
+
+
+def present(bundle, alt):
+    from IPython.display import display
+    display(bundle, raw=True, metadata={"image/png": {"alt": alt}})
+
+
+def close(figure):
+    import matplotlib.pyplot as plt
+    plt.close(figure)
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+def cell_text(value):
+    """A table cell as text: at most four digits that matter, no trailing noise."""
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return text == ""
+    return True
+
+
+def html_table(rows, header=(), caption=""):
+    """The table as HTML; the first column names its row, columns of numbers stand to the right."""
+    rows = [[cell_text(value) for value in row] for row in rows]
+    width = max([len(header), *(len(row) for row in rows)], default=0)
+    numeric = [all(is_number(row[i]) for row in rows if i < len(row)) for i in range(width)]
+    align = ["right" if number else "left" for number in numeric]
+
+    def line(cells, tag, scope):
+        return "<tr>" + "".join(
+            f'<{tag} {scope if tag == "th" else ""} style="text-align:{align[i]}">{html.escape(text)}</{tag}>'
+            if tag == "th" or i else
+            f'<th scope="row" style="text-align:{align[i]}">{html.escape(text)}</th>'
+            for i, text in enumerate(cells)) + "</tr>"
+
+    parts = ["<table>"]
+    if caption:
+        parts.append(f"<caption>{html.escape(caption)}</caption>")
+    if header:
+        parts.append("<thead>" + line([visible(str(h)) for h in header], "th", 'scope="col"') + "</thead>")
+    parts.append("<tbody>" + "".join(line(row, "td", "") for row in rows) + "</tbody></table>")
+    return "".join(parts)
+
+
+def text_table(rows, header=(), caption=""):
+    """The table as plain text, its columns in line."""
+    lines = [[cell_text(value) for value in row] for row in rows]
+    if header:
+        lines.insert(0, [visible(str(h)) for h in header])
+    width = max((len(line) for line in lines), default=0)
+    columns = [[line[i] if i < len(line) else "" for line in lines] for i in range(width)]
+    body = columns if not header else [column[1:] for column in columns]
+    padded = []
+    for column, cells in zip(columns, body):
+        size = max(map(len, column))
+        right = all(map(is_number, cells))
+        padded.append([text.rjust(size) if right else text.ljust(size) for text in column])
+    text = ["  ".join(line).rstrip() for line in zip(*padded)]
+    if header:
+        text.insert(1, "-" * max(map(len, text)))
+    return "\n".join(([caption] if caption else []) + text)
+
+
+def table(rows, header=(), caption=""):
+    """Show rows of values: a table in a notebook, aligned text elsewhere."""
+    rows = [list(row) for row in rows]
+    text = text_table(rows, header, caption)
+    if kernel() is None:
+        print(text)
+    else:
+        from IPython.display import display
+        display({"text/html": html_table(rows, header, caption), "text/plain": text}, raw=True)
+
+
+# --- attention -------------------------------------------------------------------------------
+
+def visible(text):
+    """Text in which a space, an end of line (our EOS), a tab and nothing at all can be seen."""
+    if text == "":
+        return "∅"
+    if text.strip(" \n\t") == "" or len(text) == 1:
+        return text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
+    return text.replace("\n", "⏎").replace("\t", "⇥")
+
+
+def as_weights(weights, source_tokens, target_tokens):
+    """(weights as a float array (T, S), source tokens, target tokens), or an error that names the shapes."""
+    if hasattr(weights, "detach"):
+        weights = weights.detach().cpu()
+    weights = np.asarray(weights, dtype=float)
+    source, target = ([visible(str(token)) for token in tokens] for tokens in (source_tokens, target_tokens))
+    if weights.shape != (len(target), len(source)):
+        raise ValueError(
+            f"weights of shape {weights.shape} do not fit {len(target)} target tokens (rows) "
+            f"and {len(source)} source tokens (columns)")
+    return weights, source, target
+
+
+def looks_at(weights, source, target):
+    """One short sentence per row: where each target token looks most."""
+    best = weights.argmax(axis=1)
+    return "; ".join(f"{token} looks most at {source[j]} ({row[j]:.2f})"
+                     for token, row, j in zip(target, weights, best))
+
+
+def weights_data(weights, source, target):
+    """The map as (header, rows) for a table."""
+    return ["target \\ source", *source], [[token, *(f"{w:.2f}" for w in row)]
+                                             for token, row in zip(target, weights)]
+
+
+def cell_inches(n_columns):
+    """The side of a cell: generous for a few tokens, still readable for thirty."""
+    return float(np.clip(6.6 / max(n_columns, 1), 0.27, 0.56))
+
+
+def figure_for(n_panels, source, target, columns=4):
+    """An empty figure and its panels, sized so that the cells are square and the labels have room."""
+    across = min(n_panels, columns)
+    down = math.ceil(n_panels / across)
+    cell = cell_inches(len(source) * across)
+    left = 0.30 + 0.085 * max(map(len, target), default=1)
+    top = 0.62 + 0.085 * max(map(len, source), default=1)
+    panel = (max(len(source) * cell, 1.1), len(target) * cell)
+    width, height = panel[0] + left + 0.25, panel[1] + top + 0.12
+    figure = Figure(figsize=(across * width + 0.85, down * height + 0.1), facecolor="white")
+    total = figure.get_size_inches()
+    axes = []
+    for index in range(n_panels):
+        row, column = divmod(index, across)
+        box = (column * width + left, total[1] - (row + 1) * height + 0.02, *panel)
+        axes.append(figure.add_axes((box[0] / total[0], box[1] / total[1], box[2] / total[0], box[3] / total[1])))
+    bar = (total[0] - 0.78, total[1] - height + 0.02, 0.14, min(panel[1], 2.4))
+    scale = figure.add_axes((bar[0] / total[0], bar[1] / total[1], bar[2] / total[0], bar[3] / total[1]))
+    return figure, axes, scale
+
+
+def draw_map(ax, weights, source, target, title="", numbers=None, colours=WEIGHT_MAP, low=0.0):
+    """Draw one map (T, S) into `ax`, on the true scale from `low` to 1."""
+    image = ax.imshow(weights, cmap=colours, vmin=low, vmax=1.0, aspect="equal", interpolation="nearest")
+    many = len(source) > 12
+    upright = max(map(len, source), default=1) <= 2
+    ax.xaxis.tick_top()
+    ax.set_xticks(range(len(source)), source, rotation=0 if upright else 60,
+                  ha="center" if upright else "left", rotation_mode="anchor", fontsize=8 if many else 11)
+    ax.set_yticks(range(len(target)), target, fontsize=8 if len(target) > 12 else 11)
+    ax.set_xticks(np.arange(-0.5, len(source)), minor=True)
+    ax.set_yticks(np.arange(-0.5, len(target)), minor=True)
+    ax.grid(which="minor", color="#D8D8DE", linewidth=0.6)
+    ax.tick_params(which="both", length=0, colors=INK)
+    for spine in ax.spines.values():
+        spine.set_color("#8A8D98")
+    if title:
+        ax.set_title(title, fontsize=11, color=INK, pad=8)
+    if numbers is None:
+        numbers = max(len(source), len(target)) <= 10
+    if numbers:
+        size = 8.5 if len(source) <= 12 else 5
+        for i, row in enumerate(weights):
+            for j, weight in enumerate(row):
+                red, green, blue, _ = image.cmap(image.norm(weight))
+                dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5
+                text = f"{weight:.2f}" if low == 0 else f"{round(weight, 2) + 0.0:+.2f}".replace("-", "−")
+                ax.text(j, i, text, ha="center", va="center",
+                        fontsize=size if low == 0 else size - 1.5, color="white" if dark else INK)
+    return image
+
+
+def draw_scale(ax, image, label="weight"):
+    bar = ax.figure.colorbar(image, cax=ax, ticks=[image.norm.vmin, 0, 0.5, 1] if image.norm.vmin else [0, 0.5, 1])
+    bar.set_label(label, fontsize=9, color=INK)
+    bar.ax.tick_params(labelsize=8, colors=INK)
+    bar.outline.set_edgecolor("#8A8D98")
+
+
+def attention_heatmap(weights, source_tokens, target_tokens, ax=None, title="", numbers=None):
+    """Show attention weights (T, S): a row per target token, a column per source token.
+
+    The colours run from 0 (white) to 1 on the true scale, so that maps can be compared. `numbers`
+    writes each weight into its cell; left to itself, it does so while they are easy to read. With
+    `ax` the map is drawn there, and showing the figure is up to you. Returns a `Picture`: `.figure`,
+    `.ax`, and in words `.alt`.
+    """
+    weights, source, target = as_weights(weights, source_tokens, target_tokens)
+    alt = f"Attention weights{': ' + title if title else ''}. {looks_at(weights, source, target)}."
+    data = weights_data(weights, source, target)
+    if ax is not None:
+        draw_map(ax, weights, source, target, title, numbers)
+        return Picture(ax.figure, alt, data)
+    figure, (ax,), scale = figure_for(1, source, target)
+    draw_scale(scale, draw_map(ax, weights, source, target, title, numbers))
+    return show(figure, alt, data)
+
+
+def attention_heatmaps(maps, source_tokens, target_tokens, numbers=False, columns=4):
+    """Show several maps side by side: `maps` is name → weights (T, S), of heads, steps or models."""
+    read = {name: as_weights(weights, source_tokens, target_tokens) for name, weights in maps.items()}
+    _, source, target = next(iter(read.values()))
+    figure, axes, scale = figure_for(len(read), source, target, columns)
+    for ax, (name, (weights, _, _)) in zip(axes, read.items()):
+        image = draw_map(ax, weights, source, target, str(name), numbers)
+    draw_scale(scale, image)
+    alt = "Attention weights, side by side. " + " ".join(
+        f"{name}: {looks_at(*what)}." for name, what in read.items())
+    rows = [[f"{name}: {row[0]}", *row[1:]] for name, what in read.items() for row in weights_data(*what)[1]]
+    return show(figure, alt, (weights_data(*next(iter(read.values())))[0], rows))
+
+
+def attention_difference(first, second, source_tokens, target_tokens, title="", numbers=None):
+    """Show first − second, two maps (T, S), on a scale from −1 to 1: where the first looks more, it is positive."""
+    first, source, target = as_weights(first, source_tokens, target_tokens)
+    second, _, _ = as_weights(second, source_tokens, target_tokens)
+    difference = first - second
+    figure, (ax,), scale = figure_for(1, source, target)
+    draw_scale(scale, draw_map(ax, difference, source, target, title, numbers, DIFFERENCE_MAP, low=-1.0),
+               "difference")
+    i, j = np.unravel_index(np.abs(difference).argmax(), difference.shape)
+    alt = (f"Difference of two attention maps{': ' + title if title else ''}. The largest is "
+           f"{difference[i, j]:+.2f}, where {target[i]} looks at {source[j]}.")
+    header, rows = weights_data(difference, source, target)
+    return show(figure, alt, (header, rows))
+
+
+def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6):
+    """Show how a map changed during training: `maps` is name (a step, say) → weights (T, S), in order.
+
+    An animation; readers who asked their system for less motion, and readers of a saved or exported
+    notebook that shows no HTML, see a few of the maps side by side instead.
+    """
+    from PIL import Image
+    names = list(maps)
+    chosen = [names[i] for i in np.unique(np.linspace(0, len(names) - 1, min(4, len(names))).round().astype(int))]
+    few = {name: as_weights(maps[name], source_tokens, target_tokens) for name in chosen}
+    _, source, target = few[chosen[0]]
+    still, axes, scale = figure_for(len(few), source, target)
+    for ax, (name, (weights, _, _)) in zip(axes, few.items()):
+        image = draw_map(ax, weights, source, target, str(name), numbers=False)
+    draw_scale(scale, image)
+    alt = "How attention changes during training. " + " ".join(
+        f"{name}: {looks_at(*what)}." for name, what in few.items())
+    rows = [[f"{name}: {row[0]}", *row[1:]] for name, what in few.items() for row in weights_data(*what)[1]]
+    picture = Picture(still, alt, (weights_data(*few[chosen[0]])[0], rows))
+    if kernel() is None:
+        return picture
+
+    frames = []
+    for name in names:
+        figure, (ax,), scale = figure_for(1, source, target)
+        weights, _, _ = as_weights(maps[name], source_tokens, target_tokens)
+        draw_scale(scale, draw_map(ax, weights, source, target, str(name), numbers=False))
+        frames.append(Image.open(io.BytesIO(png(figure))).convert("P", palette=Image.Palette.ADAPTIVE))
+    moving = io.BytesIO()
+    pace = round(1000 * seconds_per_map)
+    frames[0].save(moving, format="GIF", save_all=True, append_images=frames[1:], loop=0,
+                   duration=[pace] * (len(frames) - 1) + [4 * pace])
+    present(picture.bundle(moving.getvalue(), "gif"), alt)
+    return picture

@@ -1,0 +1,240 @@
+"""One loop for every training of the course: a budget, a bar, curves, and samples that get better.
+
+    view = tp.live(seconds=60, title="with attention")
+    for step in view:
+        ...
+        view.log(loss=loss)
+        if step % 100 == 0:
+            view.sample(decode(model))
+    view.plot()
+
+In a notebook at which somebody sits, a bar, the curves and the last samples are kept up to date;
+anywhere else nothing moves, and one summary is printed at the end.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+from matplotlib.figure import Figure
+
+from . import plots
+
+__all__ = ["live"]
+
+QUICK_SECONDS = 2.0
+QUICK_STEPS = 40
+REFRESH = 2.0  # seconds between two drawings of the curves
+LINES = [("#0B62A4", "-"), ("#B34700", "--"), ("#00694E", ":"), ("#7A2E9D", "-.")]
+
+
+def live(steps=None, seconds=None, title="", every=50):
+    """A `View` to iterate over: 0, 1, 2, … until `steps` or `seconds` (wall clock) run out.
+
+    `every` is the number of values of which a running mean is taken. With TP_QUICK=1 in the
+    environment, budgets are cut to two seconds and a few dozen steps.
+    """
+    return View(steps, seconds, title, every)
+
+
+class View:
+    """A training run: what was logged, how much of its budget is used, and the loop itself.
+
+    `history` is name → list of (step, value), `samples` a list of (step, text). An interrupt ends the
+    loop after the step in hand; iterating over the same view again goes on where it stopped.
+    """
+
+    def __init__(self, steps, seconds, title, every):
+        if steps is None and seconds is None:
+            raise ValueError("live() needs a budget: steps=… or seconds=…")
+        if os.environ.get("TP_QUICK") == "1":
+            steps = QUICK_STEPS if steps is None else min(steps, QUICK_STEPS)
+            seconds = QUICK_SECONDS if seconds is None else min(seconds, QUICK_SECONDS)
+        self.steps, self.seconds, self.title, self.every = steps, seconds, title, every
+        self.history, self.samples = {}, []
+        self.step = 0
+        self._spent = 0.0       # seconds used by earlier rounds of the loop
+        self._started = None    # when the present round began, None between rounds
+        self._stop = False
+
+    # -- the loop
+
+    def __iter__(self):
+        self._stop = False
+        self._started = time.perf_counter()
+        display = Display(self)
+        try:
+            with interrupts_stop(self):
+                while not self._stop and self.progress() < 1:
+                    yield self.step
+                    self.step += 1
+                    display.refresh()
+        finally:
+            self._spent, self._started = self.elapsed(), None
+            display.close()
+
+    def elapsed(self):
+        """Seconds spent in the loop, pauses between two rounds of it not counted."""
+        return self._spent + (0 if self._started is None else time.perf_counter() - self._started)
+
+    def progress(self):
+        """The fraction of the budget that is used, from 0 to 1: what a schedule needs."""
+        used = [0.0]
+        if self.steps is not None:
+            used.append(self.step / self.steps if self.steps else 1.0)
+        if self.seconds is not None:
+            used.append(self.elapsed() / self.seconds if self.seconds else 1.0)
+        return min(max(used), 1.0)
+
+    # -- what happened
+
+    def log(self, **values):
+        """Keep values of this step: numbers, or tensors with one element."""
+        for name, value in values.items():
+            value = value.item() if hasattr(value, "item") else float(value)
+            self.history.setdefault(name, []).append((self.step, value))
+
+    def mean(self, name):
+        """The mean of the last `every` values of `name`."""
+        last = [value for _, value in self.history[name][-self.every:]]
+        return sum(last) / len(last)
+
+    def sample(self, text):
+        """Keep a decoded sample of this step."""
+        self.samples.append((self.step, str(text)))
+
+    def summary(self):
+        """Title, steps, time and the running means, in one line."""
+        means = [f"{name.replace('_', ' ')} {self.mean(name):.4g}" for name in self.history]
+        line = " · ".join([f"{self.step} steps in {self.elapsed():.1f} s", *means])
+        return f"{self.title}: {line}" if self.title else line
+
+    def story(self, n=4):
+        """A few samples from the first to the last, a line each."""
+        if not self.samples:
+            return ""
+        last = len(self.samples) - 1
+        picked = sorted({round(last * i / max(n - 1, 1)) for i in range(n)})
+        return "\n".join(f"step {step:>5}  {plots.visible(text)}" for step, text in (self.samples[i] for i in picked))
+
+    # -- curves
+
+    def plot(self):
+        """Show the curves: pale each value, strong the running mean; `loss` and `val_loss` share a panel."""
+        if self.history:
+            return plots.show(self.figure(), self.alt())
+
+    def figure(self):
+        panels = {}
+        for name in self.history:
+            panels.setdefault(name.split("_")[-1], []).append(name)
+        figure = Figure(figsize=(3.6 * len(panels) + 0.4, 2.7), layout="constrained", facecolor="white")
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for ax, (label, names) in zip(axes, panels.items()):
+            for name, (colour, dash) in zip(names, LINES * len(names)):
+                steps, values = zip(*self.history[name])
+                if len(values) > 2 * self.every:
+                    ax.plot(steps, values, color=colour, alpha=0.18, linewidth=0.8)
+                ax.plot(steps, self.running_means(name), color=colour, linestyle=dash, linewidth=1.8,
+                        marker="o" if len(values) < 12 else None, markersize=3.5, label=name.replace("_", " "))
+            ax.set_xlabel("step")
+            ax.set_ylabel(label if len(names) > 1 else names[0].replace("_", " "))
+            if len(names) > 1:
+                ax.legend(frameon=False)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.grid(alpha=0.25)
+        if self.title:
+            figure.suptitle(self.title, fontsize=11)
+        return figure
+
+    def running_means(self, name):
+        """The running mean after each value of `name`; as raw values while there are only a few."""
+        values = [value for _, value in self.history[name]]
+        if len(values) <= 2 * self.every:
+            return values
+        sums = [0.0]
+        for value in values:
+            sums.append(sums[-1] + value)
+        starts = (max(0, i - self.every) for i in range(1, len(sums)))
+        return [(sums[i] - sums[start]) / (i - start) for i, start in enumerate(starts, 1)]
+
+    def alt(self):
+        said = [f"{name.replace('_', ' ')} goes from {self.running_means(name)[0]:.3g} to {self.mean(name):.3g}"
+                for name in self.history]
+        return f"Curves over {self.step} steps{': ' + self.title if self.title else ''}. " + "; ".join(said) + "."
+
+
+class Display:
+    """What is seen of a view while it runs: everything if somebody watches, the summary if not."""
+
+    def __init__(self, view):
+        self.view = view
+        self.bar = self.handle = None
+        self.in_notebook = plots.somebody_watches()
+        self.next = REFRESH
+        if not self.in_notebook and not (plots.kernel() is None and sys.stderr.isatty()):
+            return
+        from tqdm.auto import tqdm
+        # the bar counts what is said: steps where their number is known, seconds otherwise
+        self.bar = tqdm(total=view.steps or view.seconds, initial=self.used(), desc=view.title or None, leave=False,
+                        bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}")
+
+    def used(self):
+        return self.view.elapsed() if self.view.steps is None else self.view.step
+
+    def refresh(self):
+        if self.bar is None:
+            return
+        view = self.view
+        self.bar.update(self.used() - self.bar.n)
+        if view.elapsed() < self.next:
+            return
+        begin = time.perf_counter()
+        rate = view.step / max(view.elapsed(), 1e-9)
+        self.bar.set_postfix_str(f"{rate:.3g} steps/s")
+        if self.in_notebook and view.history:
+            self.draw()
+        # drawing may take a twentieth of the time, not more
+        self.next = view.elapsed() + max(REFRESH, 20 * (time.perf_counter() - begin))
+
+    def draw(self):
+        from IPython.display import display
+        view = self.view
+        bundle = plots.Picture(view.figure(), view.alt()).bundle()
+        bundle["text/html"] += f"<pre>{plots.html.escape(view.summary() + chr(10) + view.story())}</pre>"
+        if self.handle is None:
+            self.handle = display(bundle, raw=True, display_id=True)
+        else:
+            self.handle.update(bundle, raw=True)
+
+    def close(self):
+        view = self.view
+        if self.bar is not None:
+            self.bar.close()
+        if self.handle is not None:
+            self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
+        if self.in_notebook or plots.kernel() is not None or self.bar is not None:
+            print("\n".join(filter(None, [view.summary(), view.story()])))
+
+
+@contextmanager
+def interrupts_stop(view):
+    """While this lasts, the first interrupt asks the view to stop, the second one is an ordinary interrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def stop(number, frame):
+        view._stop = True
+        signal.signal(signal.SIGINT, previous)
+        print("Stopping after this step. Iterate over the same view to go on.", file=sys.stderr)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
