@@ -1,0 +1,176 @@
+"""Arithmetic as text: `94+8` in, `102` out.
+
+A sample is an expression and its answer, both written as strings; a network sees characters, never numbers.
+Everything here works on whole arrays of samples at once: there is no Python loop over samples.
+
+Axes by letter: N = samples (or B = batch), T = timesteps, V = vocabulary. Ids are stored time first, as int8.
+"""
+
+import re
+
+import numpy as np
+import torch
+
+OPERATORS = "+-*/%"
+GO, EOS = "=", "\n"
+ENCODER_ALPHABET = "".join(sorted("0123456789" + OPERATORS))  # 15 characters
+DECODER_ALPHABET = "".join(sorted("0123456789-." + GO + EOS))  # 14 characters, EOS is number 0
+
+
+# ---------------------------------------------------------------- strings
+
+def math_expressions_generation(n_samples=1000, n_digits=3, invert=True, operators=OPERATORS, seed=None):
+    """Random expressions `X` and their answers `Y`, two lists of `n_samples` strings.
+
+    Operands are uniform in 1 … 10^n_digits − 1, the operator is uniform in `operators`.
+    With `invert` the expression is written backwards: `94+8` becomes `8+49`.
+    """
+    a, symbol, b = draw(np.random.default_rng(seed), n_samples, n_digits, operators)
+    return expressions(a, symbol, b, invert).tolist(), answers(a, symbol, b).tolist()
+
+
+def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None):
+    """Operands `a`, `b` (int64) and operator characters between them, each of shape (N,).
+
+    `weights`: how often each operator is wanted, if not equally often.
+    """
+    a, b = rng.integers(1, 10**n_digits, size=(2, n_samples))
+    shares = None if weights is None else np.array(weights) / np.sum(weights)
+    symbol = rng.choice(list(operators), size=n_samples, p=shares)
+    return a, symbol, b
+
+
+def expressions(a, symbol, b, invert=True):
+    """The expressions as an array of N strings, written backwards with `invert`."""
+    largest = max(a.max(), b.max())
+    numerals = np.arange(largest + 1).astype(f"U{len(str(largest))}")  # looking up is faster than converting each
+    text = np.char.add(np.char.add(numerals[a], symbol), numerals[b])
+    return backwards(text) if invert else text
+
+
+def answers(a, symbol, b):
+    """What Python itself answers, as an array of N strings: quotients with 5 decimals, the others as integers."""
+    whole = np.select([symbol == "+", symbol == "-", symbol == "*", symbol == "%"], [a + b, a - b, a * b, a % b])
+    longest = max(len(str(np.abs(whole).max())) + 1, len(str(a.max())) + 6)
+    text, quotient = whole.astype(f"U{longest}"), symbol == "/"
+    # One formatting of all quotients at once: rounding them as arrays first would change the last decimal of some.
+    text[quotient] = ("%.5f " * quotient.sum() % tuple((a / b)[quotient].tolist())).split()
+    return text
+
+
+def backwards(strings):
+    """Each of N strings read from its end."""
+    strings = np.asarray(strings)
+    characters = _characters(strings)
+    source = np.char.str_len(strings)[:, None] - 1 - np.arange(characters.shape[1])
+    turned = np.take_along_axis(characters, np.maximum(source, 0), axis=1)
+    return np.where(source >= 0, turned, 0).astype(np.uint32).view(strings.dtype)[:, 0]
+
+
+def _characters(strings):
+    """The character codes (N, length) behind an array of strings; 0 after the end of a string."""
+    return np.ascontiguousarray(strings).view(np.uint32).reshape(len(strings), -1)
+
+
+# ---------------------------------------------------------------- ids
+
+def encode(strings, alphabet, length=None):
+    """Strings → ids `(T, N)`, int8, on T = `length` timesteps (the longest string if not given).
+
+    The padding after a string has the id `len(alphabet)`, one past the last character.
+    """
+    strings = np.asarray(strings, dtype=str)
+    characters = _characters(strings)
+    characters = characters[:, characters.any(axis=0)]
+    numbers = np.full(128, -1, dtype=np.int8)
+    numbers[[ord(character) for character in alphabet]] = range(len(alphabet))
+    numbers[0] = len(alphabet)
+    ids = numbers[characters.T]
+    if (ids < 0).any():
+        raise ValueError(f"a character outside the alphabet {alphabet!r}")
+    missing = (length or len(ids)) - len(ids)
+    if missing < 0:
+        raise ValueError(f"a string of {len(ids)} characters does not fit into {length} timesteps")
+    return torch.from_numpy(np.pad(ids, ((0, missing), (0, 0)), constant_values=len(alphabet)))
+
+
+def encode_answers(answers, length=None):
+    """Answers → `decoder_ids` `(T + 1, N)`, int8: GO, the answer, EOS, padding."""
+    return encode(np.char.add(np.char.add(GO, answers), EOS), DECODER_ALPHABET, length)
+
+
+def shifted(decoder_ids):
+    """`decoder_ids` `(T + 1, B)` → what the decoder reads and what it should say, `decoder_input` and `target` `(T, B)`.
+
+    The target is one step ahead, and padded with EOS: a decoder that has finished says so until the last timestep.
+    """
+    decoder_input, target = decoder_ids[:-1], decoder_ids[1:]
+    return decoder_input, target.masked_fill(target == len(DECODER_ALPHABET), DECODER_ALPHABET.index(EOS))
+
+
+def decode(ids, alphabet=DECODER_ALPHABET):
+    """Ids `(T, N)` → list of N strings, each up to its first EOS or padding, and without GO."""
+    lines = np.array([*alphabet, EOS])[ids.cpu().numpy().astype(int)].T
+    return ["".join(line).split(EOS, 1)[0].lstrip(GO) for line in lines.tolist()]
+
+
+def one_hot(ids, size):
+    """Ids `(T, B)` → float32 `(T, B, V)` with V = `size`; padding becomes a row of zeros."""
+    return (ids[..., None] == torch.arange(size, device=ids.device)).float()
+
+
+# ---------------------------------------------------------------- held-out pairs
+
+def held_out(a, b, share=0.25):
+    """Which of the operand pairs are kept for validation, a boolean array (N,).
+
+    The answer depends on the two numbers only, not on their order and not on the operator:
+    if `94+8` is held out, the network never trains on `8+94` or `94%8` either.
+    """
+    low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
+    mixed = low * np.uint64(0x9E3779B97F4A7C15) + high * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(40)) < share * 2**24
+
+
+def pairs_split(X, invert=True, share=0.25):
+    """Positions in `X` of the training and of the held-out expressions, two int arrays."""
+    a, b = np.array([re.split(r"\D", x[::-1] if invert else x) for x in X], dtype=int).T
+    kept = held_out(a, b, share)
+    return np.flatnonzero(~kept), np.flatnonzero(kept)
+
+
+def draw_split(rng, n_samples, training=True, n_digits=3, operators=OPERATORS, weights=None, share=0.25):
+    """As `draw`, but with training pairs only, or (`training=False`) with held-out pairs only."""
+    likely = 1 - share if training else share
+    a, symbol, b = draw(rng, int(1.3 * n_samples / likely) + 100, n_digits, operators, weights)
+    chosen = np.flatnonzero(held_out(a, b, share) != training)[:n_samples]
+    return a[chosen], symbol[chosen], b[chosen]
+
+
+# ---------------------------------------------------------------- samples for a network
+
+def encoded(a, symbol, b, n_digits=3, operators=OPERATORS, invert=True, least_digit_first=False):
+    """Operands and operators → `encoder_ids` `(T_enc, N)` and `decoder_ids` `(T_dec + 1, N)`, int8.
+
+    T_enc and T_dec depend on `n_digits` and `operators` only, so that all batches have the same shape.
+    With `least_digit_first` the answers are written backwards, as one computes them on paper;
+    quotients stay as they are, because their first digit is the one to begin with.
+    """
+    texts = answers(a, symbol, b)
+    if least_digit_first:
+        texts = np.where(symbol == "/", texts, backwards(texts))
+    longest = max({"+": n_digits + 1, "-": n_digits + 1, "*": 2 * n_digits, "%": n_digits, "/": n_digits + 6}[o]
+                  for o in operators)
+    encoder_ids = encode(expressions(a, symbol, b, invert), ENCODER_ALPHABET, 2 * n_digits + 1)
+    return encoder_ids, encode_answers(texts, length=longest + 2)
+
+
+def batches(batch_size, n_digits=3, operators=OPERATORS, weights=None, invert=True, least_digit_first=False,
+            share=0.25, seed=None):
+    """Fresh training batches without end: `(encoder_ids, decoder_ids)`, no held-out pair among them."""
+    rng = np.random.default_rng(seed)
+    while True:
+        sample = draw_split(rng, batch_size, True, n_digits, operators, weights, share)
+        yield encoded(*sample, n_digits, operators, invert, least_digit_first)
