@@ -1,0 +1,655 @@
+# %% [markdown]
+# # TP 3 · A network that reads a sum and writes the answer
+#
+# A string goes in, `94+8`. A string comes out, `102`. Nobody tells the network what a digit is, what `+` means, or that numbers exist. It sees characters, and it learns from examples.
+#
+# The model is an **encoder–decoder**: one recurrent network reads the question and keeps a vector, a second one starts from that vector and writes the answer, character by character. You write both, then the model that joins them, and then you find out why it calculates badly, and what makes it calculate well.
+#
+# **After this session you can**
+#
+# - turn strings into time-first tensors, with a `GO` and an `EOS`, and say what is shifted against what;
+# - write a GRU encoder and a GRU decoder, and say the shape of every tensor between them;
+# - write teacher forcing, free running and inference, and say when each is used;
+# - measure a sequence model honestly, by exact match;
+# - explain why the order in which an answer is written decides whether it can be learnt.
+#
+# **Time** about 2 hours. **You need first** recurrent networks and `nn.GRU` (TP 1). **Equipment** two CPU cores are enough; with a GPU, nothing changes but the speed.
+#
+# Axes are called by letter, here and in all sessions: **T** timesteps, **B** batch, **V** vocabulary, **H** hidden units. Tensors are *time first*: `(T, B, V)`.
+
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+import tp
+tp.start("tp3_seq2seq")
+
+# %% given="imports"
+import math
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tp.arithmetic import answers, backwards, draw_split, encode, expressions, math_expressions_generation, one_hot
+
+# %% [markdown]
+# ## 1 · From strings to tensors
+#
+# The data make themselves. Two numbers between 1 and 999, an operator among `+ - * / %`, and Python gives the answer. A division is written with five decimals. The question is written **backwards** (`94+8` becomes `8+49`): an old trick, and in section 6 you will see what it is worth.
+
+# %% demo="samples"
+X, y = math_expressions_generation(8, seed=3)
+tp.table(zip([x[::-1] for x in X], X, y), ["expression", "what the encoder reads", "what the decoder must write"])
+
+# %% [markdown]
+# Each character becomes a **one-hot** row: all zeros, and a single 1 at the number of the character. The encoder's alphabet has 15 characters (ten digits, five operators). The decoder's has 14: digits, the sign `-`, the decimal point, and two that are not part of any answer:
+#
+# - `GO`, written `=`: what the decoder reads when it has not written anything yet;
+# - `EOS`, the end of the line `\n`: what the decoder writes when it has finished. It is number 0.
+#
+# Strings are not equally long. After the end of a string, rows are all zeros.
+#
+# ![A one-hot matrix for the question 8+49: one row per timestep, one column per character of the alphabet, one filled cell per row; the last rows, after the end of the string, are empty](figures/encoder_input.svg)
+#
+# The decoder needs every answer twice, as what it **reads** and as what it **must write**:
+#
+# | timestep | 0 | 1 | 2 | 3 | 4 | 5 |
+# |---|---|---|---|---|---|---|
+# | reads (`decoder_input`) | `GO` | `1` | `0` | `2` | `EOS` | – |
+# | must write (`target`) | `1` | `0` | `2` | `EOS` | – | – |
+#
+# At timestep 1 it has read `1` and must write `0`. The target is the decoder's input, **one timestep earlier**. (A dash is a row of zeros. Its arg-max is number 0, which is `EOS`: after the end, the network is taught to go on writing `EOS`.)
+
+# %% [markdown]
+# ### Exercise 1 · Shift
+#
+# **Write** `shifted_target`: from what the decoder reads, make what it must write.
+#
+# - in: `decoder_input`, float, `(T, B, V)`;
+# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, and the last row is all zeros. The input itself must not change: the decoder still has to read it.
+#
+# **Example** (T = 3, B = 1, V = 2): `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
+#
+# *Minutes* 5 · *Difficulty* ●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Everything moves one step to the left in time. One row falls out in front, and one row is missing at the end. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> Without its first row the input is <code>(T - 1, B, V)</code>. What is missing is one row, <code>(1, B, V)</code>. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>torch.cat</code> joins tensors along an axis; <code>torch.zeros_like</code> of a slice has the shape, the dtype and the device that you need. </details>
+
+# %% exercise="shift"
+def shifted_target(decoder_input):
+    """What the decoder must write, from what it reads: (T, B, V) → (T, B, V), one timestep earlier."""
+    # TODO: drop the first timestep, add a timestep of zeros at the end
+    ### BEGIN SOLUTION
+    return torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])])
+    ### END SOLUTION
+
+# %% check="shift" points=2
+tp.check("shift")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp3_seq2seq.py, exercise "shift"
+### END HIDDEN TESTS
+
+# %% demo="see-shift"
+if tp.done("shift"):
+    alphabet = "".join(sorted("0123456789-=\n"))
+    decoder_input = one_hot(encode(["=102\n", "=7\n"], alphabet, length=6), len(alphabet))
+    target = shifted_target(decoder_input)
+    read = lambda tensor, b: [alphabet[row.argmax()] if row.any() else "–" for row in tensor[:, b]]
+    tp.table([["reads", *read(decoder_input, 0)], ["must write", *read(target, 0)],
+              ["reads", *read(decoder_input, 1)], ["must write", *read(target, 1)]], ["", *range(6)])
+
+# %% [markdown]
+# ## 2 · The encoder
+#
+# The encoder is a GRU that reads the question, one character per timestep. At each timestep it has a hidden vector. All of them together are `henc_ts`; the last one is `henc_final`, a summary of the whole question in H numbers. In this session the decoder will get `henc_final` and nothing else.
+
+# %% [markdown]
+# ### Exercise 2 · The encoder
+#
+# **Write** `EncoderRNN.forward`. The layer `self.gru` is there.
+#
+# - in: `encoder_input`, `(T, B, V)`; `henc_init`, `(1, B, H)`, the hidden state to start from, or `None`: then it starts from zeros;
+# - out: `henc_ts`, `(T, B, H)`, the hidden state after each timestep, and `henc_final`, `(1, B, H)`, the last one.
+#
+# **Example.** For T = 7, B = 64, V = 15, H = 256: `henc_ts` is `(7, 64, 256)`, `henc_final` is `(1, 64, 256)`, and `henc_ts[-1]` equals `henc_final[0]`.
+#
+# *Minutes* 10 · *Difficulty* ●○○
+#
+# <details><summary>Hint 1 · the idea</summary> A layer of torch is a function. What does <code>nn.GRU</code> want, and what does it give back? Its documentation answers both in two lines. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> <code>self.gru</code> is time first, like our tensors: nothing has to be transposed. The leading 1 of <code>(1, B, H)</code> is the number of layers. </details>
+#
+# <details><summary>Hint 3 · the line</summary> The GRU takes two arguments and returns two values. Where no initial state is given, <code>nn.GRU</code> takes zeros by itself; <code>torch.zeros</code> works as well. </details>
+
+# %% exercise="encoder"
+class EncoderRNN(nn.Module):
+    """Reads a question: one-hot characters (T, B, V) → hidden states."""
+
+    def __init__(self, input_size, hidden_size, device):
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.device = device
+        self.gru = nn.GRU(input_size, hidden_size).to(device)
+
+    def forward(self, encoder_input, henc_init=None):
+        """(T, B, V), (1, B, H) or None → henc_ts (T, B, H), henc_final (1, B, H)."""
+        # TODO: run the GRU over the question, from henc_init (zeros when it is missing)
+        ### BEGIN SOLUTION
+        henc_ts, henc_final = self.gru(encoder_input, henc_init)
+        return henc_ts, henc_final
+        ### END SOLUTION
+
+# %% check="encoder" points=4
+tp.check("encoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp3_seq2seq.py, exercise "encoder"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Look at what your encoder keeps. It has learnt nothing yet, so its numbers mean nothing. But one thing can be seen: two questions that begin alike have the same hidden states for as long as they are alike, and then part for ever.
+
+# %% demo="see-encoder"
+if tp.done("encoder"):
+    alphabet = "".join(sorted("0123456789+-*/%"))
+    torch.manual_seed(0)
+    untrained = EncoderRNN(len(alphabet), 64, "cpu")
+    with torch.no_grad():
+        henc_ts, _ = untrained(one_hot(encode(["321+7", "321-7"], alphabet), len(alphabet)))
+    distance = (henc_ts[:, 0] - henc_ts[:, 1]).norm(dim=-1)
+    tp.table(zip(range(5), "321+7", "321-7", [f"{d:.3f}" for d in distance]),
+             ["timestep", "first reads", "second reads", "distance of their hidden states"])
+
+# %% [markdown]
+# ## 3 · The decoder
+#
+# The decoder is a GRU too. It starts from the encoder's last state, reads the character that has just been written, and says how likely each character is as the next one. A linear layer turns its hidden vector (H numbers) into one number per character (V numbers), and a log-softmax turns those into **log-probabilities**.
+#
+# ![The decoder at one timestep: the previous character enters the GRU, the hidden state comes from the left and goes on to the right, the linear layer and the log-softmax above give one log-probability per character](figures/decoder_without_attention.svg)
+#
+# It will be used in three ways, and one `forward` serves them all:
+#
+# - it reads the whole answer at once, `(T, B, V)`: in training, where the answer is known;
+#
+# ![The decoder's input in training: GO, then all characters of the right answer, then EOS, one row per timestep](figures/decoder_input_forced.svg)
+#
+# - it reads `GO` alone, `(1, B, V)`, and then, again and again, its own last character, `(1, B, V)`.
+#
+# ![The decoder's input at one timestep: a single one-hot row, first GO, later the character that was just written](figures/decoder_input_one_step.svg)
+
+# %% [markdown]
+# ### Exercise 3 · The decoder
+#
+# **Write** `DecoderRNN.forward`, without attention (that is TP 4).
+#
+# - in: `decoder_input`, `(T, B, V)`, where T may be 1; `hdec_init`, `(1, B, H)`, the state to start from; `henc_ts`, all states of the encoder, which TP 4 will use: leave it alone;
+# - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`, the last hidden state.
+#
+# **Example.** With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
+#
+# *Minutes* 15 · *Difficulty* ●●○
+#
+# <details><summary>Hint 1 · the idea</summary> GRU, then linear layer, then log-softmax. The GRU returns two things. One of them goes up to the linear layer, the other is handed back, so that somebody can go on from there. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> <code>nn.Linear</code> works on the last axis and leaves the others alone: <code>(T, B, H)</code> becomes <code>(T, B, V)</code>, no loop needed. The probabilities of the V characters must sum to 1, so which axis is it for the softmax? </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>F.log_softmax(scores, dim=…)</code>. Always write <code>dim</code>: without it, torch guesses, and on three axes it guesses wrong. </details>
+
+# %% exercise="decoder"
+class DecoderRNN(nn.Module):
+    """Writes an answer: characters already written (T, B, V) → log-probabilities of the next ones (T, B, V)."""
+
+    def __init__(self, hidden_size, output_size, device, attention=False):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.output_size = output_size
+        self.device = device
+        self.attention = attention  # always False in this session
+        self.gru = nn.GRU(output_size, hidden_size).to(device)
+        self.linear = nn.Linear(hidden_size, output_size).to(device)
+
+    def forward(self, decoder_input, hdec_init, henc_ts=None):
+        """(T, B, V), (1, B, H) → output (T, B, V) log-probabilities, hdec_final (1, B, H)."""
+        # TODO: the GRU from hdec_init, the linear layer on each hidden state, log-softmax over the characters
+        ### BEGIN SOLUTION
+        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+        output = F.log_softmax(self.linear(hdec_ts), dim=-1)
+        return output, hdec_final
+        ### END SOLUTION
+
+# %% check="decoder" points=4
+tp.check("decoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp3_seq2seq.py, exercise "decoder"
+### END HIDDEN TESTS
+
+# %% demo="see-decoder"
+if tp.done("decoder"):
+    alphabet = "".join(sorted("0123456789-.=\n"))
+    torch.manual_seed(0)
+    untrained = DecoderRNN(64, len(alphabet), "cpu")
+    with torch.no_grad():
+        go = one_hot(encode(["="], alphabet), len(alphabet))
+        output, _ = untrained(go, torch.zeros(1, 1, 64))
+    print("What an untrained decoder would write first, after GO. Fourteen characters, and no opinion:")
+    tp.table([[f"{p:.3f}" for p in output[0, 0].exp()]], alphabet)
+
+# %% [markdown]
+# ## 4 · The whole model
+#
+# `Seq2seq` joins the two. It also owns the data, the optimizer and the loss. All of that is given, in the class `Calculator` below: read its `__init__` and its `encode`, you will use the names. What is left for you is the heart, `forward`.
+
+# %% given="calculator"
+class Calculator(nn.Module):
+    """All of the model but its forward pass: data, alphabets, the two parts, training, evaluation."""
+
+    input_reversed, answer_reversed = True, False  # how the strings are written, so that `evaluate` can turn them
+
+    def __init__(self, X, y, hidden_size=256, learning_rate=0.01, attention=False, device=None):
+        """`X`, `y`: lists of strings, questions and answers. Their last quarter is held out for validation."""
+        super().__init__()
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.attention = attention
+        self.GO, self.EOS = "=", "\n"
+
+        encoder_alphabet = sorted(set("".join(X)))
+        decoder_alphabet = sorted(set("".join(y)) | {self.GO, self.EOS})  # EOS sorts first: it is number 0
+        self.encoder_char_index = {c: i for i, c in enumerate(encoder_alphabet)}
+        self.encoder_index_char = dict(enumerate(encoder_alphabet))
+        self.decoder_char_index = {c: i for i, c in enumerate(decoder_alphabet)}
+        self.decoder_index_char = dict(enumerate(decoder_alphabet))
+        self.encoder_vocabulary_size = len(encoder_alphabet)
+        self.decoder_vocabulary_size = len(decoder_alphabet)
+        self.max_encoder_sequence_length = max(map(len, X))
+        self.max_decoder_sequence_length = max(map(len, y)) + 2  # GO and EOS
+
+        kept = len(X) - len(X) // 4
+        self.X_val, self.y_val = list(X[kept:]), list(y[kept:])
+        self.encoder_input_tr, self.decoder_input_tr, self.target_tr = self.encode(X[:kept], y[:kept])
+        self.encoder_input_val, self.decoder_input_val, self.target_val = self.encode(X[kept:], y[kept:])
+
+        self.encoder = EncoderRNN(self.encoder_vocabulary_size, hidden_size, self.device)
+        self.decoder = DecoderRNN(hidden_size, self.decoder_vocabulary_size, self.device, attention)
+        self.to(self.device)
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=learning_rate)
+        self.criterion = nn.NLLLoss()
+
+    def encode(self, X, y):
+        """Strings → encoder_input (T_enc, B, V_enc), decoder_input and target (T_dec, B, V_dec), one-hot."""
+        def tensor(strings, char_index, T):
+            return one_hot(encode(strings, "".join(char_index), T).to(self.device), len(char_index))
+
+        T = self.max_decoder_sequence_length
+        return (tensor(X, self.encoder_char_index, self.max_encoder_sequence_length),
+                tensor([self.GO + a + self.EOS for a in y], self.decoder_char_index, T),
+                tensor([a + self.EOS for a in y], self.decoder_char_index, T))
+
+    def loss(self, output, target):
+        """Mean negative log-probability of the right characters; `output` and `target` (T, B, V)."""
+        return self.criterion(output.flatten(0, 1), target.argmax(-1).flatten())
+
+    def fit(self, nb_epoch=5, batch_size=64, teacher_enforce=True, seconds=None):
+        """Train on the training data, for `nb_epoch` epochs or `seconds`, whichever ends first."""
+        n = self.encoder_input_tr.shape[1]
+        batches = math.ceil(n / batch_size)
+        view = tp.live(steps=nb_epoch * batches, seconds=seconds, title=f"{batches} batches an epoch")
+        for step in view:
+            if step % batches == 0:
+                order = torch.randperm(n, device=self.device)
+            chosen = order[step % batches * batch_size:][:batch_size]
+            output = self(self.encoder_input_tr[:, chosen], self.decoder_input_tr[:, chosen], teacher_enforce)
+            loss = self.loss(output, self.target_tr[:, chosen])
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            view.log(loss=loss.detach())
+            if step % batches == batches - 1:
+                view.log(val_loss=self.validation_loss())
+        view.plot()
+        return view
+
+    def validation_loss(self, nb=2000):
+        """The loss on held-out samples, teacher-forced."""
+        with torch.no_grad():
+            return self.loss(self(self.encoder_input_val[:, :nb], self.decoder_input_val[:, :nb]), self.target_val[:, :nb])
+
+    def answer(self, X):
+        """What the model writes for each question, free running and cut at EOS: a list of strings."""
+        encoder_input, decoder_input, _ = self.encode(X, [""] * len(X))
+        with torch.no_grad():
+            ids = self(encoder_input, decoder_input, teacher_enforce=False).argmax(-1)
+        lines = ["".join(self.decoder_index_char[i] for i in column) for column in ids.T.tolist()]
+        return [line.split(self.EOS)[0] for line in lines]
+
+    def evaluate(self, nb=10):
+        """Print expression, prediction and truth of held-out samples, each as a person would write it."""
+        asked, truth = self.X_val[:nb], self.y_val[:nb]
+        turn = lambda text, reversed_: text[::-1] if reversed_ else text
+        rows = [[turn(x, self.input_reversed), turn(written, self.answer_reversed), turn(right, self.answer_reversed),
+                 "✓" if written == right else ""] for x, written, right in zip(asked, self.answer(asked), truth)]
+        tp.table(rows, ["expression", "prediction", "truth", ""])
+
+# %% [markdown]
+# ### Exercise 4 · Teacher forcing, free running, inference
+#
+# **Teacher forcing.** In training the right answer is known. The decoder reads it, `GO 1 0 2 EOS`, and at each timestep predicts the next character. It never reads its own mistakes. All timesteps go through the decoder in one call.
+#
+# ![Teacher forcing: the encoder's last state starts the decoder; under each timestep of the decoder stands a character of the right answer, above it the predicted one; no arrow leads from a prediction back to an input](figures/seq2seq_forced.svg)
+#
+# **Free running.** The decoder reads `GO`, writes a character, reads *that* character, writes the next. The most likely character is chosen each time, and goes back in as a one-hot row. The hidden state is carried from one step to the next.
+#
+# ![Free running: the decoder starts from GO and the encoder's last state; an arrow leads from each predicted character back to the decoder's input at the next timestep, another carries the hidden state](figures/seq2seq_free.svg)
+#
+# **Inference.** Free running on one question, with a stop: when the decoder has written `EOS`, the answer is complete.
+#
+# **Write** `Seq2seq.forward`.
+#
+# - in: `encoder_input`, `(T_enc, B, V_enc)`; `decoder_input`, `(T_dec, B, V_dec)`, which may be `None` when the model runs freely; `teacher_enforce`: teacher forcing if true, else free running; `inference`: free running on a batch of one, and stop at `EOS`;
+# - out: log-probabilities, `(T_dec, B, V_dec)`; free running makes `self.max_decoder_sequence_length` timesteps, inference at most that many.
+#
+# In free running the right answer is not read, even where it is given.
+#
+# | what you may use | |
+# |---|---|
+# | `self.encoder`, `self.decoder` | your two modules |
+# | `self.GO`, `self.EOS` | the two characters |
+# | `self.decoder_char_index`, `self.decoder_index_char` | character → number, number → character |
+# | `self.decoder_vocabulary_size`, `self.max_decoder_sequence_length` | V_dec, T_dec |
+# | `self.device` | where new tensors belong |
+#
+# **Example.** If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`. Inference stops there, with 4 timesteps of output.
+#
+# *Minutes* 30 · *Difficulty* ●●●
+#
+# <details><summary>Hint 1 · the idea</summary> Run the encoder first, in all cases. Teacher forcing is then a single call of the decoder. Free running is a loop around it, with two things that change from turn to turn: the character it reads and the state it starts from. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> In the loop the decoder reads <code>(1, B, V_dec)</code> and returns <code>(1, B, V_dec)</code>. The arg-max over the last axis is <code>(1, B)</code>; as one-hot rows it is <code>(1, B, V_dec)</code> again. Collected in a list and joined along time: <code>(T_dec, B, V_dec)</code>. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>F.one_hot(numbers, V)</code> gives integers, the GRU wants <code>.float()</code>. Mind the indentation of your <code>else</code>: say aloud which <code>if</code> it belongs to. </details>
+
+# %% exercise="seq2seq"
+class Seq2seq(Calculator):
+    """Questions in, answers out: the encoder's last state starts the decoder."""
+
+    def forward(self, encoder_input, decoder_input=None, teacher_enforce=True, inference=False):
+        """(T_enc, B, V_enc), (T_dec, B, V_dec) or None → log-probabilities (T_dec, B, V_dec)."""
+        # TODO: encode; then teacher forcing (one call), or free running (a loop, which inference leaves at EOS)
+        ### BEGIN SOLUTION
+        henc_ts, henc_final = self.encoder(encoder_input)
+        if teacher_enforce and not inference:
+            output, _ = self.decoder(decoder_input, henc_final, henc_ts)
+            return output
+
+        B, V = encoder_input.shape[1], self.decoder_vocabulary_size
+        written = torch.full((1, B), self.decoder_char_index[self.GO], device=self.device)
+        hidden, outputs = henc_final, []
+        for _ in range(self.max_decoder_sequence_length):
+            output, hidden = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)
+            outputs.append(output)
+            written = output.argmax(-1)
+            if inference and written.item() == self.decoder_char_index[self.EOS]:
+                break
+        return torch.cat(outputs)
+        ### END SOLUTION
+
+# %% check="seq2seq" points=6
+tp.check("seq2seq")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp3_seq2seq.py, exercise "seq2seq"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Ask it something. It has not learnt anything, but the machine runs from end to end.
+
+# %% demo="ask-untrained"
+if tp.done("encoder", "decoder", "seq2seq"):
+    torch.manual_seed(0)
+    X, y = math_expressions_generation(400, seed=0)
+    Seq2seq(X, y, hidden_size=64).evaluate(5)
+
+# %% [markdown]
+# ## 5 · Train it, and measure it
+#
+# The classic recipe: five operators, 100 000 examples, a quarter of them held out, Adam with a learning rate of 0.01, teacher forcing, 256 hidden units. `REAL_RUN = False` takes 2 000 examples, to see that everything works.
+
+# %% training="classic"
+REAL_RUN = True
+SECONDS = 40  # the whole classic recipe is 5 epochs, some minutes; the picture is the same
+
+if tp.done("encoder", "decoder", "seq2seq"):
+    torch.manual_seed(0)
+    X, y = math_expressions_generation(100_000 if REAL_RUN else 2_000, seed=1)
+    classic = Seq2seq(X, y)
+    classic.fit(nb_epoch=5, batch_size=64, seconds=SECONDS)
+    classic.evaluate(12)
+
+# %% [markdown]
+# Few answers are right. How few? For that, a number is needed, and the choice of the number matters.
+#
+# **Token accuracy** is the share of right characters. It is high even for a bad calculator: the number of digits, the decimal point, the `EOS` and everything after it are easy to guess. **Exact match** is the share of answers that are right from the first character to `EOS`. `1027` is not 75 % of `1029`. It is wrong.
+
+# %% [markdown]
+# ### Exercise 5 · Exact match
+#
+# **Write** `exact_match`, the share of answers that are entirely right.
+#
+# - in: `output`, `(T, B, V)`, log-probabilities; `target`, `(T, B, V)`, one-hot, with `EOS` as number 0 and rows of zeros after it;
+# - out: a number between 0 and 1.
+#
+# An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after its `EOS` does not count: nobody reads it.
+#
+# **Example.** The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`, `1 0 EOS 2 EOS EOS`.
+#
+# *Minutes* 15 · *Difficulty* ●●○
+#
+# <details><summary>Hint 1 · the idea</summary> Numbers of characters first: arg-max of both. Then, for each answer, are all characters equal, at the timesteps that count? </details>
+#
+# <details><summary>Hint 2 · the shape</summary> Both arg-maxes are <code>(T, B)</code>. "Equal" is <code>(T, B)</code>. "Counts" is <code>(T, B)</code> as well: true at the characters of the answer and at the first <code>EOS</code>. "All over time" is <code>(B,)</code>. </details>
+#
+# <details><summary>Hint 3 · the line</summary> After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> tells which timesteps count. Where a timestep does not count, let it pass: <code>a | b</code> is the "or" of two boolean tensors. </details>
+
+# %% exercise="exact-match"
+def exact_match(output, target):
+    """Share of answers that are right up to and with EOS: (T, B, V), (T, B, V) → number in 0 … 1."""
+    # TODO: compare the arg-maxes where the target has a row that is not all zeros; all over time; mean over the batch
+    ### BEGIN SOLUTION
+    equal = output.argmax(-1) == target.argmax(-1)
+    ended = target.sum(-1) == 0
+    return (equal | ended).all(dim=0).float().mean().item()
+    ### END SOLUTION
+
+# %% check="exact-match" points=3
+tp.check("exact-match")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp3_seq2seq.py, exercise "exact-match"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now measure the classic model three times on the same held-out questions. The first two rows let it read the right answer while it writes (teacher forcing). The last one does not: it is alone, as it will be in use.
+
+# %% demo="three-measures"
+if tp.done("encoder", "decoder", "seq2seq", "exact-match") and "classic" in globals():
+    x, d, t = (tensor[:, :2000] for tensor in (classic.encoder_input_val, classic.decoder_input_val, classic.target_val))
+    with torch.no_grad():
+        forced, free = classic(x, d), classic(x, d, teacher_enforce=False)
+    right = (forced.argmax(-1) == t.argmax(-1)).float().mean().item()
+    tp.table([["token accuracy, teacher-forced", f"{right:.1%}"],
+              ["exact match, teacher-forced", f"{exact_match(forced, t):.1%}"],
+              ["exact match, free running", f"{exact_match(free, t):.1%}"]], ["measure", "held-out questions"])
+
+# %% demo="by-operator"
+if tp.done("encoder", "decoder", "seq2seq") and "classic" in globals():
+    asked, truth = classic.X_val[:4000], classic.y_val[:4000]
+    written = classic.answer(asked)
+    rows = []
+    for operator in "+-*/%":
+        right = [w == r for x, w, r in zip(asked, written, truth) if operator in x]
+        rows.append([operator, len(right), f"{sum(right) / len(right):.1%}"])
+    tp.table(rows, ["operator", "held-out questions", "exact match, free running"])
+
+# %% [markdown] answer="what-holds-back" points=2
+# **Question.** Look at the answers that the classic model prints, and at the last table. Where in a wrong answer are the right characters, and where the wrong ones? Which operators go better, and why? Name two things in this recipe that you would change first.
+#
+# ### BEGIN SOLUTION
+# Length, sign, decimal point and the first one or two digits are often right; the digits after that are mostly wrong. That is "about how much", and not a calculation. The remainder goes best when the first operand is the smaller one (the answer is then a copy of it); sums and differences have a few right answers; products and quotients have almost none: each of their digits depends on all digits of the question, and there are many more of them. Candidates for a change: the order of the answer (its first digit depends on all carries), the number of tasks learnt at once, the fixed high learning rate, one-hot inputs.
+#
+# **Rubric.** 1 point: describes the errors from the printed answers (size right, last digits wrong) and the difference between operators, with a reason. 1 point: two plausible changes, each tied to something observed. They need not be the ones of section 6.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 6 · A better recipe
+#
+# The network stays as you wrote it. What changes is what it is given, and how it is trained. Four levers, and two smaller ones:
+#
+# 1. **The answer is written backwards too.** For `94+8` the network writes `201`, units first.
+# 2. **The question is read backwards**, as before.
+# 3. **An embedding** stands before the GRU: a matrix with 32 numbers for each character, learnt with the rest.
+# 4. **One-cycle learning rate:** it rises to 6e-3, then falls to almost zero.
+# 5. Fresh examples in each batch, so that nothing can be learnt by heart, and `+` and `−` only.
+# 6. 128 hidden units instead of 256: more steps in the same time.
+#
+# One-hot tensors stay the interface, and your `forward` does not change. A one-hot row times a matrix *is* a row of the matrix, so the embedding can hide inside the attribute `gru`.
+
+# %% given="better"
+class EmbeddedGRU(nn.Module):
+    """A GRU behind an embedding: one-hot (T, B, V) → hidden states, called like `nn.GRU`."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size):
+        super().__init__()
+        self.input_size, self.hidden_size = vocabulary_size, hidden_size
+        self.embedding = nn.Parameter(torch.randn(vocabulary_size, embedding_size))
+        self.gru = nn.GRU(embedding_size, hidden_size)
+
+    def forward(self, input, hidden=None):
+        """(T, B, V), (1, B, H) → (T, B, H), (1, B, H)."""
+        return self.gru(input @ self.embedding, hidden)
+
+
+def samples(rng, n, question_backwards=True, answer_backwards=True, training=True):
+    """`n` sums and differences with their answers, two arrays of strings; pairs of operands are never shared by training and test."""
+    a, symbol, b = draw_split(rng, n, training, operators="+-")
+    X, y = expressions(a, symbol, b, invert=question_backwards), answers(a, symbol, b)
+    return X, backwards(y) if answer_backwards else y
+
+
+def one_cycle(progress, peak=6e-3):
+    """Learning rate when the fraction `progress` of the time is over: up along a cosine for 30 % of it, then down."""
+    if progress < 0.3:
+        return peak * (0.04 + 0.96 * (1 - math.cos(math.pi * progress / 0.3)) / 2)
+    return peak * (1 + math.cos(math.pi * (progress - 0.3) / 0.7)) / 2
+
+
+def train(seconds, title="", embedding=True, question_backwards=True, answer_backwards=True, cycle=True, seed=0):
+    """A new model, trained for `seconds` on fresh samples; returns it with the view of its training."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    order = dict(question_backwards=question_backwards, answer_backwards=answer_backwards)
+    (X, y), (X_test, y_test) = samples(rng, 3000, **order), samples(rng, 1000, **order, training=False)
+    model = Seq2seq([*X, *X_test], [*y, *y_test], hidden_size=128)  # the last quarter, X_test, is its validation set
+    model.input_reversed, model.answer_reversed = question_backwards, answer_backwards
+    if embedding:
+        model.encoder.gru = EmbeddedGRU(model.encoder_vocabulary_size, 32, 128)
+        model.decoder.gru = EmbeddedGRU(model.decoder_vocabulary_size, 32, 128)
+        model.to(model.device)
+    model.optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+
+    view = tp.live(seconds=seconds, title=title)
+    for step in view:
+        if cycle:
+            model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress())
+        encoder_input, decoder_input, target = model.encode(*samples(rng, 64, **order))
+        loss = model.loss(model(encoder_input, decoder_input), target)
+        model.optimizer.zero_grad()
+        loss.backward()
+        model.optimizer.step()
+        view.log(loss=loss.detach())
+        if step % 200 == 0:
+            asked = "94+8"[::-1] if question_backwards else "94+8"
+            written = model.answer([asked])[0]
+            view.sample("94+8 → " + (written[::-1] if answer_backwards else written))
+    return model, view
+
+
+def share_right(model, operator):
+    """Exact match, free running, on the held-out questions with this operator."""
+    pairs = [(x, y) for x, y in zip(model.X_val, model.y_val) if operator in x]
+    return sum(map(str.__eq__, model.answer([x for x, _ in pairs]), [y for _, y in pairs])) / len(pairs)
+
+# %% training="better-recipe"
+if tp.done("encoder", "decoder", "seq2seq"):
+    better, view = train(seconds=60, title="better recipe")
+    view.plot()
+    better.evaluate(12)
+    for operator in "+-":
+        print(f"exact match on held-out questions with {operator}: {share_right(better, operator):.1%}")
+
+# %% [markdown]
+# After 60 seconds on one quiet core, about 96 to 99 % of the sums are right, and 92 to 98 % of the differences. After 180 seconds it is 99.9 %. On a slower machine, give it more seconds.
+#
+# Type your own.
+
+# %% demo="your-own"
+if tp.done("encoder", "decoder", "seq2seq") and "better" in globals():
+    for question in ["94+8", "8+94", "999+1", "123-456", "500-500", "7+7"]:
+        print(f"{question} = {better.answer([question[::-1]])[0][::-1]}")
+
+# %% [markdown]
+# ### Which lever was it?
+#
+# Take one lever away and leave the others. Each run has the same short time, so compare the runs with each other, not with the minute above.
+
+# %% training="ablation"
+ABLATION_SECONDS = 25
+
+if tp.done("encoder", "decoder", "seq2seq"):
+    rows = []
+    for title, without in {"all levers": {}, "answer written forwards": {"answer_backwards": False},
+                           "question read forwards": {"question_backwards": False}, "no embedding": {"embedding": False}}.items():
+        model, view = train(ABLATION_SECONDS, title, **without)
+        rows.append([title, f"{share_right(model, '+'):.1%}", f"{share_right(model, '-'):.1%}", f"{view.mean('loss'):.3f}"])
+    tp.table(rows, ["recipe", "exact match +", "exact match −", "loss at the end"])
+
+# %% [markdown]
+# We measured the same, in 60 seconds of one quiet core each, on `+`: with all levers 96 to 99 %, with the answer written forwards 13 %, with the question read forwards 2 %, without embedding 19 %.
+#
+# ## 7 · Questions
+
+# %% [markdown] answer="order" points=3
+# **Question.** The network, the data and the time are the same. Only the order in which the answer is written changes, and exact match goes from almost nothing to almost all. Why? Take `457+568 = 1025` and say what must be known to write the *first* character, in both orders. Then say what reading the question backwards has to do with it.
+#
+# ### BEGIN SOLUTION
+# Written forwards, the first character is `1`, and whether it is there at all depends on all carries: 7+8 carries, so 5+6+1 carries, so 4+5+1 carries. Before it writes anything, the network must have done the whole addition, for all three columns, inside the encoder's vector, and then hold the result. Written backwards, the first character is 5: only the two unit digits count. The next one needs two digits and one carry, which the decoder's state can hold. So each step is a small computation, the same one each time, and the decoder has as many steps as there are digits. The long sum has been cut into short ones; the loss of each is easy to lower, and the first lowers help the next.
+#
+# Reading backwards: the units of both numbers are what is needed first. With the question reversed (`865+754`), each operand is read units first, and the digits of equal place keep a distance that does not depend on what comes after them. Read forwards, the place of a digit is only known once its number has ended.
+#
+# **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first, place value known while reading, or shorter distance between what is read and what is written first).
+# ### END SOLUTION
+
+# %% [markdown] answer="why-forcing" points=2
+# **Question.** What is teacher forcing, and why is it used in training? What is particular about it: what does the network never see in training that it will meet in use? Which number in section 5 shows it?
+#
+# ### BEGIN SOLUTION
+# With teacher forcing the decoder reads the right previous character instead of its own prediction. All timesteps can be computed in one call, and each of them gets a useful loss from the first step of training on: a wrong first digit does not spoil the rest of the example. Particular: training and use differ. In use the decoder reads its own predictions, mistakes included, and it never met a wrong prefix in training; mistakes can pile up (exposure bias). And it must not be used at test time, since the right answer is not known. In section 5 exact match is the same, or nearly so, in both rows, because an answer that is entirely right has only right characters before each step; the token accuracy, which is measured on right prefixes, is the number that flatters.
+#
+# **Rubric.** 1 point: definition, with a reason (one call, or stable and fast learning). 1 point: the gap between training and use, and a number of section 5 that is read correctly.
+# ### END SOLUTION
+
+# %% [markdown] answer="step-by-step" points=3
+# **Question.** Describe step by step how the trained model answers `94+8`, from the string to the string. Give the shape of each tensor (T = 7 timesteps for the question, H = 128), and say which vector passes from the encoder to the decoder.
+#
+# ### BEGIN SOLUTION
+# `94+8` is reversed, `8+49`, and becomes one-hot rows, padded with zero rows: `encoder_input` (7, 1, 12) (with + and − only, the alphabet has 12 characters). The encoder's GRU starts from zeros and gives `henc_ts` (7, 1, 128) and `henc_final` (1, 1, 128). Only `henc_final` passes to the decoder, as its first hidden state. The decoder reads `GO`, one-hot, (1, 1, V); the GRU gives a new hidden state (1, 1, 128); linear layer and log-softmax give (1, 1, V). The arg-max is `2`. Its one-hot row and the new state go into the next step: `0`, then `1`, then `EOS`, which ends it. `201` is turned around: `102`.
+#
+# **Rubric.** 1 point: from string to `henc_final`, shapes right. 1 point: the loop: GO, arg-max, fed back, hidden state carried, stop at EOS. 1 point: names `henc_final`, (1, 1, 128), as the only thing that passes.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you have now
+#
+# An encoder–decoder that you wrote, and that calculates. All it knows of the question goes through one vector of 128 numbers. In TP 4 the decoder may look back at every character of the question while it writes: that is **attention**.
+
+# %% demo="progress"
+tp.progress()
