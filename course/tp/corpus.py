@@ -1,0 +1,350 @@
+"""English-French sentence pairs with gold word alignments, made by a small grammar.
+
+The grammar speaks both languages at once: each French word is written down together with the English
+words that it comes from, so that the alignment is known by construction. It has what makes translation
+more than a word list: gender and number agreement, adjectives before and after the noun, negation around
+the verb, elision and contraction (l', du, aux), pronouns that move before the verb, compound tenses.
+
+>>> corpus = load(1000, 100, 100, seed=0)
+>>> corpus.train[0].source, corpus.train[0].target     # doctest: +SKIP
+('She does not see the red apple.', 'Elle ne voit pas la pomme rouge.')
+"""
+
+import hashlib
+import random
+from typing import NamedTuple
+
+from .lexicon import (ADJECTIVES, ALLER, AVOIR, BE, CONJUNCTIONS, DETERMINERS, ETRE, ETRE_PAST, FREQUENCIES, MODALS,
+                      NEGATIONS, NOUNS, PREPOSITIONS, PRONOUNS, TIMES, VERBS)
+
+MIN_WORDS, MAX_WORDS = 3, 20    # a side, final mark not counted
+
+_ELIDED = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me": "m'", "que": "qu'"}
+_BEFORE_VOWEL = _ELIDED | {"ce": "cet", "ma": "mon", "sa": "son"}
+_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+
+_TENSES = ("present",) * 5 + ("past",) * 4 + ("future", *MODALS)
+_NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in ("person", "animal", "food", "thing", "place")}
+_VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in ("alone", "object", "give", "to")}
+_BEFORE = {kind: [a for a in ADJECTIVES if a.place == "before" and kind in a.kinds] for kind in _NOUNS}
+_MOODS = [a for a in ADJECTIVES if {"person", "animal"} <= a.kinds]
+_AFTER = {kind: [a for a in ADJECTIVES if a.place == "after" and kind in a.kinds] for kind in _NOUNS}
+_DETERMINERS, _WEIGHTS = zip(*((row, {"the": 8, "a": 5}.get(row[0], 1)) for row in DETERMINERS.values()))
+_DEFINITE, _DEFINITE_WEIGHTS = zip(*((row, {"the": 8}.get(row[0], 1)) for row in DETERMINERS.values()
+                                     if row[0] != "a" and row[1] != "many"))
+
+
+class Pair(NamedTuple):
+    """One sentence in both languages.
+
+    `alignment[t]` holds the positions of the English words that French word t comes from: one position is a
+    sure link; where there are several, each is as good as another ("du" comes from "of" and from "the").
+    """
+    source: str            # "She does not see the red apple."
+    target: str            # "Elle ne voit pas la pomme rouge."
+    source_words: tuple    # ("she", "does", "not", …, "."): lower case, elided words apart
+    target_words: tuple    # ("elle", "ne", "voit", …, ".")
+    alignment: tuple       # T tuples of positions in source_words
+    lemmas: tuple          # its nouns, adjectives and verbs, without their endings
+
+
+class Corpus(NamedTuple):
+    train: list
+    validation: list
+    test: list
+
+
+def load(train=40_000, validation=1_000, test=1_000, seed=0):
+    """Three lists of distinct pairs. Sentences with the same nouns, adjectives and verbs, in the same order,
+    lie on the same side of the split: a test sentence is never a training sentence in another tense."""
+    parts, wanted = ([], [], []), (train, validation, test)
+    for pair in stream(seed):
+        side = _side(pair)
+        if len(parts[side]) < wanted[side]:
+            parts[side].append(pair)
+        elif all(len(part) >= n for part, n in zip(parts, wanted)):
+            return Corpus(*parts)
+
+
+def stream(seed=0):
+    """Distinct pairs, as many as one cares to take."""
+    grammar, seen = _Grammar(random.Random(seed)), set()
+    while True:
+        pair = grammar.sentence()
+        words = len(pair.source_words) - 1, len(pair.target_words) - 1
+        if MIN_WORDS <= min(words) and max(words) <= MAX_WORDS and pair.source not in seen:
+            seen.add(pair.source)
+            yield pair
+
+
+def _side(pair):
+    """0, 1 or 2 (of every ten families of sentences eight, one and one), the same for any seed."""
+    digest = hashlib.blake2b(" ".join(pair.lemmas).encode(), digest_size=4).digest()
+    return (0, 0, 0, 0, 0, 0, 0, 0, 1, 2)[int.from_bytes(digest) % 10]
+
+
+class _Word:
+    """An English word at its place: two "the" are two objects."""
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        self.text = text
+
+
+class _Phrase(NamedTuple):
+    english: list      # of _Word
+    french: list       # of (text, words it comes from)
+    gender: str = "m"
+    plural: bool = False
+    person: int = 1    # index into a verb's forms: je, il, nous, vous, ils
+
+
+class _Grammar:
+    def __init__(self, rng):
+        self.rng = rng
+        self.lemmas = []
+
+    # The rules, from the sentence down. Each takes the choices it depends on and speaks both languages:
+    # a list of English words, and a list of French words, each with the English words it comes from.
+
+    def sentence(self):
+        self.lemmas = []
+        mark = _Word("?" if self.chance(.12) else ".")
+        question = mark if mark.text == "?" else None
+        tense = self.pick(_TENSES)
+        english, french = self.clause(tense, question)
+        if tense in TIMES and self.chance(.25):
+            english, french = self.add_time(english, french, tense, front=question is None and self.chance(.5))
+        elif question is None and self.chance(.3):
+            conjunction, translation = self.pick(CONJUNCTIONS)
+            word = _Word(conjunction)
+            more_english, more_french = self.clause(self.pick(_TENSES), None)
+            english = english + [word] + more_english
+            french = french + [(text, (word,)) for text in translation.split()] + more_french
+        return _pair(english + [mark], french + [(mark.text, (mark,))], self.lemmas)
+
+    def add_time(self, english, french, tense, front):
+        text, translation = self.pick(TIMES[tense])
+        word = _Word(text)
+        time = [(part, (word,)) for part in translation.split()]
+        return ([word] + english, time + french) if front else (english + [word], french + time)
+
+    def clause(self, tense, question):
+        """A statement, or the question that ends in the mark `question`."""
+        subject = self.subject(relative=question is None)
+        adverb = self.adverb(tense, question)
+        frame = self.rng.choices(("be", "alone", "object", "give", "to"), (20, 20, 38, 12, 10))[0]
+        if frame == "be":
+            english, french = self.verb_group(subject, BE, tense, adverb, question)
+            rest = self.place() if self.chance(.3) else self.predicate(subject)
+            return english + rest.english, french + rest.french
+        verb = self.pick(_VERBS[frame])
+        self.lemmas.append(verb.base)
+        pronoun = None
+        if frame == "object" and "person" in verb.objects and self.chance(.35):
+            pronoun = self.pick([p for p in PRONOUNS if p.person != subject.person])
+        english, french = self.verb_group(subject, verb, tense, adverb, question, pronoun)
+        rest = []
+        if verb.objects and not pronoun:
+            rest.append(self.noun_phrase(self.pick(verb.objects), negated=adverb in NEGATIONS))
+        if frame in ("give", "to"):
+            rest.append(self.preposition("to", "à", self.noun_phrase("person", definite=True)))
+        if self.chance(.2):
+            rest.append(self.place())
+        for phrase in rest:
+            english, french = english + phrase.english, french + phrase.french
+        return english, french
+
+    def adverb(self, tense, question):
+        if not question and self.chance(.3):
+            return self.pick(("not", "not", "never"))
+        if tense in ("present", "past") and self.chance(.15):
+            return self.pick(tuple(FREQUENCIES))
+        return None
+
+    def subject(self, relative):
+        if self.chance(.35):
+            pronoun = self.pick(PRONOUNS)
+            word = _Word(pronoun.subject)
+            return _Phrase([word], [(pronoun.fr_subject, (word,))], pronoun.gender, pronoun.plural, pronoun.person)
+        kind = self.pick(("person", "person", "animal"))
+        noun = self.noun_phrase(kind)
+        if not (relative and self.chance(.15)):
+            return noun
+        who, verb = _Word("who" if kind == "person" else "that"), self.pick(_VERBS["alone"])
+        self.lemmas.append(verb.base)
+        english, french = self.verb_group(noun._replace(english=[who], french=[("qui", (who,))]), verb,
+                                          self.pick(("present", "past")))
+        return noun._replace(english=noun.english + english, french=noun.french + french)
+
+    def verb_group(self, subject, verb, tense, adverb=None, question=None, pronoun=None):
+        """Subject and verb, with the adverb between its parts and an object pronoun.
+
+        English puts a helper (does, is, can) before the subject of a question; French puts "est-ce que".
+        English puts the pronoun after the verb, French before it; "ne … pas" stands around the finite verb.
+        """
+        helper, words, sources, main = _english_verb(verb, tense, subject.person, adverb, question)
+        between = [_Word(adverb)] if adverb else []
+        if helper and helper.text == "cannot":
+            english, between = subject.english + [helper] + words, [helper]
+        elif helper and question:
+            english = [helper] + subject.english + between + words
+        else:
+            english = subject.english + ([helper] if helper else []) + between + words
+
+        finite, remainder = _french_verb(verb, tense, subject, pronoun)
+        french = list(subject.french)
+        if question:
+            asked = (helper, question)
+            french = [("est-ce", asked), ("que", asked)] + french
+        before, after = [], []
+        if adverb in NEGATIONS:
+            before = [("ne", (between[0], helper) if helper and helper is not between[0] else (between[0],))]
+            after = [(NEGATIONS[adverb], (between[0],))]
+        elif adverb:
+            after = [(FREQUENCIES[adverb], (between[0],))]
+        tail = [(text, (main,)) for text in remainder]
+        if pronoun:
+            word = _Word(pronoun.object)
+            english = english + [word]
+            clitic = [(pronoun.fr_object, (word,))]
+            if tense in ("present", "past"):
+                before = before + clitic
+            else:
+                tail = clitic + tail
+        return english, french + before + [(finite, sources)] + after + tail
+
+    def predicate(self, subject):
+        adjective = self.pick(_MOODS)
+        self.lemmas.append(adjective.english)
+        word = _Word(adjective.english)
+        return _Phrase([word], [(_agreed(adjective, subject.gender, subject.plural), (word,))])
+
+    def place(self):
+        english, french = self.pick(PREPOSITIONS)
+        kind = "person" if english == "with" else "place"
+        return self.preposition(english, french, self.noun_phrase(kind, definite=True))
+
+    def preposition(self, english, french, phrase):
+        word = _Word(english)
+        return phrase._replace(english=[word] + phrase.english,
+                               french=[(text, (word,)) for text in french.split("_")] + phrase.french)
+
+    def noun_phrase(self, kind, negated=False, definite=False):
+        """Determiner, adjectives and noun: "the small red cars", "les petites voitures rouges"."""
+        noun = self.pick(_NOUNS[kind])
+        row = self.rng.choices(*((_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)))[0]
+        plural = row[0] == "-" or (row[1] != "-" and self.chance(.4))
+        before = [self.pick(_BEFORE[kind])] if self.chance(.25) else []
+        after = [self.pick(_AFTER[kind])] if self.chance(.25) else []
+        self.lemmas += [word.english for word in before + after] + [noun.singular]
+
+        determiner = _Word(row[1] if plural else row[0])
+        translation = row[4] if plural else row[3] if noun.gender == "f" else row[2]
+        if row[0] == "a":
+            if negated:
+                determiner.text, translation = "any" if plural else "a", "de"
+            elif plural and before:
+                translation = "de"
+        noun_word = _Word(noun.plural if plural else noun.singular)
+        translated = noun.fr_plural if plural else noun.fr_singular
+        first, last = [_Word(a.english) for a in before], [_Word(a.english) for a in after]
+        french = [(text, (determiner,)) for text in translation.split("_")]
+        for adjective, word in zip(before, first):
+            ahead_of_vowel = noun.gender == "m" and not plural and _starts_with_vowel(translated)
+            french.append((adjective.before_vowel if ahead_of_vowel
+                           else _agreed(adjective, noun.gender, plural), (word,)))
+        french.append((translated, (noun_word,)))
+        french += [(_agreed(adjective, noun.gender, plural), (word,)) for adjective, word in zip(after, last)]
+        phrase = _Phrase([determiner] + first + last + [noun_word], french, noun.gender, plural, 4 if plural else 1)
+        if kind in ("thing", "place") and self.chance(.1):
+            owner = self.preposition("of", "de", self.noun_phrase("person", definite=True))
+            phrase = phrase._replace(english=phrase.english + owner.english, french=phrase.french + owner.french)
+        return phrase
+
+    def chance(self, probability):
+        return self.rng.random() < probability
+
+    def pick(self, choices):
+        return choices[int(self.rng.random() * len(choices))]
+
+
+def _english_verb(verb, tense, person, adverb, question):
+    """The helper or None, the other words of the verb, those the French finite verb comes from, the main word."""
+    main = _Word(verb.base)
+    words = [main] + ([_Word(verb.particle)] if verb.particle else [])
+    if tense == "future":
+        helper, going, to = _Word(_english_be("present", person)), _Word("going"), _Word("to")
+        return helper, [going, to] + words, (helper, going, to), main
+    if tense in ("can", "must"):
+        helper = _Word("cannot" if tense == "can" and adverb == "not" else tense)
+        return helper, words, (helper,), main
+    if verb is BE and tense != "want":
+        helper = _Word(_english_be(tense, person))
+        return helper, [], (helper,), helper
+    sources, forms = tuple(words), (verb.base, verb.third, verb.past)
+    if tense == "want":
+        want = _Word("want")
+        words, sources, forms = [want, _Word("to")] + words, (want,), ("want", MODALS["want"][0], None)
+    if question or adverb == "not":
+        helper = _Word("did" if tense == "past" else "does" if person == 1 else "do")
+        return helper, words, sources + (helper,) if tense == "past" else sources, main
+    words[0].text = forms[2] if tense == "past" else forms[1] if person == 1 else forms[0]
+    return None, words, sources, main
+
+
+def _french_verb(verb, tense, subject, pronoun):
+    """The finite verb, and a list with what follows it."""
+    person = subject.person
+    if tense == "future":
+        return ALLER[person], [verb.infinitive]
+    if tense in MODALS:
+        return MODALS[tense][1][person], [verb.infinitive]
+    if tense == "present":
+        return verb.present[person], []
+    if verb is BE:
+        return ETRE_PAST[person], []
+    # With être the participle agrees with the subject, with avoir with an object that stands before it.
+    agrees = subject if verb.auxiliary == "être" else pronoun
+    ending = ("e" if agrees.gender == "f" else "") + ("s" if agrees.plural else "") if agrees else ""
+    return (ETRE if verb.auxiliary == "être" else AVOIR)[person], [verb.participle + ending]
+
+
+def _english_be(tense, person):
+    if tense == "past":
+        return "was" if person in (0, 1) else "were"
+    return ("am", "is", "are", "are", "are")[person]
+
+
+def _agreed(adjective, gender, plural):
+    return adjective[(1 if gender == "m" else 2) + (2 if plural else 0)]
+
+
+def _starts_with_vowel(word):
+    return word[0] in "aeiouhéêèîôœ"
+
+
+def _pair(english, french, lemmas):
+    """Elide and contract the French, put "an" for "a", and write down where each word comes from."""
+    for word, following in zip(english, english[1:]):
+        if word.text == "a" and following.text[0] in "aeiou":
+            word.text = "an"
+    words = []
+    for (text, sources), (following, _) in zip(french, french[1:] + [("", ())]):
+        if text in _BEFORE_VOWEL and following and _starts_with_vowel(following):
+            text = _BEFORE_VOWEL[text]
+        if words and (words[-1][0], text) in _CONTRACTED:
+            text, sources = _CONTRACTED[words[-1][0], text], words.pop()[1] + sources
+        words.append((text, sources))
+    place = {word: i for i, word in enumerate(english)}
+    source_words, target_words = tuple(word.text for word in english), tuple(text for text, _ in words)
+    alignment = tuple(tuple(sorted({place[source] for source in sources})) for _, sources in words)
+    return Pair(_written(source_words), _written(target_words), source_words, target_words, alignment, tuple(lemmas))
+
+
+def _written(words):
+    """Words as one writes them: capitals, no space after an elision or before a full stop."""
+    text = " ".join("I" if word == "i" else word for word in words).replace("' ", "'").replace(" .", ".")
+    if words[0] != "est-ce":
+        text = text.replace(" ?", "?")
+    return text[0].upper() + text[1:]

@@ -1,0 +1,240 @@
+"""The words of the English-French corpus: plain tables, one word a line.
+
+`tp.corpus` makes sentences of them. Every English form has one French translation, so that a sentence
+has one right answer; where French asks for more than English tells (the gender of "I", of "they"), the
+masculine stands by convention. No noun or verb begins with an aspirated h: every h elides.
+"""
+
+from typing import NamedTuple
+
+
+class Noun(NamedTuple):
+    singular: str
+    plural: str
+    fr_singular: str
+    fr_plural: str
+    gender: str   # m or f
+    kind: str     # person, animal, food, thing or place
+
+
+class Adjective(NamedTuple):
+    english: str
+    m: str
+    f: str
+    m_plural: str
+    f_plural: str
+    before_vowel: str   # masculine singular before a vowel: bel, vieil
+    place: str          # before or after the noun
+    kinds: frozenset    # of nouns
+
+
+class Verb(NamedTuple):
+    base: str
+    third: str
+    past: str
+    particle: str       # "at" of "look at"; empty for most
+    infinitive: str
+    present: tuple      # je, il, nous, vous, ils
+    participle: str
+    auxiliary: str      # avoir or être
+    frame: str          # alone, object, give or to
+    objects: tuple      # kinds of nouns
+
+
+class Pronoun(NamedTuple):
+    subject: str
+    object: str
+    fr_subject: str
+    fr_object: str
+    gender: str
+    plural: bool
+    person: int         # index into the present forms
+
+
+def _rows(table):
+    return [line.split() for line in table.strip().splitlines()]
+
+
+NOUNS = [Noun(*row) for row in _rows("""
+girl girls fille filles f person
+boy boys garçon garçons m person
+man men homme hommes m person
+woman women femme femmes f person
+child children enfant enfants m person
+friend friends ami amis m person
+teacher teachers professeur professeurs m person
+neighbour neighbours voisin voisins m person
+sister sisters sœur sœurs f person
+brother brothers frère frères m person
+mother mothers mère mères f person
+father fathers père pères m person
+aunt aunts tante tantes f person
+uncle uncles oncle oncles m person
+king kings roi rois m person
+queen queens reine reines f person
+farmer farmers fermier fermiers m person
+nurse nurses infirmière infirmières f person
+cat cats chat chats m animal
+dog dogs chien chiens m animal
+bird birds oiseau oiseaux m animal
+horse horses cheval chevaux m animal
+cow cows vache vaches f animal
+mouse mice souris souris f animal
+rabbit rabbits lapin lapins m animal
+duck ducks canard canards m animal
+goat goats chèvre chèvres f animal
+apple apples pomme pommes f food
+orange oranges orange oranges f food
+cake cakes gâteau gâteaux m food
+egg eggs œuf œufs m food
+carrot carrots carotte carottes f food
+pear pears poire poires f food
+cheese cheeses fromage fromages m food
+tomato tomatoes tomate tomates f food
+book books livre livres m thing
+letter letters lettre lettres f thing
+car cars voiture voitures f thing
+table tables table tables f thing
+chair chairs chaise chaises f thing
+key keys clé clés f thing
+newspaper newspapers journal journaux m thing
+hat hats chapeau chapeaux m thing
+coat coats manteau manteaux m thing
+dress dresses robe robes f thing
+box boxes boîte boîtes f thing
+bag bags sac sacs m thing
+flower flowers fleur fleurs f thing
+tree trees arbre arbres m thing
+boat boats bateau bateaux m thing
+bicycle bicycles vélo vélos m thing
+house houses maison maisons f place
+garden gardens jardin jardins m place
+school schools école écoles f place
+kitchen kitchens cuisine cuisines f place
+church churches église églises f place
+hospital hospitals hôpital hôpitaux m place
+village villages village villages m place
+forest forests forêt forêts f place
+park parks parc parcs m place
+bridge bridges pont ponts m place
+river rivers rivière rivières f place
+hotel hotels hôtel hôtels m place
+island islands île îles f place
+""")]
+
+_KINDS = {"all": "person animal food thing place", "living": "person animal", "things": "food thing place",
+          "coloured": "animal food thing place", "person": "person"}
+
+ADJECTIVES = [Adjective(*row[:-1], frozenset(_KINDS[row[-1]].split())) for row in _rows("""
+small petit petite petits petites petit before all
+big grand grande grands grandes grand before all
+beautiful beau belle beaux belles bel before all
+pretty joli jolie jolis jolies joli before all
+young jeune jeune jeunes jeunes jeune before living
+old vieux vieille vieux vieilles vieil before all
+new nouveau nouvelle nouveaux nouvelles nouvel before things
+good bon bonne bons bonnes bon before all
+bad mauvais mauvaise mauvais mauvaises mauvais before all
+red rouge rouge rouges rouges rouge after coloured
+green vert verte verts vertes vert after coloured
+blue bleu bleue bleus bleues bleu after coloured
+black noir noire noirs noires noir after coloured
+white blanc blanche blancs blanches blanc after coloured
+yellow jaune jaune jaunes jaunes jaune after coloured
+happy heureux heureuse heureux heureuses heureux after living
+sad triste triste tristes tristes triste after living
+strong fort forte forts fortes fort after living
+calm calme calme calmes calmes calme after living
+clever intelligent intelligente intelligents intelligentes intelligent after living
+funny drôle drôle drôles drôles drôle after person
+rich riche riche riches riches riche after person
+expensive cher chère chers chères cher after things
+ugly laid laide laids laides laid after all
+""")]
+
+VERBS = [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13], tuple(row[13:]))
+         for row in _rows("""
+sing sings sang - chanter chante chante chantons chantez chantent chanté avoir alone
+dance dances danced - danser danse danse dansons dansez dansent dansé avoir alone
+sleep sleeps slept - dormir dors dort dormons dormez dorment dormi avoir alone
+work works worked - travailler travaille travaille travaillons travaillez travaillent travaillé avoir alone
+laugh laughs laughed - rire ris rit rions riez rient ri avoir alone
+swim swims swam - nager nage nage nageons nagez nagent nagé avoir alone
+arrive arrives arrived - arriver arrive arrive arrivons arrivez arrivent arrivé être alone
+fall falls fell - tomber tombe tombe tombons tombez tombent tombé être alone
+leave leaves left - partir pars part partons partez partent parti être alone
+stay stays stayed - rester reste reste restons restez restent resté être alone
+eat eats ate - manger mange mange mangeons mangez mangent mangé avoir object food
+buy buys bought - acheter achète achète achetons achetez achètent acheté avoir object food thing
+see sees saw - voir vois voit voyons voyez voient vu avoir object person animal food thing place
+love loves loved - aimer aime aime aimons aimez aiment aimé avoir object person animal food thing place
+find finds found - trouver trouve trouve trouvons trouvez trouvent trouvé avoir object person animal food thing
+draw draws drew - dessiner dessine dessine dessinons dessinez dessinent dessiné avoir object person animal food thing place
+look looks looked at regarder regarde regarde regardons regardez regardent regardé avoir object person animal food thing place
+wash washes washed - laver lave lave lavons lavez lavent lavé avoir object animal food thing
+hide hides hid - cacher cache cache cachons cachez cachent caché avoir object person animal food thing
+choose chooses chose - choisir choisis choisit choisissons choisissez choisissent choisi avoir object animal food thing place
+paint paints painted - peindre peins peint peignons peignez peignent peint avoir object person animal thing place
+help helps helped - aider aide aide aidons aidez aident aidé avoir object person
+invite invites invited - inviter invite invite invitons invitez invitent invité avoir object person
+listen listens listened to écouter écoute écoute écoutons écoutez écoutent écouté avoir object person
+visit visits visited - visiter visite visite visitons visitez visitent visité avoir object place
+follow follows followed - suivre suis suit suivons suivez suivent suivi avoir object person animal
+give gives gave - donner donne donne donnons donnez donnent donné avoir give animal food thing
+show shows showed - montrer montre montre montrons montrez montrent montré avoir give animal food thing place
+sell sells sold - vendre vends vend vendons vendez vendent vendu avoir give animal food thing
+lend lends lent - prêter prête prête prêtons prêtez prêtent prêté avoir give thing
+talk talks talked - parler parle parle parlons parlez parlent parlé avoir to
+write writes wrote - écrire écris écrit écrivons écrivez écrivent écrit avoir to
+""")]
+
+# English singular and plural; French masculine, feminine, plural. A dash: there is none; _ parts two words.
+DETERMINERS = {row[0] if row[0] != "-" else row[1]: row for row in _rows("""
+the the le la les
+a some un une des
+this these ce cette ces
+my my mon ma mes
+your your votre votre vos
+his his son sa ses
+her her son sa ses
+our our notre notre nos
+their their leur leur leurs
+every - chaque chaque -
+- two - - deux
+- three - - trois
+- many - - beaucoup_de
+""")}
+
+PRONOUNS = [Pronoun(*row[:5], row[5] == "plural", int(row[6])) for row in _rows("""
+i me je me m singular 0
+he him il le m singular 1
+she her elle la f singular 1
+we us nous nous m plural 2
+you you vous vous m singular 3
+they them ils les m plural 4
+""")]
+
+PREPOSITIONS = _rows("""
+in dans
+near près_de
+behind derrière
+with avec
+""")
+
+# Adverbs that stand by the verb: the negations have a "ne" before the verb besides.
+NEGATIONS = {"not": "pas", "never": "jamais"}
+FREQUENCIES = {"often": "souvent", "always": "toujours", "sometimes": "parfois"}
+TIMES = {"present": (("today", "aujourd' hui"), ("now", "maintenant")),
+         "past": (("yesterday", "hier"),),
+         "future": (("tomorrow", "demain"), ("soon", "bientôt"))}
+CONJUNCTIONS = (("and", "et"), ("but", "mais"), ("because", "parce que"))
+
+AVOIR = ("ai", "a", "avons", "avez", "ont")
+ETRE = ("suis", "est", "sommes", "êtes", "sont")
+ETRE_PAST = ("étais", "était", "étions", "étiez", "étaient")
+ALLER = ("vais", "va", "allons", "allez", "vont")
+# English third person; French present forms. Only "want" is conjugated with "do".
+MODALS = {"can": ("can", ("peux", "peut", "pouvons", "pouvez", "peuvent")),
+          "must": ("must", ("dois", "doit", "devons", "devez", "doivent")),
+          "want": ("wants", ("veux", "veut", "voulons", "voulez", "veulent"))}
+BE = Verb("be", "is", "was", "", "être", ETRE, "été", "avoir", "be", ())
