@@ -1,0 +1,1037 @@
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+import tp
+tp.start("tp1_recurrence")
+
+# %% [markdown]
+# # TP 1 · Tokens and recurrence
+#
+# A sentence is a sequence of words. A network computes with numbers, and its weights have fixed sizes. So two questions come before all others: how does a word become numbers, and how can a network of fixed size read a sequence of any length?
+#
+# At the end of this session you will be able to
+#
+# - turn text into ids, ids into one-hot vectors, and both into embeddings, and say why each step is taken;
+# - write the recurrence as a loop, and get the same numbers as `nn.RNN`;
+# - write a GRU cell and an LSTM cell from their equations, and get the same numbers as torch;
+# - predict every shape that an LSTM returns, for any number of layers and directions;
+# - look into a state and see what it remembers, and when it forgets;
+# - measure how a gradient vanishes, and say what a gate changes.
+#
+# **Time:** about two and a half hours. **You need:** Python, tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is. No knowledge of recurrent networks.
+#
+# **How it works.** Fill in one cell per exercise. The cell below it checks your work: it calls your functions on several inputs and says what is wrong. When you are stuck, open the hints one by one. You can leave an exercise out and go on with the next; only the demonstrations that are built on it will wait.
+#
+# | letter | what it counts |
+# |---|---|
+# | T | timesteps: tokens of a sentence |
+# | B | sentences in a batch |
+# | V | tokens in the vocabulary |
+# | D | numbers in an embedding |
+# | H | numbers in a hidden state |
+
+# %% given="imports"
+import random
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+# %% [markdown]
+# ## 1 · From words to numbers
+#
+# Our sentences come from a very small grammar. A noun, then perhaps some other nouns, then a verb:
+#
+# > the **dog** near the old birds **sleeps** today .
+# >
+# > the **dogs** near the old bird **sleep** today .
+#
+# One rule makes this language interesting: the verb agrees with the *first* noun, however many nouns stand between the two. Whoever wants to predict the verb must remember that first noun. Keep this in mind. It is the thread of the whole session.
+
+# %% given="corpus"
+NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"), ("child", "children")]
+VERBS = [("sleeps", "sleep"), ("runs", "run"), ("waits", "wait"), ("sings", "sing")]
+PREPOSITIONS = ["near", "behind", "with"]
+ADJECTIVES = ["old", "small", "happy", "red"]
+ENDINGS = ["", "today", "very often", "in the garden"]
+
+
+def noun_phrase(rng, number):
+    """`the dog`, `the old dog`: `number` is 0 for singular, 1 for plural."""
+    adjective = [rng.choice(ADJECTIVES)] if rng.random() < 0.4 else []
+    return ["the", *adjective, rng.choice(NOUNS)[number]]
+
+
+def make_sentence(rng):
+    """A sentence with at most three nouns between its first noun and its verb."""
+    number = rng.randrange(2)
+    words = noun_phrase(rng, number)
+    for _ in range(rng.randrange(4)):
+        words += [rng.choice(PREPOSITIONS), *noun_phrase(rng, rng.randrange(2))]
+    words += [rng.choice(VERBS)[number], *rng.choice(ENDINGS).split(), "."]
+    return " ".join(words)
+
+
+rng = random.Random(1)
+corpus = [make_sentence(rng) for _ in range(5000)]
+print(*corpus[:6], sep="\n")
+
+# %% [markdown]
+# ### Exercise 1 · A vocabulary
+#
+# A **token** is a piece of text that the network treats as one unit. Here a token is a word, or the full stop; tokens are separated by spaces. A **vocabulary** gives each token an **id**, a whole number.
+#
+# Write two functions.
+#
+# - `build_vocabulary(sentences)` takes a list of strings and returns a dict, token → id. Id 0 belongs to the token `"<unk>"`, for everything that was never seen. The tokens of the sentences get the ids 1, 2, 3, … in alphabetical order (the order of Python's `sorted`), each token once.
+# - `encode(sentence, vocabulary)` takes one string and returns its ids as a tensor of whole numbers (`torch.long`) of shape (T,). A token that is not in the vocabulary gets the id of `"<unk>"`.
+#
+# **Example.** `build_vocabulary(["the dog runs .", "the cat runs ."])` is `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is `tensor([5, 0, 4])`.
+#
+# *Minutes: 10 · Difficulty: ●○○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Collect the distinct tokens first: Python has a type for collections without repetition. Sort them only then. Numbering is the last step.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# `"the dog runs".split()` is a list of three strings. `encode` has exactly one id per item of that list, so T is its length; a vocabulary has one entry more than there are distinct tokens.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `enumerate(something, start=1)` counts from one. A dict has a method that returns a second value of your choice when the key is missing. A list of integers becomes a tensor with `torch.tensor(…, dtype=torch.long)`.
+# </details>
+
+# %% exercise="vocabulary"
+def build_vocabulary(sentences):
+    """The ids of all tokens in a list of strings.
+
+    Returns a dict, token → id: "<unk>" has id 0, the others 1, 2, … in alphabetical order.
+    """
+    # TODO: collect the distinct tokens, sort them, number them from 1
+    ### BEGIN SOLUTION
+    tokens = sorted({token for sentence in sentences for token in sentence.split()})
+    return {"<unk>": 0} | {token: i for i, token in enumerate(tokens, start=1)}
+    ### END SOLUTION
+
+
+def encode(sentence, vocabulary):
+    """The ids of a string's tokens, (T,), whole numbers; 0 for a token that has none."""
+    # TODO: one id per token
+    ### BEGIN SOLUTION
+    return torch.tensor([vocabulary.get(token, 0) for token in sentence.split()], dtype=torch.long)
+    ### END SOLUTION
+
+# %% check="vocabulary" points=2
+tp.check("vocabulary")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "vocabulary"
+### END HIDDEN TESTS
+
+# %% demo="first-ids"
+if tp.done("vocabulary"):
+    vocabulary = build_vocabulary(corpus)
+    print(len(vocabulary), "tokens:", *vocabulary)
+    for sentence in [corpus[0], "the dog near the dragon sleeps ."]:
+        tp.table([["token", *sentence.split()], ["id", *encode(sentence, vocabulary).tolist()]])
+
+# %% [markdown]
+# The dragon became `<unk>`. The network will know that *something* stood there, and nothing more.
+#
+# ### What is wrong with ids
+#
+# Ids are numbers, so a network could read them as they are. It would be told three things that are not true: that `dog` (7, say) is bigger than `cat` (5), that the word half way between them is a word, and that neighbours in the alphabet are alike.
+#
+# A **one-hot vector** takes this order away. Token number 3 of a vocabulary of 6 is `[0, 0, 0, 1, 0, 0]`: one place per token, a single 1.
+
+# %% [markdown]
+# ### Exercise 2 · One-hot vectors
+#
+# Write `one_hot(ids, vocabulary_size)`.
+#
+# - In: `ids`, whole numbers of any shape, most often (T, B), time first; `vocabulary_size`, the number V.
+# - Out: real numbers (`float`) with one axis more, at the end: (T, B, V). It holds 1 where the position on the last axis is the id, 0 elsewhere.
+#
+# `torch.nn.functional.one_hot` does not count here.
+#
+# **Example.** `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
+#
+# *Minutes: 10 · Difficulty: ●○○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Ask one question V times: is this id equal to 0, to 1, …, to V − 1? The answers, as numbers, are the vector.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# A tensor of shape (T, B, 1) compared with one of shape (V,) gives a tensor of shape (T, B, V): an axis of size one is repeated as often as needed.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `ids.unsqueeze(-1)` adds the axis of size one. `torch.arange(n, device=ids.device)` counts, on the device where the ids are. Comparing gives booleans, and `.float()` makes numbers of them.
+# </details>
+
+# %% exercise="one-hot"
+def one_hot(ids, vocabulary_size):
+    """One-hot vectors of ids.
+
+    ids: whole numbers, (…), for example (T, B). Returns floats, (…, V), for example (T, B, V).
+    """
+    # TODO: 1.0 where the place on the last axis is the id, 0.0 elsewhere
+    ### BEGIN SOLUTION
+    places = torch.arange(vocabulary_size, device=ids.device)
+    return (ids.unsqueeze(-1) == places).float()
+    ### END SOLUTION
+
+# %% check="one-hot" points=2
+tp.check("one-hot")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "one-hot"
+### END HIDDEN TESTS
+
+# %% demo="distances"
+# The distance between any two of eight words: what each way of writing them says about who is close to whom.
+if tp.done("vocabulary", "one-hot"):
+    words = ["cat", "cats", "dog", "dogs", "run", "runs", "old", "the"]
+    ids = encode(" ".join(words), vocabulary)
+    vectors = {"ids": ids.float().unsqueeze(-1), "one-hot vectors": one_hot(ids, len(vocabulary))}
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for ax, (title, x) in zip(axes, vectors.items()):
+        image = ax.imshow(torch.cdist(x, x), cmap="Purples", vmin=0)
+        ax.set_xticks(range(len(words)), words, rotation=60)
+        ax.set_yticks(range(len(words)), words)
+        ax.set_title(f"distance between {title}")
+        figure.colorbar(image, ax=ax, shrink=0.8)
+    tp.plots.show(figure, "Two maps of distances between eight words. Left, with ids: every pair has another distance, "
+                    "and neighbours in the alphabet are close. Right, with one-hot vectors: every two different words are equally far, 1.41.")
+
+# %% [markdown]
+# One-hot vectors tell no lies. They tell nothing else either: `dog` is as far from `dogs` as from `the`. And they are long. A real vocabulary has 30 000 tokens or more, so each token of each sentence would be 30 000 numbers, all but one of them zero.
+#
+# ### Embeddings
+#
+# An **embedding** is a short vector per token that is *learned*. All of them together are a **table**, a matrix with V rows and D columns: row number 3 belongs to token number 3. A one-hot vector times the table picks exactly that row, so nobody multiplies. One looks the row up.
+#
+# ![Left, a one-hot vector multiplies a table of embeddings and a single row comes out. Right, the id points at the same row directly.](figures/embedding_lookup.svg)
+
+# %% [markdown]
+# ### Exercise 3 · Two ways to one row
+#
+# Write both ways.
+#
+# - `embed_by_product(one_hots, table)` with `one_hots` (T, B, V) and `table` (V, D) returns (T, B, D): the matrix product.
+# - `embed(ids, table)` with `ids` (T, B) returns the same (T, B, D): the rows that the ids name, without a product.
+#
+# `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an `IndexError` with a message. `nn.functional.embedding` does not count here.
+#
+# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up can not do that. Remember it for TP 2, where such mixtures are called attention.
+#
+# *Minutes: 10 · Difficulty: ●○○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Indexing with a tensor of ids gives one row per id. It also accepts −1, as Python lists do, and silently takes the last row; so look at the ids before you use them.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# In the product the axis of size V disappears: (T, B, V) times (V, D). In the look-up each id, a single number, is replaced by D numbers. There are as many rows as `len(table)`.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `@` multiplies on the last axis of the left tensor. `table[…]` takes a tensor as index. `ids.min()` and `ids.max()` can be compared in an `if`.
+# </details>
+
+# %% exercise="embed"
+def embed_by_product(one_hots, table):
+    """Embeddings as a matrix product: one_hots (T, B, V), table (V, D). Returns (T, B, D)."""
+    # TODO: the product
+    ### BEGIN SOLUTION
+    return one_hots @ table
+    ### END SOLUTION
+
+
+def embed(ids, table):
+    """Embeddings as a look-up: ids (T, B), whole numbers, table (V, D). Returns (T, B, D).
+
+    Raises IndexError when an id is negative or V and more.
+    """
+    # TODO: refuse ids that have no row, then look the rows up
+    ### BEGIN SOLUTION
+    if ids.min() < 0 or ids.max() >= len(table):
+        raise IndexError(f"an id is outside of 0 … {len(table) - 1}")
+    return table[ids]
+    ### END SOLUTION
+
+# %% check="embed" points=3
+tp.check("embed")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "embed"
+### END HIDDEN TESTS
+
+# %% demo="one-row"
+if tp.done("vocabulary", "one-hot", "embed"):
+    table = torch.randn(len(vocabulary), 4, requires_grad=True)
+    ids = encode("the dog near the cat runs", vocabulary).unsqueeze(1)  # (T, 1): a batch of one sentence
+    by_product = embed_by_product(one_hot(ids, len(vocabulary)), table)
+    by_look_up = embed(ids, table)
+    print("largest difference between the two:", (by_product - by_look_up).abs().max().item())
+
+    by_look_up.sum().backward()
+    touched = {token: table.grad[i, 0].item() for token, i in vocabulary.items() if table.grad[i].any()}
+    print("rows with a gradient, and how often each was used:", touched)
+
+    tp.table([[f"{size:,}", f"{4 * size * 300:,}", f"{4 * 300:,}"] for size in (33, 1_000, 30_000)],
+             header=["V", "bytes read by the product", "bytes read by the look-up"],
+             caption="One token, embeddings of D = 300 numbers of 4 bytes")
+
+# %% [markdown]
+# Two things to notice. The gradient reaches only the rows of the tokens that were there: a rare token learns rarely. And `the` came twice, so its row gets twice the gradient.
+#
+# ### An id out of range, seen
+#
+# Sooner or later you will meet this error, most often because a text was encoded with one vocabulary and the table was made for another. See it once in peace. On the CPU it looks like this; on a GPU it is a long message that speaks of a "device-side assert", and the line it points to is often not the guilty one. When you see that, run the same on the CPU.
+
+# %% demo="out-of-range"
+layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
+for token_id in (4, 5, -1):
+    try:
+        print(f"id {token_id:>2}: fine,", tuple(layer(torch.tensor([token_id])).shape))
+    except IndexError as error:
+        print(f"id {token_id:>2}: IndexError:", error)
+print("but plain indexing with -1 takes the last row in silence:", torch.equal(layer.weight[-1], layer.weight[4]))
+
+# %% [markdown] answer="why-embeddings" points=2
+# **Question 1.** A colleague feeds ids to a network as plain numbers, divided by V "so that they lie between 0 and 1". What does the network wrongly assume about the words? What does a one-hot vector repair, and what does an embedding repair that a one-hot vector does not?
+#
+# ### BEGIN SOLUTION
+# Ids carry an order and distances: a bigger and a smaller word, words in the middle of two others, alphabetical neighbours that are nearly equal. Dividing changes the scale, not the order. One-hot vectors have no order: all pairs are equally far apart. But they are as long as the vocabulary, and no two words are more alike than any others. An embedding is short, and it is learned, so words that are used alike can come to lie close together.
+#
+# **Rubric.** 1 point: ids impose an order or distances that mean nothing (and scaling does not help). 1 point: one-hot removes the order but is long and makes all words equally distant; embeddings are short and learned, so distances can mean something. Half a point off if "learned" is missing.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 2 · The recurrence
+#
+# Now a sentence is T vectors of D numbers. T differs from sentence to sentence, the network's weights do not. The answer is old and simple: **read one token at a time, and keep a summary of what you have read.** The summary is the **hidden state** h, a vector of H numbers:
+#
+# $$ h_t = \tanh\left(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}\right) $$
+#
+# It says: the new state is made of the token that comes in and of the old state. The same four weights serve at every timestep.
+#
+# ![A network drawn once with an arrow from its state to itself, and the same network unrolled: one copy per timestep, all with the same weights, each handing its state to the next.](figures/unrolled_rnn.svg)
+#
+# | name | shape | |
+# |---|---|---|
+# | `x` | (T, B, D) | the embedded sentences, time first |
+# | `h_0` | (B, H) | the state before anything is read |
+# | `W_ih`, `b_ih` | (H, D), (H,) | from input to state ("ih": input to hidden) |
+# | `W_hh`, `b_hh` | (H, H), (H,) | from state to state ("hh": hidden to hidden) |
+
+# %% [markdown]
+# ### Exercise 4 · The loop
+#
+# Write `rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh)`. Return two tensors:
+#
+# - `h_ts` (T, B, H): the state *after* each timestep;
+# - `h_final` (B, H): the state after the last one.
+#
+# `nn.RNN` and `nn.RNNCell` do not count here: the loop is yours. All sentences of the batch are read side by side, so there is one loop, over time.
+#
+# **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input is still there at the end, a little weaker each time.
+#
+# *Minutes: 20 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# One variable holds the present state. Before the loop it is the initial state; in the loop it is computed anew from itself and from the input of this timestep; a list keeps a copy of every state.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# `x[t]` is (B, D), the state is (B, H). A weight of shape (H, D) is applied to rows of D numbers as `rows @ weight.T`. T tensors of shape (B, H) become (T, B, H) when they are stacked.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `for x_t in x:` walks along the first axis, which is time. Make a new tensor in each round (`h = …`); do not write into the old one. After the loop: `torch.stack(…)`.
+# </details>
+
+# %% exercise="rnn-loop"
+def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
+    """Read a batch of sequences, one timestep after the other.
+
+    x (T, B, D), h_0 (B, H), W_ih (H, D), W_hh (H, H), b_ih (H,), b_hh (H,).
+    Returns h_ts (T, B, H), the state after every timestep, and h_final (B, H), the last of them.
+    """
+    # TODO: one loop over time; carry the state from one round to the next
+    ### BEGIN SOLUTION
+    h, h_ts = h_0, []
+    for x_t in x:
+        h = torch.tanh(x_t @ W_ih.T + b_ih + h @ W_hh.T + b_hh)
+        h_ts.append(h)
+    return torch.stack(h_ts), h
+    ### END SOLUTION
+
+# %% check="rnn-loop" points=4
+tp.check("rnn-loop")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "rnn-loop"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now compare with torch. `nn.RNN` has the same four weights, under the names `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0` and `bias_hh_l0` (`l0`: layer 0). We take them out and give them to your loop.
+
+# %% demo="same-as-rnn"
+if tp.done("rnn-loop"):
+    T, B, D, H = 7, 3, 4, 5
+    x, h_0 = torch.randn(T, B, D), torch.randn(B, H)
+    rnn = nn.RNN(D, H)
+    their_h_ts, their_h_final = rnn(x, h_0.unsqueeze(0))
+    h_ts, h_final = rnn_loop(x, h_0, rnn.weight_ih_l0, rnn.weight_hh_l0, rnn.bias_ih_l0, rnn.bias_hh_l0)
+    tp.table([["h_ts", tuple(h_ts.shape), tuple(their_h_ts.shape), f"{(h_ts - their_h_ts).abs().max().item():.1e}"],
+              ["h_final", tuple(h_final.shape), tuple(their_h_final.shape), f"{(h_final - their_h_final[0]).abs().max().item():.1e}"]],
+             header=["", "your shape", "torch's shape", "largest difference"])
+
+# %% [markdown]
+# Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says what it is for. From here on we use torch's, and know what it does.
+
+# %% [markdown]
+# ### Exercise 5 · A reader that predicts the next token
+#
+# State, look up the token's vector, update, repeat, predict from the state: put the parts together. The layers are given. They are an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear layer that turns a state into one score per token of the vocabulary.
+#
+# Write `forward(ids, state=None)`:
+#
+# - In: `ids` (T, B), and a state to start from. When it is `None`, torch starts from zeros.
+# - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so that one can go on reading from there.
+#
+# Logits are raw scores. Do not apply softmax: the loss (`nn.CrossEntropyLoss`) does.
+#
+# **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the token that may follow the first four tokens of sentence number 1.
+#
+# *Minutes: 15 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Three layers, one after the other. Only the middle one knows about the state.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# (T, B) → embedding → (T, B, D) → recurrence → (T, B, H) → readout → (T, B, V). A linear layer works on the last axis and leaves all others alone, so no loop and no reshape is needed.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# The recurrence returns two things; take both apart with `h_ts, state = …`. It accepts `None` as its second argument. Do not look into the state: with an LSTM it is a pair.
+# </details>
+
+# %% exercise="next-token"
+class NextToken(nn.Module):
+    """Reads tokens and says, after each of them, which one may come next."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, recurrence=nn.GRU):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.recurrence = recurrence(embedding_size, hidden_size)
+        self.readout = nn.Linear(hidden_size, vocabulary_size)
+
+    def forward(self, ids, state=None):
+        """ids (T, B), state as the recurrence wants it. Returns logits (T, B, V) and the new state."""
+        # TODO: embedding, recurrence, readout
+        ### BEGIN SOLUTION
+        h_ts, state = self.recurrence(self.embedding(ids), state)
+        return self.readout(h_ts), state
+        ### END SOLUTION
+
+# %% check="next-token" points=3
+tp.check("next-token")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "next-token"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Let it read
+#
+# We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one token later. Then we ask two things of the reader. Which sentences does it write? And does it choose the right number for the verb, *sleeps* or *sleep*?
+#
+# The second question is asked in a nasty way: every noun between the first one and the verb has the *other* number.
+#
+# > the **dog** near the birds with the cats …
+#
+# **Predict first:** a reader that only looks at the last noun, which share of the verbs will it get right here?
+
+# %% given="reader-tools"
+def train(model, ids, steps, title, batch_size=32, timesteps=20):
+    """Train a reader on a stream of ids (N,) to predict the next one; returns the record of the training."""
+    pieces = len(ids) // timesteps - 1
+    inputs = ids[:pieces * timesteps].view(pieces, timesteps).T          # (T, pieces)
+    targets = ids[1:pieces * timesteps + 1].view(pieces, timesteps).T    # the same, one token later
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    view = tp.live(steps=steps, title=title)
+    for step in view:
+        columns = torch.randint(pieces, (batch_size,))
+        logits, _ = model(inputs[:, columns])
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets[:, columns].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+        if step % 20 == 0 or step == steps - 1:
+            view.log(agreement=agreement(model, nouns_between=2))
+    return view
+
+
+@torch.no_grad()
+def agreement(model, nouns_between, pairs=100):
+    """The share of verbs whose number is right when all nouns in between have the other number."""
+    rng, right = random.Random(0), []
+    verb_ids = torch.tensor([[vocabulary[verb[number]] for verb in VERBS] for number in (0, 1)])
+    for number in (0, 1):
+        sentences = []
+        for _ in range(pairs):
+            words = [".", "the", rng.choice(NOUNS)[number]]
+            for _ in range(nouns_between):
+                words += [rng.choice(PREPOSITIONS), "the", rng.choice(NOUNS)[1 - number]]
+            sentences.append([vocabulary[word] for word in words])
+        logits, _ = model(torch.tensor(sentences).T)
+        by_number = logits[-1].softmax(-1)[:, verb_ids].sum(-1)  # (pairs, 2): P(singular verb), P(plural verb)
+        right.append((by_number.argmax(-1) == number).float().mean())
+    return torch.stack(right).mean().item()
+
+
+@torch.no_grad()
+def write(model, tokens=30, seed=0):
+    """Let a reader write: draw a token from its distribution, hand it back as the next input, and so on."""
+    generator = torch.Generator().manual_seed(seed)
+    names = list(vocabulary)
+    token, state, words = torch.tensor([[vocabulary["."]]]), None, []
+    for _ in range(tokens):
+        logits, state = model(token, state)
+        token = torch.multinomial(logits[0].softmax(-1), 1, generator=generator)
+        words.append(names[token.item()])
+    return " ".join(words)
+
+# %% training="train-rnn"
+if tp.done("vocabulary", "next-token"):
+    stream = encode(" ".join(corpus), vocabulary)
+    torch.manual_seed(0)
+    readers, records = {"RNN": NextToken(len(vocabulary), 16, 32, nn.RNN)}, {}
+    print("before:", write(readers["RNN"]))
+    records["RNN"] = train(readers["RNN"], stream, 160, "a plain RNN")
+    print("after: ", write(readers["RNN"]))
+    for nouns_between in (0, 1, 2):
+        print(f"{nouns_between} other nouns in between: {agreement(readers['RNN'], nouns_between):.0%} of the verbs have the right number")
+
+# %% [markdown]
+# After 160 updates the sentences look right at first sight. With nothing in between, the verbs agree. With nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun it saw. It has learned the rule that a short memory can learn.
+
+# %% [markdown] answer="same-weights" points=2
+# **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each timestep instead. Name two things that would no longer work, or would work worse.
+#
+# ### BEGIN SOLUTION
+# The number of weights would grow with the length, and the network could not read a sentence longer than the longest one in training: there is no matrix for that timestep. What was learned about a word at place 3 would not help at place 7, so every word would have to be learned at every place, from fewer examples each.
+#
+# **Rubric.** 1 point for each of two of these: any length with a fixed number of weights; what is learned at one place serves at all others; fewer weights, so less data is needed (late timesteps are rare in training).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 3 · Gates
+#
+# The plain recurrence writes its whole state anew at every timestep. Nothing is simply *kept*. A **gate** is a number between 0 and 1, one for each place of the state, computed from the input and the old state by a sigmoid. The state multiplies with it: 1 means let through, 0 means stop.
+#
+# ### The gated recurrent unit (GRU)
+#
+# ![A GRU cell. The reset gate r scales what the old state says to the candidate n. The update gate z mixes the candidate with the old state.](figures/gru_cell.svg)
+#
+# $$ \begin{aligned}
+# r &= \sigma\left(W_{ir}\, x_t + b_{ir} + W_{hr}\, h_{t-1} + b_{hr}\right) && \text{reset gate} \\
+# z &= \sigma\left(W_{iz}\, x_t + b_{iz} + W_{hz}\, h_{t-1} + b_{hz}\right) && \text{update gate} \\
+# n &= \tanh\left(W_{in}\, x_t + b_{in} + r \odot (W_{hn}\, h_{t-1} + b_{hn})\right) && \text{candidate} \\
+# h_t &= (1 - z) \odot n + z \odot h_{t-1}
+# \end{aligned} $$
+#
+# The last line is the point: where z is 1, the old state is *copied*.
+#
+# A warning about papers: these are torch's equations, and your cell must follow them. In the paper that brought the GRU together with attention (Bahdanau et al., which you will meet in TP 6) z and 1 − z change places, and r multiplies the state *before* the matrix product.
+
+# %% [markdown]
+# ### Exercise 6 · A GRU cell from its equations
+#
+# Write `gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`: one timestep. Torch stores the three matrices of a group in one, stacked in the order r, z, n:
+#
+# | name | shape | |
+# |---|---|---|
+# | `x_t`, `h` | (B, D), (B, H) | this timestep's input, the state before it |
+# | `W_ih`, `b_ih` | (3H, D), (3H,) | rows 0 … H−1 are W_ir, the next H rows W_iz, the last H rows W_in |
+# | `W_hh`, `b_hh` | (3H, H), (3H,) | the same with W_hr, W_hz, W_hn |
+#
+# Return the new state, (B, H). `nn.GRU` and `nn.GRUCell` do not count here.
+#
+# **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4 becomes 0.5 · 0 + 0.5 · 4 = 2.
+#
+# *Minutes: 20 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Multiply once with each big matrix, then cut the two results into three parts each. Each equation then takes one part from the input and one from the state.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# `x_t @ W_ih.T + b_ih` is (B, 3H). Cut along the last axis it gives three pieces of (B, H). Keep the pieces of the input and those of the state apart: in the equation of n they do not meet in a plain sum.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `a, b, c = something.chunk(3, dim=-1)` cuts in three. `torch.sigmoid` is σ. For n, the bias b_hn stands *inside* the bracket that r multiplies.
+# </details>
+
+# %% exercise="gru-cell"
+def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
+    """One timestep of a GRU, as torch defines it (parts in the order r, z, n).
+
+    x_t (B, D), h (B, H), W_ih (3H, D), W_hh (3H, H), b_ih (3H,), b_hh (3H,). Returns the new state (B, H).
+    """
+    # TODO: two gates, a candidate, a mixture
+    ### BEGIN SOLUTION
+    x_r, x_z, x_n = (x_t @ W_ih.T + b_ih).chunk(3, dim=-1)
+    h_r, h_z, h_n = (h @ W_hh.T + b_hh).chunk(3, dim=-1)
+    r = torch.sigmoid(x_r + h_r)
+    z = torch.sigmoid(x_z + h_z)
+    n = torch.tanh(x_n + r * h_n)
+    return (1 - z) * n + z * h
+    ### END SOLUTION
+
+# %% check="gru-cell" points=4
+tp.check("gru-cell")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "gru-cell"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### The long short-term memory (LSTM)
+#
+# The LSTM is older and keeps two vectors: the hidden state h, which the rest of the network sees, and the **cell state** c, which is the memory.
+#
+# ![An LSTM cell. The cell state runs straight through: it is multiplied by the forget gate, and the gated candidate is added. The hidden state is a gated view of it.](figures/lstm_cell.svg)
+#
+# $$ \begin{aligned}
+# i &= \sigma\left(W_{ii}\, x_t + b_{ii} + W_{hi}\, h_{t-1} + b_{hi}\right) && \text{input gate} \\
+# f &= \sigma\left(W_{if}\, x_t + b_{if} + W_{hf}\, h_{t-1} + b_{hf}\right) && \text{forget gate} \\
+# g &= \tanh\left(W_{ig}\, x_t + b_{ig} + W_{hg}\, h_{t-1} + b_{hg}\right) && \text{candidate} \\
+# o &= \sigma\left(W_{io}\, x_t + b_{io} + W_{ho}\, h_{t-1} + b_{ho}\right) && \text{output gate} \\
+# c_t &= f \odot c_{t-1} + i \odot g \\
+# h_t &= o \odot \tanh(c_t)
+# \end{aligned} $$
+#
+# Mind the name: a forget gate of 1 forgets *nothing*.
+
+# %% [markdown]
+# ### Exercise 7 · An LSTM cell from its equations
+#
+# Write `lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh)`: one timestep. `state` is the pair `(h, c)`, both (B, H). Torch stacks four parts, in the order i, f, g, o: `W_ih` is (4H, D), `W_hh` (4H, H), both biases (4H,). Return the new pair `(h, c)`.
+#
+# `nn.LSTM` and `nn.LSTMCell` do not count here.
+#
+# **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4 follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
+#
+# *Minutes: 15 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# All four parts have the same form: something of the input plus something of the state. So add first and cut afterwards. (Why was that not possible in the GRU?)
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# The sum of both products is (B, 4H). Cut along the last axis it gives four pieces of (B, H). Of the state, only h meets a matrix; c meets none.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# Three pieces go through `torch.sigmoid`, one through `torch.tanh`. The hidden state is computed from the *new* cell state. Return the hidden state first.
+# </details>
+
+# %% exercise="lstm-cell"
+def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
+    """One timestep of an LSTM, as torch defines it (parts in the order i, f, g, o).
+
+    x_t (B, D), state a pair (h, c) of (B, H) each, W_ih (4H, D), W_hh (4H, H), b_ih (4H,), b_hh (4H,).
+    Returns the new pair (h, c).
+    """
+    h, c = state
+    # TODO: three gates, a candidate, the new cell state, the new hidden state
+    ### BEGIN SOLUTION
+    i, f, g, o = (x_t @ W_ih.T + b_ih + h @ W_hh.T + b_hh).chunk(4, dim=-1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    h = torch.sigmoid(o) * torch.tanh(c)
+    return h, c
+    ### END SOLUTION
+
+# %% check="lstm-cell" points=4
+tp.check("lstm-cell")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "lstm-cell"
+### END HIDDEN TESTS
+
+# %% demo="same-as-torch"
+# The same loop three times; only the line that updates the state differs.
+if tp.done("gru-cell", "lstm-cell"):
+    T, B, D, H = 7, 3, 4, 5
+    x = torch.randn(T, B, D)
+    rows = []
+    for module in (nn.GRU(D, H), nn.LSTM(D, H)):
+        weights = module.weight_ih_l0, module.weight_hh_l0, module.bias_ih_l0, module.bias_hh_l0
+        h, c, h_ts = torch.zeros(B, H), torch.zeros(B, H), []
+        for x_t in x:
+            if isinstance(module, nn.GRU):
+                h = gru_cell(x_t, h, *weights)
+            else:
+                h, c = lstm_cell(x_t, (h, c), *weights)
+            h_ts.append(h)
+        rows.append([type(module).__name__, f"{(torch.stack(h_ts) - module(x)[0]).abs().max().item():.1e}"])
+    tp.table(rows, header=["", "largest difference to your cell in a loop"])
+
+# %% [markdown]
+# ### Does a gate help our reader?
+#
+# The same class, the same sizes, the same number of updates; only the recurrence changes. `NextToken` needs no new line, because all three are called alike.
+
+# %% training="train-gated"
+if tp.done("vocabulary", "next-token"):
+    for name, recurrence in {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}.items():
+        torch.manual_seed(0)
+        readers[name] = NextToken(len(vocabulary), 16, 32, recurrence)
+        records[name] = train(readers[name], stream, 320, name)
+    figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    for (name, record), style in zip(records.items(), ("-", "--", ":")):
+        ax.plot(*zip(*record.history["agreement"]), style, marker="o", markersize=3, label=name)
+    ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
+           title="two nouns of the other number in between")
+    ax.legend()
+    tp.plots.show(figure, "Share of verbs with the right number over 320 updates, for RNN, GRU and LSTM. "
+                    + " ".join(f"{name} ends at {record.history['agreement'][-1][1]:.0%}." for name, record in records.items()))
+    tp.table([[name, *(f"{agreement(reader, n):.0%}" for n in (0, 1, 2, 4, 6))] for name, reader in readers.items()],
+             header=["reader", *(f"{n} in between" for n in (0, 1, 2, 4, 6))],
+             caption="Verbs with the right number; in training there were at most 3 nouns in between")
+
+# %% [markdown]
+# Read the curves from left to right. First every reader guesses. Then it finds the short rule, "go by the last noun", and falls to 0 %. Then, suddenly, it finds the long one and jumps up. The gated readers jump earlier.
+#
+# Be fair to the plain RNN: on sentences this short it gets there too, some hundred updates later, and with another seed the order can change a little. A gate does not make memory possible. It makes it easier to learn, and the longer the distance, the more. Section 5 measures why.
+
+# %% [markdown]
+# ## 4 · The shapes of an LSTM
+#
+# Most errors with recurrent layers are errors of shape, and the worst of them raise no error. So learn to predict the shapes. An LSTM can have
+#
+# - several **layers**: the states of layer 0 are the inputs of layer 1;
+# - two **directions**: a second LSTM reads the sequence from its end to its start;
+# - its batch axis first (`batch_first=True`) or second, as we had it so far.
+#
+# `output, (h_n, c_n) = lstm(x)`: `output` holds the states of the *last layer* at *all timesteps*, the two directions side by side. `h_n` and `c_n` hold the *last state* of *every layer and direction*.
+#
+# ![Two layers with two directions each, four chains of states. output runs along the top, over all timesteps; h_n stands at the four ends of the chains.](figures/lstm_shapes.svg)
+
+# %% [markdown]
+# ### Exercise 8 · Predict, then check
+#
+# Take paper. An LSTM has input size 128, `hidden_size=32`, `num_layers=2`, `bidirectional=True`, `batch_first=True`. It reads a batch of 16 sequences of 10 timesteps. Write down the shapes of `output`, `h_n` and `c_n`.
+#
+# Then write the general rule: `lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first)` returns three tuples of numbers, the shapes of `output`, `h_n` and `c_n`. No LSTM may be run for it.
+#
+# **Example.** `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
+#
+# *Minutes: 15 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Count the chains of states: one per layer and direction. Each chain has one last state, and a last state has no time axis.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# `output` sees the last layer only, so the number of layers does not show in it; two directions lie side by side on its last axis. In `h_n` all chains are stacked on the first axis.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `directions = 2 if bidirectional else 1`. `batch_first` changes the input and `output`, and *nothing else*: torch's documentation says so, and few people remember it.
+# </details>
+
+# %% exercise="lstm-shapes"
+def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first):
+    """The shapes of output, h_n and c_n of an nn.LSTM, as three tuples of numbers."""
+    # TODO: three tuples, from the numbers alone
+    ### BEGIN SOLUTION
+    directions = 2 if bidirectional else 1
+    first_axes = (batch_size, timesteps) if batch_first else (timesteps, batch_size)
+    last_states = (num_layers * directions, batch_size, hidden_size)
+    return (*first_axes, directions * hidden_size), last_states, last_states
+    ### END SOLUTION
+
+# %% check="lstm-shapes" points=3
+tp.check("lstm-shapes")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "lstm-shapes"
+### END HIDDEN TESTS
+
+# %% demo="predicted-and-real"
+if tp.done("lstm-shapes"):
+    rows = []
+    for num_layers in (1, 2):
+        for bidirectional in (False, True):
+            for batch_first in (False, True):
+                lstm = nn.LSTM(128, 32, num_layers, bidirectional=bidirectional, batch_first=batch_first)
+                output, (h_n, c_n) = lstm(torch.zeros((16, 10, 128) if batch_first else (10, 16, 128)))
+                real = tuple(output.shape), tuple(h_n.shape), tuple(c_n.shape)
+                agrees = real == tuple(lstm_shapes(16, 10, 32, num_layers, bidirectional, batch_first))
+                rows.append([num_layers, bidirectional, batch_first, *real, "yes" if agrees else "no"])
+    tp.table(rows, header=["layers", "bidirectional", "batch_first", "output", "h_n", "c_n", "as you predicted"])
+
+# %% [markdown] answer="why-four" points=2
+# **Question 3.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4? And why does 4 not show in the shape of `output`, while 64 does?
+#
+# ### BEGIN SOLUTION
+# There are 2 · 2 = 4 chains of states, a forward and a backward one in each layer, and each has a last state of its own; they are stacked on the first axis. `batch_first` does not touch h_n. `output` shows only the last layer, and at each timestep the states of its two directions lie side by side: 2 · 32 = 64.
+#
+# **Rubric.** 1 point: 4 = layers × directions, one last state for each. 1 point: output holds the last layer only, both directions concatenated, 2 × 32 = 64.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### Exercise 9 · Both ends
+#
+# You want one vector per sentence from a bidirectional LSTM. A popular answer is `output[:, -1]`, the state at the last timestep. Half of it is bad: at the last timestep the *backward* direction has read a single token.
+#
+# Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
+#
+# - In: `output` (B, T, 2H) and `h_n` (2 · layers, B, H), as the LSTM returned them. You need only one of the two; choose.
+# - Out: (B, 2H). The first H numbers are the last layer's forward state after *its* last token; the other H numbers are the last layer's backward state after *its* last token, which is the first token of the sentence.
+#
+# **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1 forward, layer 1 backward.
+#
+# *Minutes: 10 · Difficulty: ●●○*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Where in the picture above does each chain of the last layer end? The two ends stand at opposite timesteps.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# Each end is (B, H). Side by side, along the last axis, they are (B, 2H). A `reshape` of `h_n` alone would mix the sentences of the batch.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# From `h_n`: negative indices count from the end, whatever the number of layers. From `output`: one half at one timestep, the other half at another. `torch.cat` takes `dim=-1`.
+# </details>
+
+# %% exercise="both-ends"
+def both_ends(output, h_n):
+    """One vector per sentence: the last layer's two final states, forward and backward.
+
+    output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with batch_first=True. Returns (B, 2H).
+    """
+    # TODO: the end of each direction, side by side
+    ### BEGIN SOLUTION
+    return torch.cat([h_n[-2], h_n[-1]], dim=-1)
+    ### END SOLUTION
+
+# %% check="both-ends" points=2
+tp.check("both-ends")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "both-ends"
+### END HIDDEN TESTS
+
+# %% demo="who-saw-what"
+# Change one token, and see which numbers of a sentence's vector notice. A summary should notice every token.
+if tp.done("both-ends"):
+    torch.manual_seed(0)
+    lstm = nn.LSTM(8, 16, bidirectional=True, batch_first=True)
+    x = torch.randn(1, 6, 8)
+    rows = []
+    for t in range(6):
+        changed = x.clone()
+        changed[:, t] = torch.randn(8)
+        (output, (h_n, _)), (other, (other_h_n, _)) = lstm(x), lstm(changed)
+        notices = lambda a, b: f"{((a - b).abs() > 1e-6).sum().item()} of 32"
+        rows.append([f"token {t} changed", notices(output[:, -1], other[:, -1]), notices(both_ends(output, h_n), both_ends(other, other_h_n))])
+    tp.table(rows, header=["", "output[:, -1]", "both_ends"], caption="How many of the 32 numbers change")
+
+# %% [markdown]
+# ## 5 · What a state remembers, and why learning it is hard
+#
+# ### A look into the memory
+#
+# Our GRU reader knows the right verb, so its state must know the number of the first noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the states. What is zero has forgotten the difference. What is not zero remembers it.
+
+# %% demo="what-it-remembers"
+if tp.done("vocabulary", "next-token"):
+    texts = [". the dog near the old bird with the cat sings in the garden . the cat runs .",
+             ". the dogs near the old bird with the cat sing in the garden . the cat runs ."]
+    ids = torch.stack([encode(text, vocabulary) for text in texts], dim=1)  # (T, 2)
+    with torch.no_grad():
+        h_ts, _ = readers["GRU"].recurrence(readers["GRU"].embedding(ids))
+        plural = readers["GRU"](ids)[0].softmax(-1)[..., [vocabulary[verb[1]] for verb in VERBS]].sum(-1)  # (T, 2)
+    difference = h_ts[:, 0] - h_ts[:, 1]  # (T, H)
+    noun, verb = 2, texts[0].split().index("sings")
+    difference = difference[:, difference[noun + 1:verb].abs().mean(0).argsort(descending=True)]
+
+    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True, layout="constrained", height_ratios=[3, 1])
+    image = above.imshow(difference.T, cmap="RdBu", vmin=-2, vmax=2, aspect="auto", interpolation="nearest")
+    above.set(ylabel="units of the state", title="state after reading “dog …” minus state after reading “dogs …”")
+    figure.colorbar(image, ax=above)
+    below.plot(plural[:, 0], "o-", label="after “dog”")
+    below.plot(plural[:, 1], "s--", label="after “dogs”")
+    below.set(ylabel="P(plural verb next)", ylim=(-0.05, 1.05))
+    below.set_xticks(range(len(ids)), texts[0].split(), rotation=60)
+    below.legend()
+    kept = (difference[noun + 1:verb].abs() > 0.5).all(0).sum().item()
+    tp.plots.show(figure, f"Above, the difference between two states, units by timesteps. It is zero before the noun; from the noun to the verb {kept} "
+                    "of 32 units keep a difference above 0.5 at every timestep; soon after the verb it is zero again. "
+                    "Below, the probability that a plural verb comes next, for both texts.")
+
+# %% [markdown] answer="what-is-kept" points=2
+# **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a unit while the other words pass by?
+#
+# ### BEGIN SOLUTION
+# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more use for any prediction, and the place is needed for the next sentence: training rewards nothing that keeps it, and the full stop is the same in both texts. Between noun and verb the update gate of such a unit is close to 1 (in torch's equations), which copies the old value; at the verb it opens (close to 0) and the value is overwritten.
+#
+# **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's convention; accept the other one if it is said).
+# ### END SOLUTION
+
+# %% [markdown]
+# ### How far back does a gradient reach?
+#
+# To learn that the first noun matters, the error at the verb must travel back to that noun. Each step back through the loop multiplies the gradient with the same matrix W_hh, and with the slope of tanh, which is at most 1. A product of T factors below one goes to zero *exponentially*. A product of T factors above one explodes.
+#
+# Do not believe it: measure it. Take the last state, add up its numbers, and ask how much this sum would change if the input of timestep t changed a little.
+
+# %% [markdown]
+# ### Exercise 10 · Measure the gradient
+#
+# Write `gradient_norms(run, x)`.
+#
+# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a function, `nn.LSTM` is another. And `x` itself.
+# - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with respect to `x[t]`, over all sentences and features together.
+#
+# Leave the caller's `x` as it is: work on a copy. What you return is a measurement, so it does not need a gradient of its own.
+#
+# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for B = 2 and D = 8 all T norms are √16 = 4.
+#
+# *Minutes: 20 · Difficulty: ●●●*
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Autograd does the work: it can give the derivative of one number with respect to any tensor. Make that one number from the last state, and ask for the derivative with respect to the whole of x at once.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# The gradient has the shape of x: (T, B, D). Only the first axis remains in the answer, so the norm goes over the other two, which can be flattened into one: (T, B · D).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `x.detach().clone().requires_grad_(True)` is a copy that autograd watches. `torch.autograd.grad(number, tensor)` returns a tuple with one gradient. `.flatten(1)` keeps the first axis, and `.norm(dim=…)` takes the norm along one.
+# </details>
+
+# %% exercise="gradients"
+def gradient_norms(run, x):
+    """How much the last state depends on the input of each timestep.
+
+    run: x (T, B, D) → (h_ts (T, B, H), anything). x: (T, B, D), left as it is.
+    Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t], for each t.
+    """
+    # TODO: run on a watched copy, differentiate the sum of the last state, take norms
+    ### BEGIN SOLUTION
+    x = x.detach().clone().requires_grad_(True)
+    h_ts, _ = run(x)
+    gradient, = torch.autograd.grad(h_ts[-1].sum(), x)
+    return gradient.flatten(1).norm(dim=1)
+    ### END SOLUTION
+
+# %% check="gradients" points=4
+tp.check("gradients")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp1_recurrence.py, exercise "gradients"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now your loop under the magnifying glass. W_hh is an orthogonal matrix (it changes no length) times a factor. With a factor below 1 every step shrinks the gradient. With a factor well above 1 it grows, until tanh saturates. To compare, two loops with your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the memory is kept at each timestep; in the GRU the same with the update gate.
+#
+# **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
+
+# %% demo="vanishing"
+if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
+    torch.manual_seed(0)
+    T, B, D, H = 60, 8, 8, 32
+    x = torch.randn(T, B, D)
+    W_ih, orthogonal, zeros = 0.05 * torch.randn(H, D), torch.linalg.qr(torch.randn(H, H)).Q, torch.zeros(H)
+    h_0, gru, lstm = torch.zeros(B, H), nn.GRUCell(D, H), nn.LSTMCell(D, H)
+    with torch.no_grad():
+        for cell in (gru, lstm):  # the second quarter of the LSTM is f, the second third of the GRU is z
+            cell.bias_ih[H:2 * H] = 3.0
+    gru_weights = gru.weight_ih, gru.weight_hh, gru.bias_ih, gru.bias_hh
+    lstm_weights = lstm.weight_ih, lstm.weight_hh, lstm.bias_ih, lstm.bias_hh
+
+    def plain(factor):
+        return lambda x: rnn_loop(x, h_0, W_ih, factor * orthogonal, zeros, zeros)
+
+    def with_gru(x):
+        h, h_ts = h_0, []
+        for x_t in x:
+            h = gru_cell(x_t, h, *gru_weights)
+            h_ts.append(h)
+        return torch.stack(h_ts), h
+
+    def with_lstm(x):
+        state, h_ts = (h_0, h_0), []
+        for x_t in x:
+            state = lstm_cell(x_t, state, *lstm_weights)
+            h_ts.append(state[0])
+        return torch.stack(h_ts), state
+
+    loops = {"tanh, factor 0.5": plain(0.5), "tanh, factor 0.9": plain(0.9), "tanh, factor 1": plain(1.0), "tanh, factor 2": plain(2.0),
+             "GRU, update bias 3": with_gru, "LSTM, forget bias 3": with_lstm}
+    norms = {name: gradient_norms(run, x).flip(0) for name, run in loops.items()}  # from the last timestep backwards
+    figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    for (name, values), style in zip(norms.items(), ("-", "-", "-", "-", "--", ":")):
+        ax.semilogy(values / values[0], style, linewidth=3 if style == ":" else 1.8, label=name)
+    ax.set(xlabel="timesteps back from the last one", ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
+           title="how far back a gradient reaches")
+    ax.legend()
+    back = (1, 10, 20, 50)
+    rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)] for name, values in norms.items()]
+    header = ["", *(f"{k} back" for k in back)]
+    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a logarithmic scale. " + " ".join(
+        f"{name}: {values[50] / values[0]:.0e} of it is left 50 timesteps back." for name, values in norms.items()), (header, rows))
+    tp.table(rows, header=header, caption="What is left of the gradient")
+
+# %% [markdown]
+# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are straight. With factor 0.5 less than a millionth is left after 20 timesteps: for the optimizer, the first noun of a long sentence does not exist. With factor 2 the gradient grows without use; one clips such gradients, as `train` did above. Clipping does nothing against vanishing: there is nothing left to clip.
+#
+# The gated loops fall slowly. Their memory is carried by a sum and a factor that the network sets itself, f or z, and that can be as close to 1 as needed. Be careful with one conclusion: with its usual random start an LSTM vanishes too (set the bias of 3 to 0 above and see). Its gates make it *possible* to keep a gradient alive; they do not promise it.
+
+# %% [markdown] answer="why-vanish" points=3
+# **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep? (c) The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+#
+# ### BEGIN SOLUTION
+# (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at most 1) times W_hh. A product of that many similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙ c_{t−1} + i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh (apart from the indirect ways through h). With f near 1 it hardly shrinks. (c) The signal from the first noun would be smaller by many orders of magnitude, so it would hardly learn the agreement in any reasonable time, and stay with the rule of the last noun.
+#
+# **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you have now
+#
+# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and an instrument that measures how far back they learn. You saw a network find a rule, hold one bit of information across a sentence, and drop it when it was no longer needed.
+#
+# Two limits remain. The whole sentence must fit into one vector of H numbers. And the words far back must still be heard in it. In TP 2 a network stops squeezing, and starts to *look back*.
+
+# %% demo="learned-distances"
+# One more look at the words of section 1: the distances between the embeddings that the GRU reader has learned.
+if tp.done("vocabulary", "next-token"):
+    words = ["dog", "cat", "bird", "dogs", "cats", "birds", "sleeps", "runs", "sleep", "run", "near", "with", "old", "red"]
+    with torch.no_grad():
+        vectors = readers["GRU"].embedding(encode(" ".join(words), vocabulary))
+    figure, ax = plt.subplots(figsize=(5.5, 4.8), layout="constrained")
+    image = ax.imshow(torch.cdist(vectors, vectors), cmap="Purples", vmin=0)
+    ax.set_xticks(range(len(words)), words, rotation=60)
+    ax.set_yticks(range(len(words)), words)
+    ax.set_title("distance between learned embeddings")
+    figure.colorbar(image, ax=ax, shrink=0.8)
+    tp.plots.show(figure, "A map of distances between fourteen words. Words that are used alike lie closer together: "
+                    "singular nouns, plural nouns, singular verbs, plural verbs, prepositions and adjectives form light squares along the diagonal.")
+
+# %% demo="progress"
+tp.progress()
