@@ -1,0 +1,1209 @@
+# %% [markdown]
+# # TP2 · Attention by hand
+#
+# A decoder that receives one single vector must find a whole sentence in it. Attention gives it something better:
+# all the vectors of the encoder, and a way to choose among them. In this TP you compute attention with a pencil,
+# then in code, then for a batch with padding, and at last inside a network that learns where to look.
+#
+# **After this TP you can**
+# - show why one last vector is too narrow, and what attention changes;
+# - compute scores, weights and a context vector, by hand and in PyTorch;
+# - write attention for a batch, with padding that gets a weight of exactly 0;
+# - write six score functions and say what each of them sees;
+# - train a network that looks something up, and read its attention weights.
+#
+# **Time:** about 3 hours. **You need first:** TP1 (embeddings, a recurrence, the shapes of an LSTM).
+#
+# **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
+# D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP3 time comes first, as
+# `nn.GRU` has it by default.
+
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+import tp
+tp.start("tp2_attention")
+
+# %% given="imports"
+import math
+
+import torch
+import torch.nn.functional as F
+from matplotlib.figure import Figure
+from torch import nn
+
+# %% [markdown]
+# ## 1 · The bottleneck
+#
+# ![A row of tokens goes through an encoder; only its last vector reaches the decoder, through a narrow neck.](figures/bottleneck.svg)
+#
+# A recurrent encoder reads a sequence and keeps one hidden vector. Its size is fixed. The sequence can be as long as
+# it likes. So there must be a length at which not everything fits any more.
+#
+# Here is a task that shows it. A row of `d` digits is given, and an index. The answer is the digit at that index:
+#
+# | `data` | `target_idx` | `y` |
+# |---|---|---|
+# | 3 1 4 1 5 9 2 6 5 3 | 5 | 9 |
+#
+# In Python this is `data[target_idx]`. But a network that read the row *before* it hears the index must have kept
+# every digit.
+
+# %% given="data"
+def gen_data(N, d, low, high):
+    """N rows of d integers in [low, high), an index for each row, and the entry at that index.
+
+    Returns ((data (N, d), target_idx (N,)), y (N,)), all int64.
+    """
+    data = torch.randint(low, high, (N, d))
+    target_idx = torch.randint(0, d, (N,))
+    y = data[torch.arange(N), target_idx]
+    return (data, target_idx), y
+
+
+def fit(net, make_batch, steps, title="", learning_rate=0.01):
+    """Train `net(data, target_idx) → logits` by cross-entropy, on a new batch from `make_batch()` at each step."""
+    optimizer = torch.optim.Adam(net.parameters(), learning_rate)
+    net.train()
+    view = tp.live(steps=steps, title=title)
+    for step in view:
+        (data, target_idx), y = make_batch()
+        loss = F.cross_entropy(net(data, target_idx), y)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+    return view
+
+
+@torch.no_grad()
+def hits(net, data, target_idx, y):
+    """Whether each row is answered right: (N,) booleans. Dropout is off while we measure."""
+    net.eval()
+    return net(data, target_idx).argmax(dim=1) == y
+
+
+# %% given="last-vector"
+class LastVector(nn.Module):
+    """Reads the row with a GRU of 32 units, keeps its last hidden vector only, then hears the index."""
+
+    def __init__(self, d, n_values=10, size=32):
+        super().__init__()
+        self.token_embedding = nn.Embedding(n_values, size)
+        self.index_embedding = nn.Embedding(d, size)
+        self.gru = nn.GRU(size, size, batch_first=True)
+        self.answer = nn.Sequential(nn.Linear(2 * size, 64), nn.ReLU(), nn.Linear(64, n_values))
+
+    def forward(self, data, target_idx):
+        """data (B, S), target_idx (B,) → logits (B, n_values)."""
+        _, henc_final = self.gru(self.token_embedding(data))  # (1, B, H)
+        return self.answer(torch.cat([henc_final[0], self.index_embedding(target_idx)], dim=1))
+
+
+# %% [markdown]
+# We train it on rows of 2, 4, 8 and 16 digits, with the same network size and the same number of steps. Before you run
+# the cell: what accuracy do you expect for each length? Guessing gives 0.10.
+
+# %% training="bottleneck-by-length"
+bottleneck = {}
+for d in (2, 4, 8, 16):
+    net = LastVector(d)
+    fit(net, lambda: gen_data(128, d, 0, 10), steps=400, title=f"one last vector, {d} digits")
+    (data, target_idx), y = gen_data(4000, d, 0, 10)
+    right = hits(net, data, target_idx, y).float()
+    bottleneck[d] = [right[target_idx == i].mean().item() for i in range(d)]
+
+tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
+         header=("digits in the row", "accuracy on new rows"), caption="One last vector")
+
+# %% [markdown]
+# The longer the row, the worse the answer. And the errors are not spread evenly. Here is the accuracy by the index that
+# was asked for:
+
+# %% demo="bottleneck-by-index"
+figure = Figure(figsize=(8, 2.4), layout="constrained")
+for ax, (d, by_index) in zip(figure.subplots(1, 4, sharey=True), bottleneck.items()):
+    ax.bar(range(d), by_index, color="#0B62A4")
+    ax.axhline(0.1, color="#5B6070", linestyle="--", linewidth=1)
+    ax.set(title=f"{d} digits", xlabel="index asked for", ylim=(0, 1.02))
+    ax.spines[["top", "right"]].set_visible(False)
+figure.axes[0].set_ylabel("accuracy")
+tp.plots.show(figure, "Accuracy by index, one panel per length. The dashed line is guessing. "
+              + " ".join(f"{d} digits: {b[0]:.2f} for the first, {b[-1]:.2f} for the last." for d, b in bottleneck.items()));
+
+# %% [markdown]
+# The last digits are remembered, the first ones are written over. With a larger vector or a longer training the bars
+# rise, and a longer row brings them down again: the vector has a fixed size, the row has not.
+#
+# (One honest remark. This picture mixes two things: what fits into 32 numbers, and what a GRU can learn in 400 steps.
+# For the user of the network the result is the same.)
+
+# %% [markdown] answer="why-bottleneck" points=2
+# **Question 1.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this, what
+# is wrong, and what does attention do that a larger vector does not?
+#
+# ### BEGIN SOLUTION
+# A larger vector holds more, so the length at which the network breaks moves up. But its size is still chosen before
+# the length of the input is known, and every unit costs on short inputs too; a longer row finds the limit again. It is
+# also hard to *learn* to keep everything, because what is needed is known only later, and the gradient of an early
+# token passes through all the later steps. Attention keeps one vector per source token: the memory grows with the
+# input, and the decoder chooses what to read when it knows what it needs. The way from a source token to the output is
+# short.
+#
+# **Rubric.** 1 point: a fixed size against a growing input (larger helps, the limit stays). 1 point: attention keeps
+# all encoder vectors, so that memory grows with S, and selects at the moment of need (or: gives a short way for the
+# gradient).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 2 · Attention with a pencil
+#
+# The idea: keep *all* hidden vectors of the encoder. At each step the decoder gives every one of them a score, turns
+# the scores into weights, and reads the weighted sum.
+#
+# ![Steps 0 to 5 of attention, one after the other: hidden states, scores, softmax, weighted vectors, sum to a context vector, decoder.](figures/attention_steps.svg)
+#
+# If you prefer to go at your own pace, every step has a picture of its own below.
+#
+# **Step 0 · The hidden vectors.** Four encoder vectors and one decoder vector, of size H = 3:
+#
+# ![Step 0: four encoder vectors of three numbers each in a row, and the decoder vector (10, 5, 10) above them.](figures/attention_steps_0.svg)
+
+# %% given="example"
+EXAMPLE_DEC = torch.tensor([10.0, 5.0, 10.0])  # (H,)
+EXAMPLE_ENC = torch.tensor([[0.0, 1.0, 1.0],
+                            [5.0, 0.0, 1.0],
+                            [1.0, 1.0, 0.0],
+                            [0.0, 5.0, 1.0]])  # (S, H)
+EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
+
+# %% [markdown]
+# ### Exercise 1 · Step 1: a score for each encoder vector
+#
+# ![Step 1: the decoder vector is compared with each encoder vector; under each one stands its score, 15, 60, 15, 35 in the end.](figures/attention_steps_1.svg)
+#
+# A score says how well an encoder vector fits the decoder vector. The simplest score is the dot product: multiply
+# entry by entry, then add up.
+#
+# 1. `scores_by_hand()`: take a pencil and work out the four scores of the example. Return them as a tensor of floats.
+# 2. `step1_scores(hdec, henc_ts)`: the same in code, for vectors of any size and any number of them.
+#
+# **Shapes.** `hdec` (H,), `henc_ts` (S, H) → scores (S,).
+#
+# **A tiny example.** `hdec` = (1, 2) and `henc_ts` = (3, 0), (0, 1), (1, 1) → scores (3, 2, 3).
+#
+# Minutes: 10 · Difficulty: ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One number per encoder vector. The entries of two vectors meet pair by pair, and the products are added.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (S, H) and (H,) must become (S,). The axis that disappears is H: it is the one you add over.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# Either multiply (broadcasting does it for all rows) and call <code>.sum(dim=…)</code>, or use the operator
+# <code>@</code> of a matrix and a vector. Which of the two stands on the left?
+# </details>
+
+# %% exercise="scores"
+def scores_by_hand():
+    """The four scores of the example, worked out with a pencil: (4,) floats."""
+    # TODO: a tensor with your four numbers, in the order of the encoder vectors
+    ### BEGIN SOLUTION
+    return torch.tensor([15.0, 60.0, 15.0, 35.0])
+    ### END SOLUTION
+
+
+def step1_scores(hdec, henc_ts):
+    """The dot product of the decoder vector with each encoder vector.
+
+    hdec (H,), henc_ts (S, H) → scores (S,).
+    """
+    # TODO: one dot product per encoder vector
+    ### BEGIN SOLUTION
+    return henc_ts @ hdec
+    ### END SOLUTION
+
+
+# %% check="scores" points=2
+tp.check("scores")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "scores"
+### END HIDDEN TESTS
+
+# %% demo="example-scores"
+if tp.done("scores"):
+    scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
+    tp.table([(name, str(vector.tolist()), score) for name, vector, score in zip(EXAMPLE_NAMES, EXAMPLE_ENC, scores)],
+             header=("", "encoder vector", "score"), caption="Step 1: the decoder vector is (10, 5, 10)")
+
+# %% [markdown]
+# ### Exercise 2 · Step 2: from scores to attention weights
+#
+# ![Step 2: the four scores go through a softmax and become four weights, nearly 0, 1, 0, 0.](figures/attention_steps_2.svg)
+#
+# Weights must be positive and add up to 1, so that they can say "how much of this vector". The softmax does both:
+#
+# $$\alpha_j = \frac{\exp(e_j / \tau)}{\sum_k \exp(e_k / \tau)}$$
+#
+# where $e_j$ are the scores and $\tau$ is the temperature (1 unless somebody asks for another one).
+#
+# Write `step2_weights(scores, temperature=1.0)` **from this formula**. The result is a set of *weights*: numbers between
+# 0 and 1, and the weights of one row add up to 1. (It is not their logarithm: a log-probability is what a loss wants,
+# not what you multiply a vector by.)
+#
+# Two things to take care of:
+# - scores may have more axes in front: (T, S) or (B, T, S). The softmax always runs over the **last** axis, the source;
+# - scores may be large. `exp(1000)` is infinite, and infinite divided by infinite is NaN. Subtracting the same number
+#   from all scores of a row does not change its weights. Which number makes every `exp` safe?
+#
+# **Shapes.** scores (…, S) → attention weights (…, S).
+#
+# **A tiny example.** scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
+#
+# Torch's own `softmax` and `log_softmax` do not count in this exercise. From the next one on they are free to use.
+#
+# Minutes: 15 · Difficulty: ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Three moves: divide by the temperature, take the exponential, divide by the sum. The safety move comes before the
+# exponential.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# For scores (T, S) there are T sums, one per row. To divide (T, S) by them, they must be kept as (T, 1).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>x.max(dim=…, keepdim=True)</code> returns two things; the first one is called <code>.values</code>. The
+# largest exponent is then 0.
+# </details>
+
+# %% exercise="weights"
+def step2_weights(scores, temperature=1.0):
+    """The softmax of scores / temperature over the last axis: positive numbers that add up to 1.
+
+    scores (..., S) → attention_weights (..., S).
+    """
+    # TODO: the formula above, safe for large scores
+    ### BEGIN SOLUTION
+    scaled = scores / temperature
+    exps = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)
+    return exps / exps.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% check="weights" points=3
+tp.check("weights")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "weights"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Many slides print the weights of our example as 0, 1, 0, 0. Here is what they really are, and what happens when the
+# scores are divided first, by √3 (the square root of H) or by 10:
+
+# %% demo="example-weights"
+if tp.done("scores", "weights"):
+    scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
+    tp.table([(title, *step2_weights(scores, tau)) for title, tau in
+              [("scores as they are", 1.0), ("divided by √3", math.sqrt(3)), ("divided by 10", 10.0)]],
+             header=("", *EXAMPLE_NAMES), caption="Step 2: the weights of 15, 60, 15, 35")
+
+    taus = [10 ** (k / 20) for k in range(61)]
+    rows = torch.stack([step2_weights(scores, tau) for tau in taus])  # (temperatures, S)
+    figure = Figure(figsize=(6, 2.8), layout="constrained")
+    ax = figure.subplots()
+    for name, weights, dash in zip(EXAMPLE_NAMES, rows.T, ("-", "-", "--", ":")):
+        ax.plot(taus, weights, dash, label=name)
+    ax.axhline(0.25, color="#5B6070", linewidth=0.8)
+    ax.set(xscale="log", xlabel="temperature", ylabel="attention weight")
+    ax.legend(frameon=False)
+    tp.plots.show(figure, "Weights against temperature from 1 to 1000. At 1, h2 has weight 1 and the others nearly 0. "
+                  "They come together above 10; at 1000 all four are near one quarter. h1 and h3, with equal scores, lie on one line.");
+
+# %% [markdown]
+# Small is not zero: the first weight is 2.9e-20, the fourth is half a billion times larger than the first. Yet both are
+# so small that almost no gradient passes through them. A low temperature (or large scores) makes a choice; a high one
+# makes an average.
+
+# %% [markdown] answer="why-scale" points=2
+# **Question 2.** The entries of two random vectors of size H have mean 0 and variance 1. How does the size of their dot
+# product grow with H? What does this do to the softmax at H = 512, and to the gradient of the scores? Why is √H a good
+# divisor?
+#
+# ### BEGIN SOLUTION
+# The dot product is a sum of H products with mean 0 and variance 1: its variance is H, its typical size √H. At H = 512
+# scores differ by about 22 or more, so the softmax is nearly one-hot from the start. The gradient of a softmax is
+# α_j (δ_jk − α_k): it vanishes where the weights are 0 or 1, so the network cannot learn to look elsewhere. Dividing by
+# √H brings the variance back to 1, whatever H is.
+#
+# **Rubric.** 1 point: the typical size is √H (variance H), so the softmax saturates. 1 point: a saturated softmax has
+# nearly no gradient, and dividing by √H restores variance 1.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### Exercise 3 · Steps 3 and 4: weigh and add up
+#
+# ![Step 3: each encoder vector is multiplied by its weight; only the second one keeps its colour.](figures/attention_steps_3.svg)
+#
+# ![Step 4: the four weighted vectors are added up to one context vector, (5, 0, 1).](figures/attention_steps_4.svg)
+#
+# - `step3_weigh(attention_weights, henc_ts)`: every encoder vector, multiplied by its own weight.
+# - `step4_context(weighted)`: their sum, the context vector.
+#
+# **Shapes.** `attention_weights` (S,), `henc_ts` (S, H) → weighted (S, H) → context vector (H,).
+#
+# **A tiny example.** weights (0.25, 0.75), vectors (4, 0), (0, 8) → weighted (1, 0), (0, 6) → context (1, 6).
+#
+# Minutes: 10 · Difficulty: ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# A weight belongs to a whole vector: all its entries are multiplied by the same number. Then the vectors are added to
+# one another, entry by entry.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (S,) times (S, H) does not fit as it is: broadcasting lines up the <em>last</em> axes. Make the weights (S, 1). In
+# step 4 the axis that disappears is S.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>.unsqueeze(…)</code> adds an axis of size one at the place you name. In step 4: <code>.sum(dim=…)</code>.
+# </details>
+
+# %% exercise="context"
+def step3_weigh(attention_weights, henc_ts):
+    """Every encoder vector times its weight.
+
+    attention_weights (S,), henc_ts (S, H) → weighted (S, H).
+    """
+    # TODO: multiply each vector by its weight
+    ### BEGIN SOLUTION
+    return attention_weights.unsqueeze(1) * henc_ts
+    ### END SOLUTION
+
+
+def step4_context(weighted):
+    """The context vector: the sum of the weighted vectors.
+
+    weighted (S, H) → context_vector (H,).
+    """
+    # TODO: add the vectors up
+    ### BEGIN SOLUTION
+    return weighted.sum(dim=0)
+    ### END SOLUTION
+
+
+# %% check="context" points=2
+tp.check("context")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "context"
+### END HIDDEN TESTS
+
+# %% demo="example-context"
+if tp.done("scores", "weights", "context"):
+    scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
+    rows = []
+    for tau in (1.0, 10.0, 1000.0):
+        weights = step2_weights(scores, tau)
+        rows.append((tau, str([round(w, 3) for w in weights.tolist()]),
+                     str([round(c, 3) for c in step4_context(step3_weigh(weights, EXAMPLE_ENC)).tolist()])))
+    tp.table(rows, header=("temperature", "weights", "context vector"), caption="Steps 2 to 4 on the example")
+
+# %% [markdown]
+# At temperature 1 the context is a copy of the second encoder vector, (5, 0, 1). At temperature 1000 it is nearly the
+# mean of all four: the decoder looks everywhere and sees nothing in particular.
+#
+# ### Exercise 4 · Step 5: feed the decoder, and again
+#
+# ![Step 5: the context vector and the vector of the previous token go together into the decoder, which makes its next hidden vector.](figures/attention_steps_5.svg)
+#
+# The context vector enters the decoder beside the vector of the token it just wrote. The decoder makes a new hidden
+# vector. With this new vector the scores are computed afresh: at each step the decoder can look at another place.
+#
+# Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
+# 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
+# 2. attention weights: their softmax (`torch.softmax` is welcome now);
+# 3. context vector: the weighted sum;
+# 4. the next hidden vector: `cell(x, hdec)`, where `x` is the token vector **followed by** the context vector.
+#
+# `cell` is an `nn.GRUCell` that is given to you. Keep every hidden vector that the cell makes, and the weights of every
+# step. This exercise stands alone: write it even if an earlier one does not pass yet.
+#
+# **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights` (T, S). The
+# input of `cell` is (D + H,).
+#
+# **A tiny example.** S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the first
+# step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
+#
+# Minutes: 20 · Difficulty: ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# It is the loop of TP1, with a look at the encoder before each step. One variable holds the present hidden vector; it
+# is read by the scores and by the cell, and written by the cell.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Inside the loop there is no T: scores (S,), weights (S,), context (H,), cell input (D + H,). Collect the hidden
+# vectors and the weights in two lists of length T; stacked, they are (T, H) and (T, S).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.cat([…, …])</code> joins two vectors end to end; <code>torch.stack(a_list)</code> piles vectors up along a
+# new first axis.
+# </details>
+
+# %% exercise="decoder"
+def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
+    """A decoder that looks at all encoder vectors before each of its steps.
+
+    cell: (D + H,), (H,) → (H,). decoder_inputs (T, D), hdec_init (H,), henc_ts (S, H)
+    → hdec_ts (T, H), attention_weights (T, S).
+    """
+    # TODO: for each token vector: scores, weights, context, one step of the cell
+    ### BEGIN SOLUTION
+    hdec = hdec_init
+    hdec_ts, attention_weights = [], []
+    for token_vector in decoder_inputs:
+        scores = henc_ts @ hdec
+        weights = torch.softmax(scores, dim=0)
+        context_vector = weights @ henc_ts
+        hdec = cell(torch.cat([token_vector, context_vector]), hdec)
+        hdec_ts.append(hdec)
+        attention_weights.append(weights)
+    return torch.stack(hdec_ts), torch.stack(attention_weights)
+    ### END SOLUTION
+
+
+# %% check="decoder" points=4
+tp.check("decoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "decoder"
+### END HIDDEN TESTS
+
+# %% demo="decoder-looks"
+if tp.done("decoder"):
+    cell = nn.GRUCell(2 + 3, 3)  # untrained: random weights
+    with torch.no_grad():
+        hdec_ts, attention_weights = attention_decoder(cell, torch.randn(6, 2), EXAMPLE_DEC, EXAMPLE_ENC)
+    tp.attention_heatmap(attention_weights, EXAMPLE_NAMES, [f"step {t}" for t in range(6)],
+                         title="an untrained decoder on the example")
+
+# %% [markdown]
+# A row per decoder step, a column per encoder vector; each row adds up to 1. The decoder starts from (10, 5, 10) and looks
+# at h2 alone. A GRU mixes its old state with new values between −1 and 1, so its hidden vector shrinks, the scores come
+# closer together, and the weights spread. Nothing is learned here yet.
+#
+# (To think about: we score with the hidden vector *before* the cell's step, as Bahdanau's paper does. Luong's model scores
+# with the one *after* it. One cannot do both at once: the new vector needs the context, and the context would need the
+# new vector.)
+
+# %% [markdown]
+# ## 3 · Attention for a batch
+#
+# When all decoder vectors are known, no loop is needed. One matrix product compares every decoder vector with every
+# encoder vector.
+#
+# ### Exercise 5 · Batched attention
+#
+# Write `batched_attention(hdec_ts, henc_ts)`: for every row of the batch and every decoder timestep, the dot product with
+# every encoder timestep **of the same row**; softmax over the encoder timesteps; weighted sum of the encoder vectors.
+# Return the context vectors *and* the attention weights.
+#
+# **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).
+#
+# **A tiny example.** B = T = 1, S = 2: `hdec_ts` = [[(ln 3, 0)]], `henc_ts` = [[(1, 0), (0, 1)]] → weights
+# [[(0.75, 0.25)]], context [[(0.75, 0.25)]].
+#
+# Loops are right too. The matrix product is faster.
+#
+# Minutes: 20 · Difficulty: ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# <code>A @ B</code> on tensors with three axes is one matrix product per row of the batch; rows never mix.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (B, T, H) @ (B, H, S) gives (B, T, S). So the encoder's last two axes must change places: exchanged, not cut up anew.
+# Then (B, T, S) @ (B, S, H) gives (B, T, H).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>x.transpose(i, j)</code> exchanges two axes; <code>.view</code> and <code>.reshape</code> do not. The softmax
+# needs its <code>dim</code>: which of B, T, S must the weights add up to 1 over?
+# </details>
+
+# %% exercise="batched"
+def batched_attention(hdec_ts, henc_ts):
+    """Dot-product attention of all decoder timesteps over all encoder timesteps.
+
+    hdec_ts (B, T, H), henc_ts (B, S, H) → context_vectors (B, T, H), attention_weights (B, T, S).
+    """
+    # TODO: scores (B, T, S), weights over the source, weighted sums
+    ### BEGIN SOLUTION
+    scores = hdec_ts @ henc_ts.transpose(1, 2)
+    attention_weights = torch.softmax(scores, dim=2)
+    context_vectors = attention_weights @ henc_ts
+    return context_vectors, attention_weights
+    ### END SOLUTION
+
+
+# %% check="batched" points=4
+tp.check("batched")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "batched"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# To see that it works, we make a case with a known answer: the decoder vectors are the encoder vectors in reverse
+# order, and long enough that each one finds itself.
+
+# %% demo="reversed"
+if tp.done("batched"):
+    word = "MIRROR"
+    letters = sorted(set(word))
+    henc_ts = torch.eye(len(letters))[[letters.index(c) for c in word]].unsqueeze(0)  # one-hot, (1, S, H)
+    _, attention_weights = batched_attention(5 * henc_ts.flip(1), henc_ts)
+    tp.attention_heatmap(attention_weights[0], word, word[::-1], title="each letter looks for itself")
+
+# %% [markdown]
+# The anti-diagonal is there. But R occurs three times, and each R looks at all three of them, a third each: one-hot
+# vectors know *what* they are, not *where* they are. Keep this in mind; the last part of the TP comes back to it.
+
+# %% [markdown]
+# ### Exercise 6 · Padding gets a weight of 0
+#
+# Sentences in a batch have different lengths. The short ones are filled up with padding. The encoder has a vector for
+# the padding too, and a softmax gives some weight to everything. A mask tells it what is real.
+#
+# 1. `padding_mask(lengths, S)`: True where there is a real token, False on padding.
+# 2. `masked_softmax(scores, mask)`: a softmax over the source that gives padding a weight of **exactly 0**, while the real
+#    tokens still add up to 1.
+#
+# One more case: a row may have no real token at all (length 0). Its weights must be 0 everywhere, and neither they nor
+# the gradient may become NaN.
+#
+# **Shapes.** `lengths` (B,) integers → mask (B, S) booleans. `scores` (B, T, S), `mask` (B, S) → weights (B, T, S). A mask
+# may have holes anywhere, not only at the end.
+#
+# **A tiny example.** lengths (2, 0), S = 3 → mask [[True, True, False], [False, False, False]]. With all scores 0, the
+# weights of row 0 are (0.5, 0.5, 0), those of row 1 are (0, 0, 0).
+#
+# Minutes: 25 · Difficulty: ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Change the <em>scores</em>, before the softmax: the score of padding becomes so low that its exponential is 0. Then the
+# softmax shares 1 among the others. For the empty row, think about what comes out, and what you want.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# The mask (B, S) says something about source positions. The scores are (B, T, S). It needs an axis of size one in the
+# place of T. For the other function: positions (S,) compared with lengths (B, 1) give (B, S).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>scores.masked_fill(where, value)</code> returns a <em>new</em> tensor, filled where <code>where</code> is True. With
+# −∞ an empty row becomes 0/0. <code>torch.finfo(scores.dtype).min</code> is the lowest number that is still a number.
+# </details>
+
+# %% exercise="masked"
+def padding_mask(lengths, S):
+    """True at the real tokens: lengths (B,) → mask (B, S), booleans."""
+    # TODO: position s is real in row b when s < lengths[b]
+    ### BEGIN SOLUTION
+    positions = torch.arange(S, device=lengths.device)
+    return positions < lengths.unsqueeze(1)
+    ### END SOLUTION
+
+
+def masked_softmax(scores, mask):
+    """Softmax over the source, with a weight of exactly 0 wherever the mask is False.
+
+    scores (B, T, S), mask (B, S) booleans → attention_weights (B, T, S); all 0 where a row has no real token.
+    """
+    # TODO: mask the scores, then softmax; mind the row without a token
+    ### BEGIN SOLUTION
+    real = mask.unsqueeze(1)
+    lowest = torch.finfo(scores.dtype).min
+    masked = scores.masked_fill(~real, lowest)
+    return torch.softmax(masked, dim=2) * real
+    ### END SOLUTION
+
+
+# %% check="masked" points=4
+tp.check("masked")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "masked"
+### END HIDDEN TESTS
+
+# %% demo="mask-before-after"
+if tp.done("masked"):
+    scores = torch.randn(1, 4, 7)
+    mask = padding_mask(torch.tensor([4]), 7)
+    tokens = ["le", "chat", "dort", "EOS", "PAD", "PAD", "PAD"]
+    tp.plots.attention_heatmaps({"plain softmax": torch.softmax(scores, dim=2)[0],
+                                 "masked softmax": masked_softmax(scores, mask)[0]},
+                                tokens, ["the", "cat", "sleeps", "EOS"], numbers=True)
+
+# %% [markdown]
+# On the left, padding takes part of the weight: the context vector is diluted with vectors that mean nothing, and how
+# much depends on how long the *other* sentences of the batch are. On the right, the three last columns are 0 and every
+# row still adds up to 1.
+
+# %% [markdown]
+# ## 4 · Six score functions
+#
+# The dot product is one way to score. Others have been proposed. Below, $s$ is a decoder vector (size H), $h$ an encoder
+# vector (size G; G = H in the first three).
+#
+# ![A table of the six score functions, each with its formula, its parameters and whether it sees the encoder vector.](figures/score_functions.svg)
+#
+# | name | score of $s$ and $h$ | parameters |
+# |---|---|---|
+# | dot | $s^\top h$ | none |
+# | scaled dot | $s^\top h / \sqrt{H}$ | none |
+# | cosine (content based) | $s^\top h / (\lVert s\rVert\,\lVert h\rVert)$ | none |
+# | general (bilinear) | $s^\top W_a h$ | $W_a$ (H, G) |
+# | additive (concat) | $v_a^\top \tanh(W_a s + U_a h)$ | $W_a$ (A, H), $U_a$ (A, G), $v_a$ (A,) |
+# | location based | entry $j$ of $W_a s$, for source position $j$ | $W_a$ (S, H) |
+#
+# ### Exercise 7 · Three scores without parameters
+#
+# Write `dot_score`, `scaled_dot_score` and `cosine_score`. They return **scores**: no softmax here. A vector of zeros (padding,
+# for example) has no direction: its cosine score must be 0, not NaN.
+#
+# **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → scores (B, T, S).
+#
+# **A tiny example.** $s$ = (3, 4), $h$ = (6, 8): dot 50, scaled dot 50/√2 = 35.36, cosine 1.
+#
+# Minutes: 15 · Difficulty: ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The second and the third are the first one, divided by something. For the cosine, make every vector one unit long
+# first; then it is a plain dot product.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# A vector lies along the last axis. Its length is one number: lengths (B, T, 1) for the decoder, (B, S, 1) for the
+# encoder, kept as axes of size one so that the division fits.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>x.norm(dim=…, keepdim=True)</code> is the length; <code>.clamp(min=…)</code> with a very small number keeps it away
+# from 0.
+# </details>
+
+# %% exercise="plain-scores"
+def dot_score(hdec_ts, henc_ts):
+    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot products."""
+    # TODO
+    ### BEGIN SOLUTION
+    return hdec_ts @ henc_ts.transpose(1, 2)
+    ### END SOLUTION
+
+
+def scaled_dot_score(hdec_ts, henc_ts):
+    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot products divided by √H."""
+    # TODO
+    ### BEGIN SOLUTION
+    H = hdec_ts.shape[2]
+    return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H)
+    ### END SOLUTION
+
+
+def cosine_score(hdec_ts, henc_ts):
+    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): cosines, 0 for a vector of zeros."""
+    # TODO
+    ### BEGIN SOLUTION
+    dec_units = hdec_ts / hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)
+    enc_units = henc_ts / henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)
+    return dec_units @ enc_units.transpose(1, 2)
+    ### END SOLUTION
+
+
+# %% check="plain-scores" points=3
+tp.check("plain-scores")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "plain-scores"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Exercise 8 · Three scores with parameters
+#
+# Now the encoder and the decoder may have different sizes: G and H. The parameters are given as tensors; in a network they
+# would be learned.
+#
+# - `general_score(hdec_ts, henc_ts, W_a)`: a matrix brings the two sizes together.
+# - `additive_score(hdec_ts, henc_ts, W_a, U_a, v_a)`: a small network with one hidden layer of size A.
+# - `location_score(hdec_ts, W_a)`: the decoder alone says where to look. It never sees an encoder vector.
+#
+# **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, G) → scores (B, T, S). Parameters: general `W_a` (H, G); additive `W_a` (A, H),
+# `U_a` (A, G), `v_a` (A,); location `W_a` (S, H).
+#
+# **A tiny example.** H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1, $v_a$ = 5:
+# 5 · tanh(−1) = −3.81. Location with $W_a$ = (1, 4), two source positions: scores (2, 8).
+#
+# Minutes: 30 · Difficulty: ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# General: send the decoder vectors through the matrix, then it is a dot product. Additive: every decoder vector meets
+# every encoder vector in a sum, <em>before</em> the tanh. Location: one matrix product, nothing else.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Additive: projected decoder (B, T, 1, A) plus projected encoder (B, 1, S, A) is (B, T, S, A) by broadcasting. After
+# the tanh, <code>v_a</code> takes away the axis A.
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# For <code>W_a</code> (A, H), the product for all vectors at once is <code>hdec_ts @ W_a.T</code>. <code>x @ v</code> with
+# a vector <code>v</code> sums over the last axis.
+# </details>
+
+# %% exercise="learned-scores"
+def general_score(hdec_ts, henc_ts, W_a):
+    """hdec_ts (B, T, H), henc_ts (B, S, G), W_a (H, G) → scores (B, T, S): sᵀ W_a h."""
+    # TODO
+    ### BEGIN SOLUTION
+    return hdec_ts @ W_a @ henc_ts.transpose(1, 2)
+    ### END SOLUTION
+
+
+def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
+    """hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,) → scores (B, T, S): v_aᵀ tanh(W_a s + U_a h)."""
+    # TODO
+    ### BEGIN SOLUTION
+    from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)  # (B, T, 1, A)
+    from_encoder = (henc_ts @ U_a.T).unsqueeze(1)  # (B, 1, S, A)
+    return torch.tanh(from_decoder + from_encoder) @ v_a
+    ### END SOLUTION
+
+
+def location_score(hdec_ts, W_a):
+    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): one score per source position, from the decoder alone."""
+    # TODO
+    ### BEGIN SOLUTION
+    return torch.einsum("bth,sh->bts", hdec_ts, W_a)
+    ### END SOLUTION
+
+
+# %% check="learned-scores" points=4
+tp.check("learned-scores")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "learned-scores"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# All six on the same data. The decoder vector is always the same; the encoder vectors are chosen so that you can predict
+# the first three panels. Do it before you run the cell: which bar is highest under *dot*, and which under *cosine*?
+
+# %% demo="six-scores"
+if tp.done("plain-scores", "learned-scores"):
+    s = torch.tensor([1.0, 1.0, 1.0, 1.0])
+    fit_names = ["equal", "3 × longer", "near", "right angle", "opposite", "zero"]
+    h = torch.stack([s, 3 * s, torch.tensor([1.0, 1.0, 1.0, 0.0]), torch.tensor([1.0, -1.0, 1.0, -1.0]), -s, 0 * s])
+    s, h = s.view(1, 1, 4), h.unsqueeze(0)  # (B, T, H), (B, S, H)
+    W, U, v = torch.randn(5, 4), torch.randn(5, 4), torch.randn(5)  # untrained
+    six = {"dot": dot_score(s, h), "scaled dot": scaled_dot_score(s, h), "cosine": cosine_score(s, h),
+           "general": general_score(s, h, torch.randn(4, 4)), "additive": additive_score(s, h, W, U, v),
+           "location": location_score(s, torch.randn(6, 4))}
+    six = {name: torch.softmax(scores, dim=2)[0, 0] for name, scores in six.items()}
+
+    figure = Figure(figsize=(8, 4.4), layout="constrained")
+    for ax, (name, weights) in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat, six.items()):
+        ax.bar(fit_names, weights, color="#7A2E9D")
+        ax.set_title(name, fontsize=11)
+        ax.tick_params(axis="x", rotation=60)
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.supylabel("attention weight")
+    tp.plots.show(figure, "Attention weights of six score functions on the same six encoder vectors. " + " ".join(
+        f"{name}: highest on {fit_names[int(weights.argmax())]} ({weights.max():.2f})." for name, weights in six.items()),
+        (["score", *fit_names], [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]));
+
+# %% [markdown]
+# - *Dot* loves long vectors: three times longer is three times the score. *Scaled dot* is softer, in the same order.
+# - *Cosine* sees the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and 1, so its
+#   weights are nearly flat; with cosine one usually divides by a small temperature.
+# - *General*, *additive* and *location* are untrained here: their patterns mean nothing yet. That is their point: what
+#   counts as "fitting" is learned. Note that *location* would show the same bars if you replaced all encoder vectors.
+
+# %% [markdown] answer="which-score" points=2
+# **Question 3.** Which score function would you try first, and why: (a) the encoder has 256 units and the decoder 512; (b) the
+# length of the encoder vectors is noise, only their direction carries meaning; (c) very long sequences on a GPU, equal
+# sizes, and speed is what counts; (d) the model reads its input strictly from left to right at a steady pace?
+#
+# ### BEGIN SOLUTION
+# (a) General or additive: the sizes differ, and their matrices bring them together; dot products are not defined. (b)
+# Cosine, with a low temperature: it divides the lengths away. (c) Scaled dot: one matrix product, no (B, T, S, A) tensor
+# as in the additive score, and no saturation at large H. (d) Location based can be enough, since the place follows from
+# the decoder's state alone (it needs a bound on S and ignores content).
+#
+# **Rubric.** Half a point each; a different choice counts when its reason holds.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 5 · Look-up by attention
+#
+# Back to the task that broke the last vector: a row of ten digits, an index, the digit at that index. Now with attention. We go
+# through it in eight small steps, on one example. Before you run a cell, say the shape that it will print.
+#
+# **Step 1 · Look at the data.**
+
+# %% demo="lookup-1-data"
+(data, target_idx), y = gen_data(1, 10, 0, 10)
+print("data      ", tuple(data.shape), data.tolist())
+print("target_idx", tuple(target_idx.shape), target_idx.tolist())
+print("y         ", tuple(y.shape), y.tolist())
+
+# %% [markdown]
+# **Step 2 · Embed a token.** A digit is a name, not a quantity: each one gets a learned vector of size D = 128.
+
+# %% demo="lookup-2-embed"
+token_embedding = nn.Embedding(10, 128)
+token_vectors = token_embedding(data)
+print("one token", tuple(token_embedding(data[:, 0]).shape), " all tokens", tuple(token_vectors.shape))
+
+# %% [markdown]
+# **Step 3 · One step of an LSTM.** Bidirectional, 32 units in each direction, batch first. (In one step the two directions
+# see the same single token.) How many numbers are in the output, and how many states are there?
+
+# %% demo="lookup-3-one-step"
+lstm = nn.LSTM(128, 32, bidirectional=True, batch_first=True)
+output, (h_n, c_n) = lstm(token_vectors[:, :1])
+print("output", tuple(output.shape), " h_n", tuple(h_n.shape), " c_n", tuple(c_n.shape))
+
+# %% [markdown]
+# **Step 4 · The full sequence.** One vector per token now: these are the encoder vectors that attention may choose from.
+
+# %% demo="lookup-4-sequence"
+henc_ts, _ = lstm(token_vectors)
+print("henc_ts", tuple(henc_ts.shape))
+
+# %% [markdown]
+# **Step 5 · Embed the index.** It has a table of its own: index 3 and digit 3 have nothing in common.
+
+# %% demo="lookup-5-index"
+index_embedding = nn.Embedding(10, 128)
+index_vector = index_embedding(target_idx)
+print("index_vector", tuple(index_vector.shape))
+
+# %% [markdown]
+# **Step 6 · Map it to the size of the hidden vectors.** A dot product needs two vectors of the same size: 128 → 64. The result
+# plays the part of the decoder vector. It is often called the *query*.
+
+# %% demo="lookup-6-query"
+query_layer = nn.Linear(128, 64)
+query = query_layer(index_vector)
+print("query", tuple(query.shape))
+
+# %% [markdown]
+# **Step 7 · Scores, weights, weighted sum.** For one example this works:
+
+# %% demo="lookup-7-attend"
+scores = torch.tensordot(query, henc_ts, dims=([1], [2]))[0]  # (1, S)
+attention_weights = torch.exp(scores)
+attention_weights = attention_weights / attention_weights.sum(1)
+context_vector = torch.tensordot(attention_weights, henc_ts, dims=([1], [1]))[:, 0]
+print("scores", tuple(scores.shape), " context_vector", tuple(context_vector.shape))
+print("the weights add up to", round(attention_weights.sum().item(), 4))
+
+# %% [markdown]
+# It looks fine, and it works for a batch of one only. See what the same lines do with a batch of three:
+
+# %% demo="lookup-7-trap"
+three = torch.tensordot(torch.randn(3, 64), torch.randn(3, 10, 64), dims=([1], [2]))
+print("tensordot of (3, 64) and (3, 10, 64):", tuple(three.shape), " every query met every row, its own or not")
+weights = torch.rand(3, 3)
+print("divided by .sum(1):", (weights / weights.sum(1)).sum(1).tolist(), " the rows do not add up to 1")
+
+# %% [markdown]
+# Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the division
+# lines up with the wrong one; it raises no error when the sizes happen to agree. With a batch of one, neither can be
+# seen. That is why one always tests with a batch of several rows, and with sizes that are all different.
+#
+# **Step 8 · A linear layer, and a softmax over the ten values.**
+
+# %% demo="lookup-8-answer"
+output_layer = nn.Linear(64, 10)
+logits = output_layer(context_vector)
+print("logits", tuple(logits.shape), " probabilities add up to", round(torch.softmax(logits, dim=1).sum().item(), 4))
+
+# %% [markdown]
+# ### Exercise 9 · The same as one module
+#
+# The layers are given, under the names of the steps. Write `Net.forward(data, target_idx)`, for a batch of any size:
+#
+# - steps 2 and 4: token vectors, then all hidden vectors of the LSTM;
+# - steps 5 and 6: index vector, then query;
+# - step 7: dot products of each query with the hidden vectors **of its own row**; softmax over the source; weighted sum.
+#   Keep the weights as `self.attention_weights`: we want to look at them;
+# - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss, `F.cross_entropy`, does
+#   the softmax itself.
+#
+# **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S). Hidden vectors
+# of the LSTM: (B, S, 2 × hidden_size).
+#
+# **A tiny example.** If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden vectors.
+#
+# Minutes: 30 · Difficulty: ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# It is batched attention with a single decoder vector per row. Nothing in the body may depend on the size of the batch.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# hidden vectors (B, S, 2H), query (B, 2H). As (B, 2H, 1), the query fits behind them: (B, S, 1), squeezed to (B, S). The
+# weights as (B, 1, S) fit before them: (B, 1, 2H), squeezed to (B, 2H).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>henc_ts @ query.unsqueeze(2)</code> gives the scores with one axis too many. Squeeze <em>by number</em>
+# (<code>.squeeze(2)</code>), or a batch of one loses its batch axis.
+# </details>
+
+# %% exercise="net"
+class Net(nn.Module):
+    """Looks up `data[i, target_idx[i]]` by attention over the hidden vectors of a bidirectional LSTM."""
+
+    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32, dropout=0.5):
+        super().__init__()
+        self.token_embedding = nn.Embedding(n_values, embedding_size)
+        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
+        self.index_embedding = nn.Embedding(d, embedding_size)
+        self.query_layer = nn.Linear(embedding_size, 2 * hidden_size)
+        self.dropout = nn.Dropout(dropout)
+        self.output_layer = nn.Linear(2 * hidden_size, n_values)
+
+    def forward(self, data, target_idx):
+        """data (B, S), target_idx (B,) → logits (B, n_values); keeps self.attention_weights (B, S)."""
+        # TODO: the eight steps, for a batch
+        ### BEGIN SOLUTION
+        henc_ts, _ = self.lstm(self.token_embedding(data))
+        query = self.query_layer(self.index_embedding(target_idx))
+        scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)
+        self.attention_weights = torch.softmax(scores, dim=1)
+        context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)
+        return self.output_layer(self.dropout(context_vectors))
+        ### END SOLUTION
+
+
+# %% check="net" points=5
+tp.check("net")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "net"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# **Train it.** 5 000 rows to learn from, and 5 000 others to be judged by. One thing decides whether this takes seconds or
+# minutes: where the weights start. The LSTM must learn to *count*, so that a hidden vector says which position it belongs to.
+# This is far easier when the recurrent matrices start orthogonal (a state that goes through them keeps its length) and when the
+# token vectors start small (so that the digits do not drown the count).
+
+# %% given="start-weights"
+def good_start(net):
+    """Orthogonal recurrent matrices, one per gate, and small token vectors; the rest stays as torch made it."""
+    for name, parameter in net.lstm.named_parameters():
+        if name.startswith("weight_hh"):
+            for gate in parameter.data.chunk(4):
+                nn.init.orthogonal_(gate)
+    nn.init.normal_(net.token_embedding.weight, std=0.3)
+    return net
+
+
+# %% training="lookup-training"
+if tp.done("net"):
+    torch.manual_seed(0)
+    (train_data, train_idx), train_y = gen_data(5000, 10, 0, 10)
+    (test_data, test_idx), test_y = gen_data(5000, 10, 0, 10)
+
+    def train_batch():
+        rows = torch.randint(0, 5000, (128,))
+        return (train_data[rows], train_idx[rows]), train_y[rows]
+
+    net = good_start(Net())
+    fit(net, train_batch, steps=500, title="look-up by attention").plot()
+    print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
+
+# %% [markdown]
+# The loss first hesitates, then falls: the network has found out how to count. Now look at *where* it looks. We take one row of
+# digits, and ask for each of its ten positions in turn.
+
+# %% demo="lookup-heatmap"
+if tp.done("net"):
+    row = test_data[:1].expand(10, 10)
+    net.eval()
+    with torch.no_grad():
+        answers = net(row, torch.arange(10)).argmax(dim=1)
+    columns = [f"{i}: {digit}" for i, digit in enumerate(row[0].tolist())]
+    tp.attention_heatmap(net.attention_weights, columns,
+                         [f"index {i} → {a}" for i, a in enumerate(answers.tolist())],
+                         title="one row of digits, ten questions")
+
+# %% [markdown]
+# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it.
+
+# %% demo="lookup-brightest"
+if tp.done("net"):
+    hits(net, test_data, test_idx, test_y)
+    brightest = net.attention_weights.argmax(dim=1) == test_idx
+    near = (net.attention_weights.argmax(dim=1) - test_idx).abs() <= 1
+    tp.table([("at the index itself", brightest.float().mean()), ("there or next to it", near.float().mean())],
+             header=("the brightest column is", "share of 5000 rows"))
+
+# %% [markdown] answer="read-weights" points=2
+# **Question 4.** Where in the heatmap is the network less sure, and what could be the reason? The brightest column shows where
+# the network looked. Does it prove that the answer came from the digit in that column alone? (Think of what one hidden vector of
+# a bidirectional LSTM contains.)
+#
+# ### BEGIN SOLUTION
+# The rows in the middle are usually less sharp than the first and the last ones: at both ends one direction of the LSTM has made
+# only a few steps, so the position is easy to count, while in the middle both directions are far from their ends (what is seen in
+# one's own figure counts). It does not prove it: a hidden vector is not its token. The one at column 4 has read everything
+# from the left up to 4 and everything from the right down to 4; a neighbouring column can carry the digit too, and the
+# network may spread its weight over both. Attention weights show where information was taken from; which information it was must
+# be tested, for example by changing that digit and looking whether the answer follows.
+#
+# **Rubric.** 1 point: an observation taken from the figure, with a reason. 1 point: the hidden vectors mix several positions, so
+# weights are evidence, not proof (or: a test by changing the input).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 6 · Content without position
+#
+# In `Net`, an LSTM made the vectors, and so a vector could know its position. What if there is no LSTM, and each key is the embedding
+# of its digit and nothing else?
+#
+# ### Exercise 10 · A bag of digits
+#
+# `BagNet` scores the token vectors themselves. With `positions=True` it adds a learned vector for each position to the **keys**;
+# with `positions=False` it does not. What is read (the weighted sum) is the token vectors alone, in both cases.
+#
+# 1. `BagNet.forward`:
+#    - token vectors of `data`; keys = token vectors, plus the position vectors 0, 1, …, S − 1 when `self.positions`;
+#    - query = index vector; scores = dot product of query and keys, divided by √hidden_size;
+#    - weights (kept as `self.attention_weights`) = softmax over the source; context = weighted sum of the **token vectors**; return
+#      the output layer of the context.
+# 2. `best_without_order(data)`: the best accuracy that *anybody* can reach who knows which digits are in the row, and how often, but
+#    not where. For one row: the best guess is its most frequent digit, and it is right with probability (how often it
+#    occurs) / S. Return the mean over the rows.
+#
+# **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S). `best_without_order`: (B, S) → a
+# number.
+#
+# **A tiny example.** `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
+#
+# Minutes: 30 · Difficulty: ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token vectors) are now
+# two different things. For the guesser: count each digit per row, take the largest count.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Position vectors (S, H) added to (B, S, H): broadcasting repeats them for each row. Counts: one-hot (B, S, V), summed over S, is
+# (B, V); the largest count is (B,).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.arange(S, device=data.device)</code> holds the positions to embed. <code>F.one_hot(data)</code> needs no number of
+# classes here: it takes the largest value it finds.
+# </details>
+
+# %% exercise="content-only"
+class BagNet(nn.Module):
+    """Attention over token vectors, with or without a vector for the position."""
+
+    def __init__(self, n_values=10, d=10, hidden_size=64, positions=False):
+        super().__init__()
+        self.positions = positions
+        self.hidden_size = hidden_size
+        self.token_embedding = nn.Embedding(n_values, hidden_size)
+        self.position_embedding = nn.Embedding(d, hidden_size)
+        self.index_embedding = nn.Embedding(d, hidden_size)
+        self.output_layer = nn.Linear(hidden_size, n_values)
+
+    def forward(self, data, target_idx):
+        """data (B, S), target_idx (B,) → logits (B, n_values); keeps self.attention_weights (B, S)."""
+        # TODO: keys, query, weights, and a context made of token vectors
+        ### BEGIN SOLUTION
+        token_vectors = self.token_embedding(data)
+        keys = token_vectors
+        if self.positions:
+            keys = keys + self.position_embedding(torch.arange(data.shape[1], device=data.device))
+        query = self.index_embedding(target_idx)
+        scores = (keys @ query.unsqueeze(2)).squeeze(2) / math.sqrt(self.hidden_size)
+        self.attention_weights = torch.softmax(scores, dim=1)
+        context_vectors = (self.attention_weights.unsqueeze(1) @ token_vectors).squeeze(1)
+        return self.output_layer(context_vectors)
+        ### END SOLUTION
+
+
+def best_without_order(data):
+    """The mean over rows of (count of the most frequent value) / S: data (B, S) → a number."""
+    # TODO: count the values of each row
+    ### BEGIN SOLUTION
+    counts = F.one_hot(data).sum(dim=1)
+    return (counts.max(dim=1).values / data.shape[1]).mean().item()
+    ### END SOLUTION
+
+
+# %% check="content-only" points=4
+tp.check("content-only")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp2_attention.py, exercise "content-only"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Train both. Where will the one without positions end: at 0.10 (guessing), at 1.00, or somewhere between?
+
+# %% training="bag-training"
+if tp.done("content-only"):
+    torch.manual_seed(0)
+    (bag_data, bag_idx), bag_y = gen_data(5000, 10, 0, 10)
+    bags = {}
+    for title, positions in [("content only", False), ("content and position", True)]:
+        bags[title] = BagNet(positions=positions)
+        fit(bags[title], lambda: gen_data(128, 10, 0, 10), steps=300, title=title)
+    tp.table([*((title, hits(bag, bag_data, bag_idx, bag_y).float().mean()) for title, bag in bags.items()),
+              ("the best one can do without order", best_without_order(bag_data))],
+             header=("keys", "accuracy on 5000 new rows"))
+
+# %% demo="bag-heatmaps"
+if tp.done("content-only"):
+    row = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6, 5, 3]]).expand(10, 10)
+    maps = {}
+    for title, bag in bags.items():
+        with torch.no_grad():
+            bag(row, torch.arange(10))
+        maps[title] = bag.attention_weights
+    tp.plots.attention_heatmaps(maps, [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)])
+
+# %% [markdown]
+# Without positions, equal digits get equal weights, wherever they stand, and the network reaches what counting can reach, not
+# more. With positions the diagonal is back, in a second of training, and without any recurrence. Attention by itself does not know
+# order: whoever wants order must put it into the vectors. (This is why Transformers add position vectors to their input.)
+#
+# And the bottleneck? Here is the first picture of this TP once more, beside attention with positions, at the lengths that the
+# last vector could not hold:
+
+# %% training="bottleneck-gone"
+if tp.done("content-only"):
+    rows = []
+    for d, by_index in bottleneck.items():
+        bag = BagNet(d=d, positions=True)
+        fit(bag, lambda: gen_data(128, d, 0, 10), steps=200, title=f"attention, {d} digits")
+        (data, target_idx), y = gen_data(4000, d, 0, 10)
+        rows.append((d, sum(by_index) / d, hits(bag, data, target_idx, y).float().mean()))
+    tp.table(rows, header=("digits in the row", "one last vector, 400 steps", "attention, 200 steps"),
+             caption="Accuracy on new rows")
+
+# %% [markdown] answer="why-content-fails" points=2
+# **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions, and to its
+# answer? Use this to explain its accuracy. Then: what exactly breaks this symmetry in `Net`, and what in the `BagNet` with positions?
+#
+# ### BEGIN SOLUTION
+# The weights are shuffled in the same way, since each one depends on the query and on its own digit (and on the sum over all
+# digits, which does not change). The weighted sum is a sum over the same pairs, so the context and the answer stay the same. The
+# network sees a bag: for any index it can at best name the most frequent digit of the row, which is right with probability
+# count / S; on average about 0.27 for ten digits out of ten. In `Net` the recurrence breaks the symmetry: a hidden vector depends
+# on how many steps came before it and which ones. In the `BagNet` with positions it is the vector added to the key, which
+# differs from place to place.
+#
+# **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent digit is the
+# best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7 · What you have now
+#
+# You have built attention from its parts: scores, weights, context; for a batch, with a mask; with six ways to score. You have seen
+# what it is good for (a memory that grows with the input, weights that can be read) and what it does not do by itself (order). Its
+# price is a score for every pair of source and target timesteps: B × T × S numbers.
+#
+# In TP3 your attention goes into a sequence-to-sequence model that does arithmetic.
+
+# %% demo="progress"
+tp.progress()
