@@ -11,9 +11,17 @@ PUBLIC_SEEDS = (1, 2)
 
 def write(name: str) -> None:
     """Write ``course/tp/selfchecks/<name>.bin``."""
+    from .release import digest
+
     selfcheck.DATA.mkdir(exist_ok=True)
-    data = gzip.compress(wire.pack(recorded(name)), mtime=0)
+    data = gzip.compress(wire.pack({"made_from": digest(name), **recorded(name)}), mtime=0)
     (selfcheck.DATA / f"{name}.bin").write_bytes(data)
+
+
+def made_from(name: str) -> str | None:
+    """The digest of the sources that the shipped data was recorded from; None when there is none."""
+    path = selfcheck.DATA / f"{name}.bin"
+    return wire.unpack(gzip.decompress(path.read_bytes())).get("made_from") if path.is_file() else None
 
 
 def recorded(name: str) -> dict:

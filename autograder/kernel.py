@@ -1,0 +1,237 @@
+"""The small kernel inside the sandbox: runs cells, replays transcripts, and sends plain data back.
+
+This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
+notebook imports, once, and then forks a fresh kernel for each submission. A fork leaves for namespaces of its
+own before it runs a line of a student's: its own process table, its own scratch, no capability, bounded resources.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+MS_NOSUID, MS_NODEV = 2, 4
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
+MAX_MESSAGE = 64 * 2**20
+MAX_OUTPUT = 10_000
+SCRATCH = "/scratch"  # the one place a kernel can write to, empty at first and gone with it
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+# Messages: four bytes of length, then a message of tp.wire
+
+
+def send(sock: socket.socket, tree) -> None:
+    from tp import wire
+
+    data = wire.pack(tree)
+    sock.sendall(struct.pack("<I", len(data)) + data)
+
+
+def receive(sock: socket.socket):
+    """The next message; None when the other end has hung up."""
+    from tp import wire
+
+    head = _read(sock, 4)
+    if head is None:
+        return None
+    (length,) = struct.unpack("<I", head)
+    if length > MAX_MESSAGE:
+        raise wire.WireError(f"a message of {length} bytes")
+    data = _read(sock, length)
+    return None if data is None else wire.unpack(data)
+
+
+def _read(sock, count):
+    parts = bytearray()
+    while len(parts) < count:
+        part = sock.recv(min(count - len(parts), 2**20))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+# The warm parent: imports once, forks on demand, runs no line of a student's
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[2:])}
+    shell = _warm()
+    control.sendall(b"ready")
+    while True:
+        order, fds, _, _ = socket.recv_fds(control, 64, 1)
+        if not order:
+            return
+        if order == b"fork":
+            control.sendall(_fork(control, fds[0], shell, limits))
+        else:
+            _kill(int(order.split()[1]))
+            control.sendall(b"killed")
+
+
+def _warm():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot  # noqa: F401
+    import torch
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    import tp  # noqa: F401
+
+    torch.set_num_threads(1)
+    return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}))
+
+
+def _fork(control, fd, shell, limits) -> bytes:
+    """Fork a kernel that serves the socket ``fd``: "<its process number> <1 when it has namespaces of its own>"."""
+    inside, outside = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        control.close()
+        os.close(inside)
+        _guard(fd, outside, shell, limits)
+    os.close(outside)
+    os.close(fd)
+    answer = os.read(inside, 64)
+    os.close(inside)
+    return answer + b" %d" % guard
+
+
+def _kill(guard: int) -> None:
+    """Kill a kernel; the guard stands in its own process group with it, and its namespace dies with its first process."""
+    for target in (-guard, guard):
+        try:
+            os.kill(target, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    try:
+        os.waitpid(guard, 0)
+    except ChildProcessError:
+        pass
+
+
+def _guard(fd, report, shell, limits):
+    """Between the warm parent and a kernel: makes the namespaces, waits for the kernel, dies with it."""
+    os.setpgid(0, 0)
+    uid, gid = os.getuid(), os.getgid()
+    apart = _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0
+    if apart:
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(line)
+    pid = os.fork()
+    if pid == 0:
+        _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: should the guard die, so does its kernel
+        os.write(report, b"%d" % apart)
+        os.close(report)
+        status = 1
+        try:
+            _confine(apart, limits)
+            _serve(socket.socket(fileno=fd), shell)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(report)
+    os.close(fd)
+    _libc.prctl(PR_SET_DUMPABLE, 0)
+    os.waitpid(pid, 0)
+    os._exit(0)
+
+
+def _confine(apart: bool, limits: dict) -> None:
+    """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
+    if apart:
+        options = f"size={limits['disk']},mode=700".encode()
+        if _libc.mount(b"tmpfs", SCRATCH.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+            raise OSError(ctypes.get_errno(), "no scratch of its own")
+        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None):
+            _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
+    os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
+    os.chdir(f"{os.environ['HOME']}/work")
+    bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"], "RLIMIT_NPROC": limits["processes"],
+              "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0}
+    if limits["address_space"]:
+        bounds["RLIMIT_AS"] = limits["address_space"]
+    for name, value in bounds.items():
+        which = getattr(resource, name)
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (value, value))
+    for capability in range(64):
+        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    _libc.capset(header, nothing)
+    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+# The kernel: one submission
+
+
+class _Bounded:
+    """A stream that keeps the first characters and counts the rest."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        text = str(text)
+        if len(self.text) < MAX_OUTPUT:
+            self.text += text[: MAX_OUTPUT - len(self.text)]
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+
+def _serve(sock, shell):
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    handlers = {"cell": _cell, "replay": _replay}
+    while (message := receive(sock)) is not None:
+        sys.stdout = sys.stderr = output = _Bounded()
+        try:
+            reply = handlers[message["do"]](message, shell)
+        except BaseException as error:
+            reply = {"failed": type(error).__name__[:80]}
+        send(sock, {"number": message["number"], "printed": output.text if message["do"] == "cell" else "", **reply})
+
+
+def _cell(message, shell):
+    """Run the source of one cell; what it defines stays."""
+    from tp.replay import describe_error
+
+    shell._showtraceback = lambda *args, **kwargs: None
+    result = shell.run_cell(message["source"], store_history=False)
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return {"error": None}
+    described = describe_error(error, shell.user_ns)
+    if isinstance(error, SyntaxError):
+        described["where"] = {"line": error.lineno or 0, "function": "", "text": " ".join((error.text or "").split())[:120]}
+        described["message"] = str(error.msg)[:300]
+    return {"error": described}
+
+
+def _replay(message, shell):
+    from tp.replay import replay
+
+    return {"reply": replay(message["calls"], shell.user_ns, message["device"])}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Our part of nbgrader's pipeline: plain `nbgrader autograde` and formgrader grade with the judge.
+
+Stock nbgrader trusts the structure of a submitted notebook and reads scores from its outputs. Here the exporter
+rebuilds every submission on the released notebook, and `SaveVerdict` writes the judge's own scores.
+"""
+
+import atexit
+import os
+import stat
+from functools import cache
+from pathlib import Path
+
+import nbgrader.converters.base
+from nbconvert.exporters import NotebookExporter
+from nbgrader import utils
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Enum, Float
+
+from . import marking, release, submission
+from .judge import Judge
+from .records import Records
+from .sandbox import Limits
+
+CONFIG = {
+    "CourseDirectory": {
+        "source_directory": "solutions",
+        "release_directory": "course",
+        "submitted_directory": "gradebook/submitted",
+        "autograded_directory": "gradebook/autograded",
+        "feedback_directory": "gradebook/feedback",
+        "ignore": [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "*.db", "*.json"],
+    },
+    **release.STUBS,
+    "Autograde": {
+        "exporter_class": "autograder.nbgrader_plugins.SubmissionExporter",
+        "sanitize_preprocessors": [],
+        "autograde_preprocessors": ["autograder.nbgrader_plugins.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
+    },
+    "HTMLExporter": {"embed_images": True, "sanitize_html": True},
+}
+
+
+def configure(config, root: Path) -> None:
+    """Fill nbgrader's configuration ``c`` for the course in ``root``."""
+    (root / "gradebook").mkdir(exist_ok=True)
+    for section, values in CONFIG.items():
+        for name, value in values.items():
+            setattr(config[section], name, value)
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
+    os.environ["PATH"] = os.pathsep.join([_programs(), os.environ.get("PATH", "")])
+    _copy_plain_files_only()
+
+
+def _programs():
+    """Where this environment keeps its programs: nbgrader calls `alembic` by name."""
+    import sysconfig
+
+    return sysconfig.get_path("scripts")
+
+
+def _copy_plain_files_only():
+    """nbgrader copies what lies beside a submitted notebook; links, pipes and devices a student left there are not copied."""
+    stock = nbgrader.converters.base.find_all_files
+    if stock.__module__ == __name__:
+        return
+
+    def find_all_files(path, exclude=None):
+        return [name for name in stock(path, exclude) if stat.S_ISREG(os.lstat(name).st_mode)]
+
+    nbgrader.converters.base.find_all_files = find_all_files
+
+
+class SubmissionExporter(NotebookExporter):
+    """Reads a submission defensively and puts its answers into the released notebook."""
+
+    def from_filename(self, filename, resources=None, **kwargs):
+        if not self.parent._sanitizing:
+            return super().from_filename(filename, resources=resources, **kwargs)
+        try:
+            data = submission.read_bytes(Path(filename))
+        except submission.Unreadable:
+            data = None
+        notebook = marking.rebuilt(resources["nbgrader"]["assignment"], data)
+        return self.from_notebook_node(notebook, resources=resources, **kwargs)
+
+
+class SaveVerdict(NbGraderPreprocessor):
+    """Has the submission judged, shows the reasons in its check cells, and writes the scores to the gradebook."""
+
+    device = Enum(("auto", "cpu", "cuda"), default_value="auto", help="Where students' code computes").tag(config=True)
+    isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
+    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take").tag(config=True)
+
+    def preprocess(self, nb, resources):
+        where, coursedir = resources["nbgrader"], self.parent.parent.coursedir
+        path = Path(coursedir.format_path(coursedir.submitted_directory, where["student"], where["assignment"])) / f"{where['notebook']}.ipynb"
+        judge = the_judge(resolve_device(self.device), self.isolated, self.exercise_seconds)
+        verdict = marking.mark(judge, Records(coursedir.root), where["assignment"], where["student"], path)
+        nb = marking.annotated(nb, verdict)
+        with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
+            save(gradebook, nb, verdict, where)
+        return nb, resources
+
+
+def save(gradebook, nb, verdict, where) -> None:
+    """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
+    scores = {f"check-{e['exercise']}": e["score"] for e in verdict["exercises"]}
+    place = (where["notebook"], where["assignment"], where["student"])
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            grade_id = cell.metadata.nbgrader.grade_id
+            grade = gradebook.find_grade(grade_id, *place)
+            grade.auto_score = scores[grade_id] if grade_id in scores else utils.determine_grade(cell)[0]
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        if utils.is_solution(cell):
+            unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
+            gradebook.find_comment(cell.metadata.nbgrader.grade_id, *place).auto_comment = "No response." if unchanged else None
+    gradebook.db.commit()
+
+
+def resolve_device(device: str) -> str:
+    """ "auto" is the GPU when there is one."""
+    if device != "auto":
+        return device
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@cache
+def the_judge(device: str, isolated: bool, exercise_seconds: float) -> Judge:
+    """One judge for all submissions of this process."""
+    judge = Judge(Limits(exercise_seconds=exercise_seconds), device, isolated)
+    atexit.register(judge.sandbox.close)
+    return judge
