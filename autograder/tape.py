@@ -82,10 +82,10 @@ class Tape:
         return values[int(self.rng.integers(len(values)))]
 
     def normal(self, *shape, scale: float = 1.0, dtype=torch.float32) -> torch.Tensor:
-        return (torch.randn(*shape, generator=self.generator) * scale).to(dtype)
+        return (torch.randn(shape, generator=self.generator) * scale).to(dtype)
 
     def uniform(self, *shape) -> torch.Tensor:
-        return torch.rand(*shape, generator=self.generator)
+        return torch.rand(shape, generator=self.generator)
 
     def integers(self, low: int, high: int, *shape) -> torch.Tensor:
         """Random int64 values in [low, high)."""
