@@ -1,7 +1,11 @@
 """The helper package of the course: what the notebooks import."""
 
-from .plots import attention_heatmap, table
+from .explorer import Step, explore
+from .plots import attention_difference, attention_evolution, attention_heatmap, attention_heatmaps, show, table
 from .selfcheck import check, done, progress, start
 from .training import live
 
-__all__ = ["attention_heatmap", "check", "done", "live", "progress", "start", "table"]
+__all__ = [
+    "Step", "attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps",
+    "check", "done", "explore", "live", "progress", "show", "start", "table",
+]

@@ -121,7 +121,9 @@ def cell_text(value):
     """A table cell as text: at most four digits that matter, no trailing noise."""
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
-    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return visible(str(value)) if value != "" else ""
 
 
 def is_number(text):

@@ -1,0 +1,284 @@
+"""Step through a decoding: what is read, where it looks, what it writes and what it nearly wrote.
+
+    def steps(text):
+        return [tp.Step(read="=", written="1", source="8+49", weights=weights[0], context=context[0],
+                        distribution=dict(zip(alphabet, probabilities[0]))), ...]
+
+    tp.explore({"with attention": steps, "without": other_steps}, "94+8")
+
+The explorer knows nothing of models: a function from a text to a list of `Step` is all it asks for.
+Where widgets work and somebody is there to use them, the text, the model and the step can be chosen;
+below stands a still picture of the whole decoding, which is all that remains in a saved or exported
+notebook, and all there is where widgets are missing.
+"""
+
+import html
+from dataclasses import dataclass
+from typing import Mapping, Sequence
+
+import numpy as np
+
+from . import plots
+
+__all__ = ["Step", "explore"]
+
+
+@dataclass
+class Step:
+    """One step of a decoder on one example; what a model does not have stays empty.
+
+    read, written   the token that goes in, and the one that comes out
+    distribution    token → probability of being next
+    source          the S source tokens, and `weights` (S,) the attention they get
+    context         the context vector (H,)
+    beam            [(text, score), …], the hypotheses that are alive, the best one first
+    """
+
+    read: str
+    written: str
+    distribution: Mapping
+    source: Sequence = ()
+    weights: Sequence = None
+    context: Sequence = None
+    beam: Sequence = ()
+
+
+def explore(models, text, title=""):
+    """Explore how `models` (name → function from a text to a list of steps) decode, starting from `text`.
+
+    A single function may be given in place of the dictionary. Returns the `Explorer`, whose fields
+    `text`, `model` and `step` can be set by code just as by hand.
+    """
+    if callable(models):
+        models = {"model": models}
+    return Explorer(dict(models), text, title)
+
+
+class Explorer:
+    """The state of an exploration, and its two views: one step with controls, and a still of them all."""
+
+    def __init__(self, models, text, title=""):
+        self.models, self.title = models, title
+        self._text, self._model, self._step = text, next(iter(models)), 0
+        self.steps, self.error = [], ""
+        self.still = self.controls = None
+        self.decode()
+        if plots.somebody_watches():
+            self.controls = make_controls(self)
+        if plots.kernel() is not None:
+            self.show()
+
+    # -- the state
+
+    @property
+    def text(self):
+        return self._text
+
+    @text.setter
+    def text(self, text):
+        self._text, self._step = text, 0
+        self.decode()
+        self.refresh()
+
+    @property
+    def model(self):
+        return self._model
+
+    @model.setter
+    def model(self, name):
+        self._model = name
+        self.decode()
+        self.refresh()
+
+    @property
+    def step(self):
+        return self._step
+
+    @step.setter
+    def step(self, step):
+        self._step = max(0, min(step, len(self.steps) - 1))
+        if self.controls:
+            self.controls.refresh()
+
+    def decode(self):
+        """Run the model. What it raises is shown, not thrown: half-typed inputs are no accident here."""
+        try:
+            self.steps, self.error = list(self.models[self._model](self._text)), ""
+        except Exception as error:
+            self.steps = []
+            self.error = f"The model cannot read this input: {type(error).__name__}: {error}"
+        self._step = max(0, min(self._step, len(self.steps) - 1))
+
+    # -- the views
+
+    def show(self):
+        from IPython.display import display
+        picture = self.picture()
+        if self.controls:
+            # the same output also carries the still, for exports that cannot show widgets
+            display({**picture, **self.controls.view()}, raw=True)
+        self.still = display(picture, raw=True, display_id=True)
+
+    def refresh(self):
+        if self.controls:
+            self.controls.refresh()
+        if self.still:
+            self.still.update(self.picture(), raw=True)
+
+    def picture(self):
+        """The whole decoding as something any notebook can show: a heatmap if there are weights, and a table."""
+        name = f"{self.title or self._model}: {plots.visible(self._text)}"
+        if not self.steps:
+            message = self.error or "The model wrote nothing."
+            return {"text/html": f"<p>{html.escape(message)}</p>", "text/plain": message}
+        header, rows = overview(self.steps)
+        table = plots.html_table(rows, header, caption=f"{name}, step by step")
+        plain = plots.text_table(rows, header, caption=f"{name}, step by step")
+        if not any(has(step.weights) for step in self.steps):
+            return {"text/html": table, "text/plain": plain}
+        picture = weights_picture(self.steps, name)
+        bundle = picture.bundle()
+        return {**bundle, "text/html": bundle["text/html"] + table, "text/plain": f"{picture.alt}\n{plain}"}
+
+    def step_html(self, with_beam=True):
+        """One step in HTML."""
+        if not self.steps:
+            return f'<p role="status">{html.escape(self.error or "The model wrote nothing.")}</p>'
+        written = "".join(plots.visible(str(step.written)) for step in self.steps[:self._step + 1])
+        return step_html(self.steps[self._step], self._step, len(self.steps), written, with_beam)
+
+    def _ipython_display_(self):
+        """Silent: it has been shown when it was made."""
+
+
+def has(values):
+    return values is not None and len(values) > 0
+
+
+def plain_array(values):
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
+
+
+def norm(step):
+    """The length of the context vector, as text."""
+    return f"{np.linalg.norm(plain_array(step.context)):.3f}" if has(step.context) else ""
+
+
+def likeliest(step, n=5):
+    """The n most probable next tokens, [(token, probability), …]."""
+    pairs = [(str(token), float(p)) for token, p in step.distribution.items()]
+    return sorted(pairs, key=lambda pair: -pair[1])[:n]
+
+
+def overview(steps):
+    """The steps as (header, rows) of a table."""
+    header = ["step", "reads", "writes", "probability", "looks most at", "length of context"]
+    rows = []
+    for i, step in enumerate(steps):
+        most = ""
+        if has(step.weights):
+            weights = plain_array(step.weights)
+            j = int(weights.argmax())
+            most = f"{plots.visible(str(step.source[j]))} ({weights[j]:.2f})"
+        probability = step.distribution.get(step.written)
+        rows.append([i, step.read, step.written, "" if probability is None else f"{float(probability):.3f}", most, norm(step)])
+    keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
+    return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
+
+
+def weights_picture(steps, title):
+    """The heatmap (T, S) of all steps, as a `Picture` that is not shown yet."""
+    looking = [step for step in steps if has(step.weights)]
+    weights, source, target = plots.as_weights(
+        np.stack([plain_array(step.weights) for step in looking]), list(looking[0].source),
+        [step.written for step in looking])
+    figure, (ax,), scale = plots.figure_for(1, source, target)
+    plots.draw_scale(scale, plots.draw_map(ax, weights, source, target, title))
+    return plots.Picture(figure, f"Attention weights of {title}. {plots.looks_at(weights, source, target)}.")
+
+
+# --- one step in HTML ------------------------------------------------------------------------
+
+def bar(share, colour):
+    """A bar as long as a share of 1; the number beside it says the same."""
+    return (f'<span aria-hidden="true" style="display:inline-block;width:{100 * share:.0f}px;height:10px;'
+            f'background:{colour};outline:1px solid currentColor"></span>')
+
+
+def bars(caption, header, pairs, colour, digits=3):
+    rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(plots.visible(str(token)))}</th>'
+                   f'<td style="text-align:right">{share:.{digits}f}</td>'
+                   f'<td style="text-align:left;width:104px">{bar(share, colour)}</td></tr>' for token, share in pairs)
+    names = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in (*header, ""))
+    return (f'<table style="margin:0 1.5em 0 0"><caption style="text-align:left">{caption}</caption>'
+            f"<thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
+
+
+def step_html(step, index, n, written, with_beam):
+    """Reads, looks, writes: one step of a decoding, as tables with bars."""
+    parts = []
+    if has(step.weights):
+        pairs = list(zip(step.source, plain_array(step.weights)))
+        parts.append(bars("where it looks", ("source", "weight"), pairs, plots.COLOURS["attention"]))
+    parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
+    if with_beam and step.beam:
+        parts.append(plots.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
+                                      ["hypothesis", "score"], "the beam"))
+    context = f" The context vector has length {norm(step)}." if has(step.context) else ""
+    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{html.escape(plots.visible(str(step.read)))}</b>, '
+            f'writes <b>{html.escape(plots.visible(str(step.written)))}</b>.{context} '
+            f'So far: <code>{html.escape(written)}</code></p>'
+            f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start">{"".join(parts)}</div>')
+
+
+# --- the controls ----------------------------------------------------------------------------
+
+def make_controls(explorer):
+    """The widgets, or None where ipywidgets is missing."""
+    try:
+        return Controls(explorer)
+    except ImportError:
+        return None
+
+
+class Controls:
+    """Text, model, step and beam, as widgets."""
+
+    def __init__(self, explorer):
+        import ipywidgets as w
+        self.explorer = explorer
+        wide = {"description_width": "4em"}
+        self.text = w.Text(explorer.text, description="Input", continuous_update=False, style=wide)
+        self.model = w.Dropdown(options=list(explorer.models), value=explorer.model, description="Model", style=wide)
+        self.slider = w.IntSlider(0, min=0, max=max(len(explorer.steps) - 1, 0), description="Step", style=wide)
+        self.back = w.Button(description="Back", tooltip="One step back", layout={"width": "5em"})
+        self.next = w.Button(description="Next", tooltip="One step on", layout={"width": "5em"})
+        self.beam = w.Checkbox(True, description="Show the beam", indent=False)
+        self.beam.layout.display = "none"
+        self.step = w.HTML()
+        self.box = w.VBox([w.HBox([self.text, self.model]), w.HBox([self.slider, self.back, self.next, self.beam]), self.step])
+        self.text.observe(lambda change: self.set("text", change.new), "value")
+        self.model.observe(lambda change: self.set("model", change.new), "value")
+        self.slider.observe(lambda change: self.set("step", change.new), "value")
+        self.beam.observe(lambda change: self.refresh(), "value")
+        self.back.on_click(lambda button: self.set("step", explorer.step - 1))
+        self.next.on_click(lambda button: self.set("step", explorer.step + 1))
+        self.refresh()
+
+    def set(self, field, value):
+        if getattr(self.explorer, field) != value:
+            setattr(self.explorer, field, value)
+
+    def refresh(self):
+        """Bring the widgets in line with the explorer."""
+        explorer = self.explorer
+        self.text.value, self.model.value = explorer.text, explorer.model
+        self.slider.max = max(len(explorer.steps) - 1, 0)
+        self.slider.value = explorer.step
+        self.beam.layout.display = None if any(step.beam for step in explorer.steps) else "none"
+        self.step.value = explorer.step_html(self.beam.value)
+
+    def view(self):
+        """The mime type by which a front end finds the widgets."""
+        return {"application/vnd.jupyter.widget-view+json":
+                {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}}
