@@ -311,6 +311,9 @@ MISTAKES = [
     Mistake("seq2seq", "nothing-when-running-freely",
             "Running freely outside of inference, your `forward` hands nothing back. Look at which `if` your `else` belongs to: its indentation decides, and the loop stands in a branch that is never reached.",
             swap=("        B, V = encoder_input.shape[1]", "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
+    Mistake("seq2seq", "output-never-made",
+            "Running freely outside of inference, no branch of your `if` is taken, and `output` does not exist when it is returned. An `else` that belongs to another `if`, or an `elif` too many, does that.",
+            swap=("        B, V = encoder_input.shape[1]", "        if not inference:\n            return output\n        B, V = encoder_input.shape[1]")),
     Mistake("seq2seq", "fed-back-in-inference-only",
             "The prediction goes back into the decoder in inference only; in training the decoder reads `GO` at every timestep. Look at the `else` in your loop: by its indentation it belongs to the `if` of inference (or of `EOS` inside it), and it must not.",
             swap=(FED_BACK, """            predicted = output.argmax(-1)
