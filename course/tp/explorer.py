@@ -181,7 +181,7 @@ def overview(steps):
             j = int(weights.argmax())
             most = f"{plots.visible(str(step.source[j]))} ({weights[j]:.2f})"
         probability = step.distribution.get(step.written)
-        rows.append([i, step.read, step.written, "" if probability is None else f"{float(probability):.3f}", most, norm(step)])
+        rows.append([i + 1, step.read, step.written, "" if probability is None else f"{float(probability):.3f}", most, norm(step)])
     keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
     return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
 
@@ -250,7 +250,7 @@ class Controls:
         wide = {"description_width": "4em"}
         self.text = w.Text(explorer.text, description="Input", continuous_update=False, style=wide)
         self.model = w.Dropdown(options=list(explorer.models), value=explorer.model, description="Model", style=wide)
-        self.slider = w.IntSlider(0, min=0, max=max(len(explorer.steps) - 1, 0), description="Step", style=wide)
+        self.slider = w.IntSlider(1, min=1, max=max(len(explorer.steps), 1), description="Step", style=wide)
         self.back = w.Button(description="Back", tooltip="One step back", layout={"width": "5em"})
         self.next = w.Button(description="Next", tooltip="One step on", layout={"width": "5em"})
         self.beam = w.Checkbox(True, description="Show the beam", indent=False)
@@ -259,7 +259,7 @@ class Controls:
         self.box = w.VBox([w.HBox([self.text, self.model]), w.HBox([self.slider, self.back, self.next, self.beam]), self.step])
         self.text.observe(lambda change: self.set("text", change.new), "value")
         self.model.observe(lambda change: self.set("model", change.new), "value")
-        self.slider.observe(lambda change: self.set("step", change.new), "value")
+        self.slider.observe(lambda change: self.set("step", change.new - 1), "value")
         self.beam.observe(lambda change: self.refresh(), "value")
         self.back.on_click(lambda button: self.set("step", explorer.step - 1))
         self.next.on_click(lambda button: self.set("step", explorer.step + 1))
@@ -273,8 +273,8 @@ class Controls:
         """Bring the widgets in line with the explorer."""
         explorer = self.explorer
         self.text.value, self.model.value = explorer.text, explorer.model
-        self.slider.max = max(len(explorer.steps) - 1, 0)
-        self.slider.value = explorer.step
+        self.slider.max = max(len(explorer.steps), 1)
+        self.slider.value = explorer.step + 1
         self.beam.layout.display = None if any(step.beam for step in explorer.steps) else "none"
         self.step.value = explorer.step_html(self.beam.value)
 

@@ -273,12 +273,21 @@ def draw_map(ax, weights, source, target, title="", numbers=None, colours=WEIGHT
         size = 8.5 if len(source) <= 12 else 5
         for i, row in enumerate(weights):
             for j, weight in enumerate(row):
-                red, green, blue, _ = image.cmap(image.norm(weight))
-                dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5
                 text = f"{weight:.2f}" if low == 0 else f"{round(weight, 2) + 0.0:+.2f}".replace("-", "−")
                 ax.text(j, i, text, ha="center", va="center",
-                        fontsize=size if low == 0 else size - 1.5, color="white" if dark else INK)
+                        fontsize=size if low == 0 else size - 1.5, color=ink_on(image.cmap(image.norm(weight))))
     return image
+
+
+def luminance(colour):
+    """Relative luminance (WCAG) of an RGB colour with parts from 0 to 1."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def ink_on(colour):
+    """Black or white, whichever reads better on this colour; the contrast is at least 4.5."""
+    return "black" if luminance(colour) + 0.05 > (1.05 * 0.05) ** 0.5 else "white"
 
 
 def draw_scale(ax, image, label="weight"):
