@@ -84,6 +84,8 @@ def answer_texts(tokens):
 
 
 encoder_tokens, target_tokens = held_out(2000)
+
+# %% demo="data-seen"
 for question, answer in zip(question_texts(encoder_tokens[:, :4]), answer_texts(target_tokens[:, :4])):
     print(question, "=", answer)
 print("encoder_tokens", tuple(encoder_tokens.shape), "· target_tokens", tuple(target_tokens.shape))
@@ -992,5 +994,5 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # %% [markdown]
 # `calculator.pt` is the whole product: a few hundred kilobytes, and three small functions to use it. Training is not in it.
 
-# %% given="progress"
+# %% demo="progress"
 tp.progress()
