@@ -1,0 +1,85 @@
+"""`python -m bench [part …] [--quick]`: measure, and write docs/benchmarks.md with its plots in docs/benchmarks/."""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import tempfile
+from pathlib import Path
+
+import matplotlib
+import torch
+
+from . import measure
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "growth"]
+         if importlib.util.find_spec(f"bench.{name}")]
+OPENING = """# What the course costs, and what it reaches
+
+Written by `make bench` (`python -m bench`). Times are CPU seconds of one process on one core; a cell like `1.2 (1.1 – 1.5)` is
+the median of the repeats and their range. `python -m bench data attention` measures these parts alone, `--quick` is a smoke run that
+leaves this page as it is.
+
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help=f"what to measure (all: {', '.join(PARTS)})")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, into a temporary folder")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--report-only", action="store_true", help="write the page from what was measured before")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    matplotlib.use("Agg")
+    docs = Path(tempfile.mkdtemp(prefix="bench-")) if options.quick else ROOT / "docs"
+    folder = docs / "benchmarks"
+    folder.mkdir(exist_ok=True)
+    repeats = 1 if options.quick else options.repeats
+    for name in [] if options.report_only else options.parts or PARTS:
+        part = importlib.import_module(f"bench.{name}")
+        print(f"{part.TITLE} …", flush=True)
+        results = part.measure(options.quick, repeats, folder)
+        (folder / f"{name}.json").write_text(json.dumps({"machine": measure.machine(), "results": results}, indent=1))
+    write_page(docs, folder)
+    print(docs / "benchmarks.md")
+
+
+def write_page(docs, folder):
+    """The page from the measurements in `folder`, one section a part."""
+    text = OPENING
+    for name in PARTS:
+        if (path := folder / f"{name}.json").exists():
+            part, stored = importlib.import_module(f"bench.{name}"), json.loads(path.read_text())
+            text += f"## {part.TITLE}\n\n{part.report(stored['results'], Pictures(folder))}\n"
+            text += f"*Measured on {stored['machine']}.*\n\n"
+    (docs / "benchmarks.md").write_text(text)
+
+
+class Pictures:
+    """Plots for the page: `figure, axes = picture(rows, columns, name)`, draw, then `figure(alt)` is the Markdown."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, rows, columns, name, **options):
+        import matplotlib.pyplot as plt
+        figure, axes = plt.subplots(rows, columns, figsize=(2.4 + 2.2 * columns, 2.8 * rows), layout="constrained", **options)
+
+        def save(alt):
+            handles, labels = {}, []
+            for ax in figure.axes:
+                ax.grid(alpha=0.25)
+                ax.spines[["top", "right"]].set_visible(False)
+                handles |= dict(zip(*reversed(ax.get_legend_handles_labels())))
+            if handles:
+                figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False)
+            figure.savefig(self.folder / f"{name}.png", dpi=110)
+            plt.close(figure)
+            return f"![{alt}](benchmarks/{name}.png)\n"
+
+        return save, axes
+
+
+main()

@@ -1,0 +1,225 @@
+"""(a) How well a recipe calculates after so many CPU seconds.
+
+Every answer is decoded greedily and counts only if it is right as a whole. The two operands of a test expression
+were never seen together in training, in neither order and with no operator.
+
+Axes by letter: T = timesteps, B = batch, V = vocabulary, H = hidden.
+"""
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tp import arithmetic
+from tp.arithmetic import DECODER_ALPHABET, ENCODER_ALPHABET
+
+from . import working
+from .measure import spread, table
+
+TITLE = "Exact match against CPU seconds"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train. What differs between the recipes is here, and nothing else differs."""
+
+    title: str
+    operators: str
+    seconds: float                 # CPU seconds of training
+    cell: str = "GRU"
+    hidden: int = 128
+    embedding: int = 32            # numbers per character; 0: one-hot
+    batch: int = 64
+    learning_rate: float = 6e-3    # at its highest
+    cycle: bool = True             # the learning rate rises for `warm_up` of the time, then falls along a cosine
+    warm_up: float = 0.08
+    keep: float = 0.0              # update gates start that much more closed: a state is kept longer
+    beta2: float = 0.999           # Adam's memory of squared gradients
+    clip: float = 0.0              # largest norm of the gradient; 0: no limit
+    samples: int = 0               # size of a fixed training set; 0: every batch is fresh
+    least_digit_first: bool = True
+    working: bool = False          # the answer comes after its working
+    easy_first: float = 0.0        # share of the time with + and - only
+    weights: tuple = ()            # how often each operator is drawn, if not equally often
+
+
+# Where all of ours agree: see docs/benchmarks.md for what each of these is worth.
+OURS = dict(keep=1.0, clip=1.0, beta2=0.98)
+CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000, least_digit_first=False)
+
+RECIPES = {
+    "classic-gru": Recipe("classic GRU, 256 units", hidden=256, learning_rate=0.01, **CLASSIC),
+    "classic-lstm": Recipe("classic LSTM, 64 units", cell="LSTM", hidden=64, learning_rate=0.001, **CLASSIC),
+    "plus-minus-60": Recipe("ours, + −", "+-", 60, **OURS),
+    "plus-minus-180": Recipe("ours, + −, longer", "+-", 180, **OURS),
+    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, hidden=256, easy_first=0.25, weights=(3, 3, 1, 1, 4), **OURS),
+    "product-600": Recipe("ours, * with working", "*", 600, working=True, **OURS),
+    "quotient-600": Recipe("ours, / with working", "/", 600, working=True, **OURS),
+}
+
+
+class Couple(nn.Module):
+    """Encoder and decoder on ids, joined by the encoder's last state. No attention."""
+
+    def __init__(self, recipe):
+        super().__init__()
+        self.source = characters(len(ENCODER_ALPHABET), recipe.embedding)
+        self.target = characters(len(DECODER_ALPHABET), recipe.embedding)
+        cell = getattr(nn, recipe.cell)
+        self.encoder = cell(self.source.embedding_dim, recipe.hidden)
+        self.decoder = cell(self.target.embedding_dim, recipe.hidden)
+        self.output = nn.Linear(recipe.hidden, len(DECODER_ALPHABET))
+        if recipe.cell == "GRU":
+            for gru in (self.encoder, self.decoder):
+                gru.bias_hh_l0.data[recipe.hidden:2 * recipe.hidden] += recipe.keep
+
+    def forward(self, encoder_ids, decoder_input):
+        """(T_enc, B), (T_dec, B) → logits (T_dec, B, V): teacher forcing."""
+        _, state = self.encoder(self.source(encoder_ids))
+        hdec_ts, _ = self.decoder(self.target(decoder_input), state)
+        return self.output(hdec_ts)
+
+    @torch.no_grad()
+    def write(self, encoder_ids, timesteps):
+        """(T_enc, B) → ids (timesteps, B): free running, always the likeliest character."""
+        _, state = self.encoder(self.source(encoder_ids))
+        written = [torch.full(encoder_ids.shape[1:], DECODER_ALPHABET.index(arithmetic.GO))]
+        for _ in range(timesteps):
+            hdec_ts, state = self.decoder(self.target(written[-1][None]), state)
+            written.append(self.output(hdec_ts[0]).argmax(-1))
+        return torch.stack(written[1:])
+
+
+def characters(vocabulary, embedding):
+    """What the network sees of a character: a learned row, or a one-hot one (padding: zeros)."""
+    if embedding:
+        return nn.Embedding(vocabulary + 1, embedding)
+    return nn.Embedding.from_pretrained(torch.eye(vocabulary + 1)[:, :vocabulary], freeze=True)
+
+
+def encoded(recipe, a, symbol, b):
+    """Operands and operators → ids as the recipe wants them, `(T_enc, N)` and `(T_dec + 1, N)`."""
+    if not recipe.working:
+        return arithmetic.encoded(a, symbol, b, operators=recipe.operators, least_digit_first=recipe.least_digit_first)
+    write, length = {"*": (working.product, working.PRODUCT), "/": (working.quotient, working.QUOTIENT)}[recipe.operators]
+    encoder_ids = arithmetic.encode(arithmetic.expressions(a, symbol, b), ENCODER_ALPHABET, 7)
+    return encoder_ids, arithmetic.encode_answers(write(a, b), length + 2)
+
+
+def training_batches(recipe, rng, progress):
+    """Batches without end: encoder ids, decoder input, target; `progress()` is the share of the time that is over."""
+    if recipe.samples:
+        stored = encoded(recipe, *arithmetic.draw_split(rng, recipe.samples, operators=recipe.operators))
+    while True:
+        if recipe.samples:
+            chosen = rng.integers(recipe.samples, size=recipe.batch)
+            encoder_ids, decoder_ids = stored[0][:, chosen], stored[1][:, chosen]
+        else:
+            easy = progress() < recipe.easy_first
+            sample = arithmetic.draw_split(rng, recipe.batch, operators="+-" if easy else recipe.operators,
+                                           weights=None if easy else recipe.weights or None)
+            encoder_ids, decoder_ids = encoded(recipe, *sample)
+        decoder_input, target = arithmetic.shifted(decoder_ids)
+        yield encoder_ids.int(), decoder_input.int(), target.long()
+
+
+def learning_rate(recipe, progress):
+    if not recipe.cycle:
+        return recipe.learning_rate
+    if progress < recipe.warm_up:
+        return recipe.learning_rate * max(0.02, progress / recipe.warm_up)
+    return recipe.learning_rate * (0.01 + 0.99 * (1 + math.cos(math.pi * (progress - recipe.warm_up) / (1 - recipe.warm_up))) / 2)
+
+
+def train(recipe, seed, points=8, tests=5000):
+    """Train once; what came of it as a dictionary. Only training is counted as time, testing is not."""
+    torch.manual_seed(seed)
+    model = Couple(recipe)
+    optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=recipe.learning_rate,
+                                 betas=(0.9, recipe.beta2), fused=True)
+    spent, steps, curve = 0.0, 0, []
+    progress = lambda: spent / recipe.seconds
+    batches = training_batches(recipe, np.random.default_rng(seed), progress)
+    while spent < recipe.seconds:
+        start = time.process_time()
+        optimizer.param_groups[0]["lr"] = learning_rate(recipe, progress())
+        encoder_ids, decoder_input, target = next(batches)
+        loss = F.cross_entropy(model(encoder_ids, decoder_input).flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        if recipe.clip:
+            nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+        optimizer.step()
+        steps += 1
+        spent += time.process_time() - start
+        if progress() >= (len(curve) + 1) / points:
+            last = progress() >= 1
+            curve.append({"seconds": spent, "steps": steps, **test(recipe, model, tests if last else tests // 10)})
+    return {"recipe": asdict(recipe), "seed": seed, "curve": curve}
+
+
+def test(recipe, model, n_samples):
+    """Per operator: the share of answers that are right (`right`), and that begin rightly (`begins`).
+
+    An answer begins rightly if it is as long as it should be, and its most significant digit is right.
+    """
+    right, begins = {}, {}
+    rng = np.random.default_rng(1)
+    for operator in recipe.operators:
+        sample = arithmetic.draw_split(rng, n_samples, training=False, operators=operator)
+        encoder_ids, decoder_ids = encoded(recipe, *sample)
+        got, want = ([working.answer_of(text) for text in arithmetic.decode(ids)]
+                     for ids in (model.write(encoder_ids.int(), len(decoder_ids) - 1), decoder_ids))
+        first = 0 if operator == "/" or not recipe.least_digit_first else -1
+        right[operator] = np.mean([g == w for g, w in zip(got, want)])
+        begins[operator] = np.mean([len(g) == len(w) and g[first] == w[first] for g, w in zip(got, want)])
+    return {"right": right, "begins": begins}
+
+
+def measure(quick, repeats, folder, only=None):
+    """All recipes, `repeats` seeds each. Finished runs are kept in `folder`, so that a long night may be interrupted:
+    a run that is there already, with the recipe unchanged, is not repeated. `only`: names of recipes."""
+    results = json.loads(path.read_text()) if (path := folder / "learning.json").exists() else {}
+    for name, recipe in RECIPES.items():
+        if only and name not in only:
+            continue
+        if quick:
+            recipe = Recipe(**{**asdict(recipe), "seconds": 2.0, "samples": min(recipe.samples, 500)})
+        runs = [run for run in results.get(name, []) if run["recipe"] == json.loads(json.dumps(asdict(recipe)))]
+        for seed in set(range(repeats)) - {run["seed"] for run in runs}:
+            runs.append(train(recipe, seed, *((2, 50) if quick else ())))
+            results[name] = sorted(runs, key=lambda run: run["seed"])
+            path.write_text(json.dumps(results, indent=1))
+    return results
+
+
+def report(results, picture):
+    rows = []
+    for name, runs in results.items():
+        recipe, ends = runs[0]["recipe"], [run["curve"][-1] for run in runs]
+        for operator in recipe["operators"]:
+            rows.append([recipe["title"], f"{recipe['seconds']:.0f}", f"`{operator}`",
+                         spread([100 * end["right"][operator] for end in ends], "{:.2f}"),
+                         spread([100 * end["begins"][operator] for end in ends], "{:.1f}"),
+                         len(runs), spread([end["steps"] for end in ends], "{:.0f}")])
+    figure, axes = picture(1, 5, "learning", sharey=True)
+    for ax, operator in zip(axes, arithmetic.OPERATORS):
+        for runs in results.values():
+            if operator in runs[0]["recipe"]["operators"]:
+                seconds = np.median([[p["seconds"] for p in run["curve"]] for run in runs], axis=0)
+                right = np.array([[100 * p["right"][operator] for p in run["curve"]] for run in runs])
+                line, = ax.plot(seconds, np.median(right, axis=0), marker="o", markersize=3, label=runs[0]["recipe"]["title"])
+                ax.fill_between(seconds, right.min(axis=0), right.max(axis=0), alpha=0.15, color=line.get_color())
+        ax.set_title(operator)
+        ax.set_xscale("log")
+        ax.set_xlabel("CPU seconds")
+    axes[0].set_ylabel("exact match, %")
+    return (table(["recipe", "CPU seconds", "operator", "exact match, %", "right length and first digit, %", "seeds", "steps"], rows)
+            + "\n" + figure("Exact match on held-out pairs against CPU seconds of training, one panel per operator; "
+                            "line: median of the seeds, band: their range."))
