@@ -991,7 +991,7 @@ def good_start(net):
         if name.startswith("weight_hh"):
             for gate in parameter.data.chunk(4):
                 nn.init.orthogonal_(gate)
-    nn.init.normal_(net.token_embedding.weight, std=0.3)
+    nn.init.normal_(net.token_embedding.weight, std=0.1)
     return net
 
 
@@ -1006,7 +1006,7 @@ if tp.done("net"):
         return (train_data[rows], train_idx[rows]), train_y[rows]
 
     net = good_start(Net())
-    fit(net, train_batch, steps=500, title="look-up by attention").plot()
+    fit(net, train_batch, steps=500, title="look-up by attention", learning_rate=0.005).plot()
     print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
