@@ -42,9 +42,7 @@ def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None):
 
 def expressions(a, symbol, b, invert=True):
     """The expressions as an array of N strings, written backwards with `invert`."""
-    largest = max(a.max(), b.max())
-    numerals = np.arange(largest + 1).astype(f"U{len(str(largest))}")  # looking up is faster than converting each
-    text = np.char.add(np.char.add(numerals[a], symbol), numerals[b])
+    text = np.char.add(np.char.add(_numerals(a), symbol), _numerals(b))
     return backwards(text) if invert else text
 
 
@@ -56,6 +54,15 @@ def answers(a, symbol, b):
     # One formatting of all quotients at once: rounding them as arrays first would change the last decimal of some.
     text[quotient] = ("%.5f " * quotient.sum() % tuple((a / b)[quotient].tolist())).split()
     return text
+
+
+def _numerals(numbers):
+    """Positive integers as strings."""
+    largest = numbers.max(initial=0)
+    kind = f"U{len(str(largest))}"
+    if largest < len(numbers):  # looking each up in a table is faster than converting each
+        return np.arange(largest + 1).astype(kind)[numbers]
+    return numbers.astype(kind)
 
 
 def backwards(strings):
