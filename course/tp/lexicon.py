@@ -62,64 +62,42 @@ man men homme hommes m person
 woman women femme femmes f person
 child children enfant enfants m person
 friend friends ami amis m person
-teacher teachers professeur professeurs m person
 neighbour neighbours voisin voisins m person
 sister sisters sœur sœurs f person
 brother brothers frère frères m person
 mother mothers mère mères f person
 father fathers père pères m person
-aunt aunts tante tantes f person
-uncle uncles oncle oncles m person
 king kings roi rois m person
 queen queens reine reines f person
-farmer farmers fermier fermiers m person
-nurse nurses infirmière infirmières f person
 cat cats chat chats m animal
 dog dogs chien chiens m animal
 bird birds oiseau oiseaux m animal
 horse horses cheval chevaux m animal
 cow cows vache vaches f animal
 mouse mice souris souris f animal
-rabbit rabbits lapin lapins m animal
-duck ducks canard canards m animal
-goat goats chèvre chèvres f animal
 apple apples pomme pommes f food
-orange oranges orange oranges f food
 cake cakes gâteau gâteaux m food
 egg eggs œuf œufs m food
-carrot carrots carotte carottes f food
 pear pears poire poires f food
 cheese cheeses fromage fromages m food
-tomato tomatoes tomate tomates f food
 book books livre livres m thing
 letter letters lettre lettres f thing
 car cars voiture voitures f thing
 table tables table tables f thing
-chair chairs chaise chaises f thing
 key keys clé clés f thing
-newspaper newspapers journal journaux m thing
 hat hats chapeau chapeaux m thing
-coat coats manteau manteaux m thing
 dress dresses robe robes f thing
 box boxes boîte boîtes f thing
-bag bags sac sacs m thing
 flower flowers fleur fleurs f thing
 tree trees arbre arbres m thing
-boat boats bateau bateaux m thing
-bicycle bicycles vélo vélos m thing
 house houses maison maisons f place
 garden gardens jardin jardins m place
 school schools école écoles f place
-kitchen kitchens cuisine cuisines f place
 church churches église églises f place
-hospital hospitals hôpital hôpitaux m place
 village villages village villages m place
 forest forests forêt forêts f place
-park parks parc parcs m place
-bridge bridges pont ponts m place
 river rivers rivière rivières f place
 hotel hotels hôtel hôtels m place
-island islands île îles f place
 """)]
 
 _KINDS = {"all": "person animal food thing place", "living": "person animal", "things": "food thing place",
@@ -129,27 +107,19 @@ ADJECTIVES = [Adjective(*row[:-1], frozenset(_KINDS[row[-1]].split())) for row i
 small petit petite petits petites petit before all
 big grand grande grands grandes grand before all
 beautiful beau belle beaux belles bel before all
-pretty joli jolie jolis jolies joli before all
 young jeune jeune jeunes jeunes jeune before living
 old vieux vieille vieux vieilles vieil before all
 new nouveau nouvelle nouveaux nouvelles nouvel before things
 good bon bonne bons bonnes bon before all
-bad mauvais mauvaise mauvais mauvaises mauvais before all
 red rouge rouge rouges rouges rouge after coloured
 green vert verte verts vertes vert after coloured
-blue bleu bleue bleus bleues bleu after coloured
 black noir noire noirs noires noir after coloured
 white blanc blanche blancs blanches blanc after coloured
-yellow jaune jaune jaunes jaunes jaune after coloured
 happy heureux heureuse heureux heureuses heureux after living
 sad triste triste tristes tristes triste after living
 strong fort forte forts fortes fort after living
 calm calme calme calmes calmes calme after living
-clever intelligent intelligente intelligents intelligentes intelligent after living
-funny drôle drôle drôles drôles drôle after person
 rich riche riche riches riches riche after person
-expensive cher chère chers chères cher after things
-ugly laid laide laids laides laid after all
 """)]
 
 VERBS = [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13], tuple(row[13:]))
@@ -159,31 +129,22 @@ dance dances danced - danser danse danse dansons dansez dansent dansé avoir alo
 sleep sleeps slept - dormir dors dort dormons dormez dorment dormi avoir alone
 work works worked - travailler travaille travaille travaillons travaillez travaillent travaillé avoir alone
 laugh laughs laughed - rire ris rit rions riez rient ri avoir alone
-swim swims swam - nager nage nage nageons nagez nagent nagé avoir alone
 arrive arrives arrived - arriver arrive arrive arrivons arrivez arrivent arrivé être alone
 fall falls fell - tomber tombe tombe tombons tombez tombent tombé être alone
 leave leaves left - partir pars part partons partez partent parti être alone
-stay stays stayed - rester reste reste restons restez restent resté être alone
 eat eats ate - manger mange mange mangeons mangez mangent mangé avoir object food
 buy buys bought - acheter achète achète achetons achetez achètent acheté avoir object food thing
 see sees saw - voir vois voit voyons voyez voient vu avoir object person animal food thing place
 love loves loved - aimer aime aime aimons aimez aiment aimé avoir object person animal food thing place
 find finds found - trouver trouve trouve trouvons trouvez trouvent trouvé avoir object person animal food thing
-draw draws drew - dessiner dessine dessine dessinons dessinez dessinent dessiné avoir object person animal food thing place
 look looks looked at regarder regarde regarde regardons regardez regardent regardé avoir object person animal food thing place
-wash washes washed - laver lave lave lavons lavez lavent lavé avoir object animal food thing
-hide hides hid - cacher cache cache cachons cachez cachent caché avoir object person animal food thing
 choose chooses chose - choisir choisis choisit choisissons choisissez choisissent choisi avoir object animal food thing place
-paint paints painted - peindre peins peint peignons peignez peignent peint avoir object person animal thing place
 help helps helped - aider aide aide aidons aidez aident aidé avoir object person
-invite invites invited - inviter invite invite invitons invitez invitent invité avoir object person
-listen listens listened to écouter écoute écoute écoutons écoutez écoutent écouté avoir object person
 visit visits visited - visiter visite visite visitons visitez visitent visité avoir object place
 follow follows followed - suivre suis suit suivons suivez suivent suivi avoir object person animal
 give gives gave - donner donne donne donnons donnez donnent donné avoir give animal food thing
 show shows showed - montrer montre montre montrons montrez montrent montré avoir give animal food thing place
 sell sells sold - vendre vends vend vendons vendez vendent vendu avoir give animal food thing
-lend lends lent - prêter prête prête prêtons prêtez prêtent prêté avoir give thing
 talk talks talked - parler parle parle parlons parlez parlent parlé avoir to
 write writes wrote - écrire écris écrit écrivons écrivez écrivent écrit avoir to
 """)]

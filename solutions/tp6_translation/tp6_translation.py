@@ -1,0 +1,1293 @@
+# %% [markdown]
+# # TP 6 · A small translator
+#
+# You have written a recurrence, an attention, an encoder, a decoder, and two ways to decode. Here they become one machine: it reads English and writes French.
+# Two papers are behind it: Sutskever, Vinyals and Le (2014, [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)) and Bahdanau, Cho and Bengio (2015, [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)). You will write the second one from its equations.
+#
+# **After this session you can**
+# - turn pairs of sentences into padded batches of token ids, with vocabularies for both languages;
+# - write an encoder that never reads padding, and an attention that never looks at it;
+# - write the decoder cell of Bahdanau's paper, and the plain GRU version beside it;
+# - train with a teacher-forcing ratio, a loss that ignores padding, and clipped gradients;
+# - compute BLEU by hand, read an alignment, and score it against a gold one;
+# - run small experiments and say in words what they show, and what they do not.
+#
+# **Time:** about five hours, best in two sittings. The notebook itself runs in under five minutes on two cores. **You need first:** TP 1 to TP 5; of TP 3 and TP 4 only the ideas.
+
+# %% given="start" covers="2"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+import tp
+tp.start("tp6_translation")
+
+# %% [markdown] covers="1"
+# ## 1 · Before we begin
+#
+# **Install.** `conda env create -f environment.yml` at the top of the course, or `pip install torch numpy matplotlib jupyterlab ipywidgets tqdm sacrebleu`. Nothing else is needed, and nothing is downloaded while you work: the corpus is made on your machine.
+#
+# **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we compute, and it fixes the seeds. With the same seed on the same machine, a run can be repeated. On another machine the last digits may differ.
+
+# %% given="imports" covers="2,3,4"
+import math
+import os
+import random
+import re
+import tempfile
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+from torch.utils.data import DataLoader, Dataset
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+random.seed(0)
+torch.manual_seed(0)
+
+PAD, SOS, EOS, UNK = range(4)  # the first four ids of both vocabularies
+SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"]
+
+# %% [markdown]
+# ### The letters
+#
+# Time comes first in every tensor, as in the other sessions.
+#
+# | letter | what it counts |
+# |---|---|
+# | S | source timesteps (English tokens) |
+# | T | target timesteps (French tokens) |
+# | B | sentences in a batch |
+# | V | tokens in a vocabulary |
+# | D | size of an embedding |
+# | H | size of a hidden vector |
+#
+# The names are those of TP 3 and TP 4: `henc_ts` for the encoder's hidden vectors (S, B, H), `hdec` for one state of the decoder (B, H), `context_vectors`, `attention_weights`.
+
+# %% [markdown] covers="5"
+# ## 2 · The corpus
+#
+# Our sentences are made by a small grammar that speaks both languages at once. It knows gender and number, adjectives before and after the noun, `ne … pas` around the verb, `l'` and `du`, pronouns that move, five tenses and moods.
+# It makes as many distinct pairs as we like. And it knows which English word each French word comes from: a **gold alignment**. Real corpora rarely have one. We shall use it to *score* an attention map, not only to look at it.
+#
+# Training, validation and test sentences are kept apart strictly: two sentences with the same nouns, verbs and adjectives in the same order are on the same side.
+
+# %% demo="corpus" covers="5"
+from tp import corpus as grammar
+
+QUICK = os.environ.get("TP_QUICK") == "1"  # a smoke run: everything is there, nothing is learned
+corpus = grammar.load(*((2_000, 100, 100) if QUICK else (40_000, 500, 1_000)), seed=0)
+tp.table([[pair.source, pair.target] for pair in corpus.train[:6]], ["English", "French"])
+pair = corpus.train[0]
+print("gold alignment:", [(word, [pair.source_words[s] for s in links]) for word, links in zip(pair.target_words, pair.alignment)])
+
+# %% [markdown]
+# ### Your own sentences
+#
+# Learners often download pairs of sentences as a tab-separated file: one pair a line, sometimes with a third column. Such files have bad lines, and not all are UTF-8.
+# `tp.pairs` reads them line by line, so that a file of any size fits, and it counts what it leaves out.
+
+# %% demo="reader" covers="5"
+from tp import pairs as pair_files
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "pairs.tsv"
+    path.write_bytes("Go.\tVa !\tsome licence\nthis line has no tab\nI sing.\tJe chante.\n\tà gauche, rien\n".encode("utf-8"))
+    reader = pair_files.PairFile(path)
+    print(list(reader))
+    print(reader.report())
+
+# %% [markdown] covers="6"
+# ### Exercise 1 · From a sentence to tokens
+#
+# **Write** `tokenize`. It turns a sentence into a list of strings, by four rules:
+# 1. Unicode is brought into its composed form (NFC): an `é` written as `e` plus an accent becomes one character. The typographic apostrophe `’` becomes `'`.
+# 2. Everything is in lower case.
+# 3. A word is a run of letters and digits; hyphens *inside* it belong to it (`est-ce`). An apostrophe right after a word belongs to that word and ends the token: `n'ont` is `n'`, `ont`.
+# 4. Any other mark that is not a space is a token of its own.
+#
+# - in: a string; out: a list of strings
+#
+# *Tiny example.* `"Est-ce qu’ils n'ont pas mangé ?"` → `["est-ce", "qu'", "ils", "n'", "ont", "pas", "mangé", "?"]`
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Say what a token looks like, and let a regular expression find them all. The order matters: first make the text uniform, then cut it. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> Two alternatives: a word with what may hang on to it, or one character that is neither a space nor part of a word. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>unicodedata.normalize("NFC", text)</code>, and <code>re.findall(r"… | …", text)</code> with <code>\w</code> for a character of a word, <code>[^\w\s]</code> for a mark. </details>
+
+# %% exercise="tokenize" covers="6"
+def tokenize(text):
+    """A sentence → its tokens, a list of strings."""
+    # TODO: make the text uniform, then cut it into words and marks
+    ### BEGIN SOLUTION
+    text = unicodedata.normalize("NFC", text).replace("’", "'").lower()
+    return re.findall(r"\w+(?:-\w+)*'?|[^\w\s]", text)
+    ### END SOLUTION
+
+# %% check="tokenize" points=2
+tp.check("tokenize")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "tokenize"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="7"
+# ### Exercise 2 · Two vocabularies
+#
+# A network reads integers. A vocabulary gives each token its id. Four ids are reserved: `PAD` (0) fills up short sentences, `SOS` (1) starts the decoder, `EOS` (2) ends a sentence, `UNK` (3) stands for every token that training never saw.
+#
+# **Write** the three methods of `Vocabulary`.
+# - `__init__(sentences, min_count=1)`: `sentences` is a list of lists of tokens. Set `self.tokens`, a list from id to token, and `self.ids`, a dict from token to id. First the four `SPECIALS`, then every token that occurs at least `min_count` times, the most frequent first, equally frequent ones in alphabetical order.
+# - `encode(tokens)` → a list of ids, with `EOS` at its end. Unknown tokens become `UNK`.
+# - `decode(ids)` → the tokens before the first `EOS`. `PAD` and `SOS` are left out; `<unk>` stays, so that one sees it.
+#
+# *Tiny example.* `Vocabulary([["b", "a", "b"]])` has `tokens` `["<pad>", "<sos>", "<eos>", "<unk>", "b", "a"]`. `encode(["a", "c"])` is `[5, 3, 2]`, and `decode([1, 5, 3, 2, 0])` is `["a", "<unk>"]`.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Count all tokens, sort, number. Then <code>encode</code> and <code>decode</code> are look-ups in two directions. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> To sort by frequency and then by alphabet, sort by a pair: minus the count, and the token. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>Counter(token for sentence in sentences for token in sentence)</code>; <code>self.ids.get(token, …)</code>. </details>
+
+# %% exercise="vocabulary" covers="7"
+class Vocabulary:
+    """The tokens of one language. `tokens`: id → token, a list; `ids`: token → id, a dict."""
+
+    def __init__(self, sentences, min_count=1):
+        # TODO: count the tokens, sort them, number them
+        ### BEGIN SOLUTION
+        counts = Counter(token for sentence in sentences for token in sentence)
+        kept = [token for token in counts if counts[token] >= min_count]
+        self.tokens = SPECIALS + sorted(kept, key=lambda token: (-counts[token], token))
+        self.ids = {token: i for i, token in enumerate(self.tokens)}
+        ### END SOLUTION
+
+    def __len__(self):
+        return len(self.tokens)
+
+    def encode(self, tokens):
+        """A list of tokens → a list of ids, EOS at its end."""
+        # TODO: look up each token
+        ### BEGIN SOLUTION
+        return [self.ids.get(token, UNK) for token in tokens] + [EOS]
+        ### END SOLUTION
+
+    def decode(self, ids):
+        """A list of ids → the tokens before EOS, without PAD and SOS."""
+        # TODO: look up each id, until EOS
+        ### BEGIN SOLUTION
+        ids = list(ids)
+        ids = ids[:ids.index(EOS)] if EOS in ids else ids
+        return [self.tokens[i] for i in ids if i not in (PAD, SOS)]
+        ### END SOLUTION
+
+# %% check="vocabulary" points=3
+tp.check("vocabulary")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "vocabulary"
+### END HIDDEN TESTS
+
+# %% demo="vocabularies" covers="6,7"
+if tp.done("tokenize", "vocabulary"):
+    train_tokens = [(tokenize(pair.source), tokenize(pair.target)) for pair in corpus.train]
+    source_vocabulary = Vocabulary([source for source, _ in train_tokens])
+    target_vocabulary = Vocabulary([target for _, target in train_tokens])
+    print(len(source_vocabulary), "English ids,", len(target_vocabulary), "French ids")
+    ids = target_vocabulary.encode(tokenize("Le chat de Pierre dort."))
+    print(ids, target_vocabulary.decode(ids))
+
+# %% [markdown] covers="8"
+# ### Exercise 3 · A batch
+#
+# Sentences have different lengths; a tensor has one. Short sentences are filled up with `PAD` **at their end**.
+#
+# **Write** `collate`: it takes B pairs `(source_ids, target_ids)` of lists, and returns three integer tensors:
+# - `source` (S, B), with S the longest source of this batch;
+# - `lengths` (B,), how many ids each source has before the padding (`EOS` counts);
+# - `target` (T, B).
+#
+# *Tiny example.* `collate([([4, 2], [5, 6, 2]), ([7, 8, 2], [9, 2])])` → `source` `[[4, 7], [2, 8], [0, 2]]`, `lengths` `[2, 3]`, `target` `[[5, 9], [6, 2], [2, 0]]`.
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Source and target are padded apart, each to its own longest. Take the lengths before you pad. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> A list of B tensors of different lengths becomes one tensor, time first. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>pad_sequence</code>, imported above, stacks along a new second axis unless it is told otherwise. Which value does it fill in? </details>
+
+# %% exercise="collate" covers="8"
+def collate(pairs):
+    """B pairs of lists of ids → `source` (S, B), `lengths` (B,), `target` (T, B), all int64."""
+    # TODO: pad the sources, pad the targets, keep the lengths of the sources
+    ### BEGIN SOLUTION
+    sources = [torch.tensor(source) for source, _ in pairs]
+    targets = [torch.tensor(target) for _, target in pairs]
+    lengths = torch.tensor([len(source) for source in sources])
+    return pad_sequence(sources, padding_value=PAD), lengths, pad_sequence(targets, padding_value=PAD)
+    ### END SOLUTION
+
+# %% check="collate" points=2
+tp.check("collate")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "collate"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="8"
+# ### Exercise 4 · Sentences of like length together
+#
+# A batch costs as much as its longest sentence. If lengths are mixed, half of the work is spent on padding. If all sentences are sorted, a batch is never twice the same mixture, and the network sees all short ones before all long ones.
+# Bahdanau's paper takes the middle way: shuffle, take as many sentences as make 20 batches, sort *those* by length, cut them into batches.
+#
+# **Write** `length_batches(lengths, order, batch_size, pool=20)`.
+# - in: `lengths[i]`, the length of sentence i; `order`, a shuffled list of sentence numbers; the size of a batch; how many batches make a pool
+# - out: a list of batches, each a list of sentence numbers. Pools follow one another as in `order`; in a pool, from short to long. A last pool or batch may be smaller.
+#
+# *Tiny example.* `lengths=[9, 3, 5, 4]`, `order=[2, 0, 3, 1]`, `batch_size=1`, `pool=2`: the pools are `[2, 0]` and `[3, 1]`; the batches `[[2], [0], [1], [3]]`.
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Cut twice: the order into pools, each sorted pool into batches. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> A pool has <code>pool * batch_size</code> sentence numbers; the last may have fewer. Slices do not mind. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>sorted(numbers, key=lambda i: lengths[i])</code> sorts numbers by length; <code>range(start, stop, step)</code> gives where slices begin. </details>
+
+# %% exercise="length-batches" covers="8"
+def length_batches(lengths, order, batch_size, pool=20):
+    """Sentence numbers in the order of `order`, sorted by length within each pool → a list of batches of numbers."""
+    # TODO: cut the order into pools, sort each, cut it into batches
+    ### BEGIN SOLUTION
+    batches = []
+    for start in range(0, len(order), pool * batch_size):
+        numbers = sorted(order[start:start + pool * batch_size], key=lambda i: lengths[i])
+        batches += [numbers[i:i + batch_size] for i in range(0, len(numbers), batch_size)]
+    return batches
+    ### END SOLUTION
+
+# %% check="length-batches" points=2
+tp.check("length-batches")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "length-batches"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The next cell puts your parts into PyTorch's `Dataset` and `DataLoader`. One thing is added: training begins with short sentences, and longer ones join as time goes on (a *curriculum*).
+# A network that has to find out which word belongs to which finds it sooner among five words than among fifteen.
+
+# %% given="loader" covers="8"
+class PairDataset(Dataset):
+    """Pairs of the corpus as pairs of lists of ids."""
+
+    def __init__(self, pairs, source_vocabulary, target_vocabulary):
+        self.pairs = pairs
+        self.ids = [(source_vocabulary.encode(tokenize(pair.source)), target_vocabulary.encode(tokenize(pair.target)))
+                    for pair in pairs]
+        self.lengths = [len(source) for source, _ in self.ids]
+
+    def __len__(self):
+        return len(self.ids)
+
+    def __getitem__(self, i):
+        return self.ids[i]
+
+
+def batches_of(dataset, batch_size=64, longest=lambda: math.inf, seed=0):
+    """Batches without end, shuffled anew each round; `longest()` is asked each round for the curriculum's limit."""
+    rng = random.Random(seed)
+    while True:
+        limit = longest()
+        order = [i for i in range(len(dataset)) if dataset.lengths[i] <= limit]
+        rng.shuffle(order)
+        batches = length_batches(dataset.lengths, order[:40 * batch_size], batch_size)
+        rng.shuffle(batches)
+        for source, lengths, target in DataLoader(dataset, batch_sampler=batches, collate_fn=collate):
+            yield source.to(device), lengths, target.to(device)
+
+# %% demo="batches" covers="8"
+if tp.done("tokenize", "vocabulary", "collate", "length-batches"):
+    train_set, validation_set, test_set = (PairDataset(part, source_vocabulary, target_vocabulary) for part in corpus)
+    def padding(batches):
+        """The share of PAD in the sources of some batches of sentence numbers."""
+        full = sum(max(train_set.lengths[i] for i in batch) * len(batch) for batch in batches)
+        return 1 - sum(train_set.lengths[i] for batch in batches for i in batch) / full
+    order = random.Random(0).sample(range(len(train_set)), k=len(train_set))
+    mixed = [order[i:i + 64] for i in range(0, len(order), 64)]
+    print(f"padding: {padding(mixed):.0%} of a mixed batch, {padding(length_batches(train_set.lengths, order, 64)):.0%} with pools")
+
+# %% [markdown] covers="9,10"
+# ## 3 · The encoder
+#
+# ![The attention model of Bahdanau, Cho and Bengio: a bidirectional recurrent encoder below, attention weights on its hidden vectors, and a decoder above that reads one context vector a step.](figures/bahdanau_model.svg)
+#
+# The encoder reads the sentence in both directions. The hidden vector of word j is made of two halves: one has read everything before it, the other everything after it. So each vector describes *a word in its sentence*, and the decoder gets **all** of them, not one.
+#
+# A GRU that reads backwards must not begin with padding. PyTorch's *packing* does this: `pack_padded_sequence(x, lengths, enforce_sorted=False)` remembers where each sentence ends, the GRU then reads each sentence to its own end only, and `pad_packed_sequence` gives an ordinary padded tensor again, zeros after the ends.
+#
+# ### Exercise 5 · A bidirectional encoder that does not read padding
+#
+# **Write** `forward`.
+# - in: `source` (S, B), ids; `lengths` (B,)
+# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), where the decoder starts: tanh(W_s h), `self.W_s` applied to the state of the **backward** direction after it has read the first word (the paper's appendix A.2.2).
+#
+# *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8), and `henc_ts[3:, 1]` is zero.
+#
+# *Minutes* 15 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary> Embed, pack, run the GRU, unpack. The backward direction reads the first word last: its final state is what you want. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> The GRU's second result is (2, B, H/2): forward, then backward. <code>lengths</code> must be on the CPU for packing. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>packed, final = self.gru(pack_padded_sequence(…, lengths.cpu(), enforce_sorted=False))</code>; the unpacking returns a pair. </details>
+
+# %% exercise="encoder" covers="9,10"
+class Encoder(nn.Module):
+    """Attributes: `embedding` (V → D), `gru` (D → H/2 in each direction), `W_s` (H/2 → H)."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.gru = nn.GRU(embedding_size, hidden_size // 2, bidirectional=True)
+        self.W_s = nn.Linear(hidden_size // 2, hidden_size)
+
+    def forward(self, source, lengths):
+        """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
+        # TODO: embed, pack, read, unpack; and the decoder's first state
+        ### BEGIN SOLUTION
+        packed = pack_padded_sequence(self.embedding(source), lengths.cpu(), enforce_sorted=False)
+        packed_ts, final = self.gru(packed)
+        henc_ts, _ = pad_packed_sequence(packed_ts)
+        return henc_ts, torch.tanh(self.W_s(final[1]))
+        ### END SOLUTION
+
+# %% check="encoder" points=4
+tp.check("encoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "encoder"
+### END HIDDEN TESTS
+
+# %% demo="units" covers="11"
+if tp.done("encoder"):
+    rows = []
+    for hidden_size, layers in ((32, 1), (64, 1), (128, 1), (64, 2)):
+        gru = nn.GRU(64, hidden_size // 2, num_layers=layers, bidirectional=True)
+        rows.append([hidden_size, layers, sum(p.numel() for p in gru.parameters())])
+    tp.table(rows, ["H (both directions)", "layers", "parameters of the GRU"])
+
+# %% [markdown] answer="units-and-layers" points=2 covers="11"
+# **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second layer read, and what could it be good for? (c) Exercise 32 below will try three sizes. What do you expect, and what would show you that H is *too large*?
+#
+# ### BEGIN SOLUTION
+# (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/4 weights each; the input matrices grow only as H. (b) It reads the hidden vectors of the first layer, both directions of each timestep, not the words: it can build on features of words in context (for example: "subject is feminine plural") and is slower. (c) Small H cannot hold what agreement needs and stays at a higher loss; beyond some size nothing improves while each step costs more. Too large: training loss falls while validation loss rises, or the same accuracy costs more time.
+#
+# **Rubric.** 1 point: H² comes from the recurrent (state to state) matrices. 1 point: the second layer reads the first layer's hidden vectors; a sign of "too large" that compares training and validation, or cost and gain.
+# ### END SOLUTION
+
+# %% [markdown] covers="12,13"
+# ## 4 · Attention
+#
+# ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
+#
+# At each step the decoder asks: which of the S hidden vectors do I need now? A **score** says how well each fits its state:
+#
+# - additive (Bahdanau): $e_{tj} = v_a^\top \tanh(W_a\, s + U_a\, h_j)$
+# - dot (Luong): $e_{tj} = s^\top h_j$
+#
+# *Which* state is s? When $s_t$ is computed from the context $c_t$, the context cannot wait for $s_t$: that would be circular. Bahdanau's decoder scores with the state **before** the step, $s_{t-1}$. Luong's decoder first makes its step without any context, and scores with $s_t$. You will write both.
+#
+# $U_a h_j$ is the same at every step of the decoder. So our interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each step.
+#
+# ### Exercise 6 · Two scores behind one interface
+#
+# **Write** `keys` and `forward` of both classes.
+# - `keys`: `henc_ts` (S, B, H) → `keys` (S, B, H). Additive: $U_a h_j$. Dot: the vectors as they are.
+# - `forward`: `hdec` (B, H) and `keys` (S, B, H) → `scores` (B, S)
+#
+# *Tiny example.* Dot score, B = 1: `hdec` `[[1, 2]]`, two keys `[[[3, 0]], [[0, 5]]]` → scores `[[3, 10]]`.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> One decoder vector meets S encoder vectors. Broadcasting repeats it for you. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> (B, H) and (S, B, H) broadcast to (S, B, H). The last axis goes away: summed, or by <code>v_a</code>. What remains is (S, B), or (S, B, 1); the result must be (B, S). </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>self.v_a(torch.tanh(… + …))</code>, then <code>.squeeze(-1)</code> and <code>.T</code>. </details>
+
+# %% exercise="scores" covers="12,13"
+class AdditiveScore(nn.Module):
+    """Bahdanau's score. Attributes `W_a` and `U_a` (H → H), `v_a` (H → 1), all without bias."""
+
+    def __init__(self, hidden_size):
+        super().__init__()
+        self.W_a = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.U_a = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.v_a = nn.Linear(hidden_size, 1, bias=False)
+
+    def keys(self, henc_ts):
+        """`henc_ts` (S, B, H) → `keys` (S, B, H): what does not depend on the decoder."""
+        # TODO: the part of the formula that is the same at every step
+        ### BEGIN SOLUTION
+        return self.U_a(henc_ts)
+        ### END SOLUTION
+
+    def forward(self, hdec, keys):
+        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        # TODO: the rest of the formula
+        ### BEGIN SOLUTION
+        return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T
+        ### END SOLUTION
+
+
+class DotScore(nn.Module):
+    """Luong's simplest score: no parameters."""
+
+    def keys(self, henc_ts):
+        """`henc_ts` (S, B, H) → `keys` (S, B, H)."""
+        # TODO: what the decoder's state is compared with
+        ### BEGIN SOLUTION
+        return henc_ts
+        ### END SOLUTION
+
+    def forward(self, hdec, keys):
+        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        # TODO: the dot product of the state with every key
+        ### BEGIN SOLUTION
+        return (hdec * keys).sum(-1).T
+        ### END SOLUTION
+
+# %% check="scores" points=4
+tp.check("scores")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "scores"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="14"
+# ### Exercise 7 · From scores to a context
+#
+# **Write** `attend`. The scores become weights: for each sentence, positive numbers that sum to 1 **over the source timesteps**. A position of padding gets weight exactly 0, whatever its score; the other positions share the 1 among them. The context is the weighted sum of the hidden vectors.
+#
+# - in: `scores` (B, S); `mask` (B, S), `True` where there is a word; `henc_ts` (S, B, H)
+# - out: `context_vectors` (B, H), `attention_weights` (B, S)
+#
+# The weights are probabilities, the softmax itself. Its logarithm is used in losses; it is not a weight.
+#
+# *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the mean of the first two hidden vectors.
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Softmax of minus infinity is zero. Put it where the padding is, before the softmax. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> The softmax runs over S, the last axis of the scores. In the sum, (B, S) and (S, B, H) share two letters; S goes away. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>scores.masked_fill(~mask, -math.inf)</code> returns a new tensor; <code>torch.einsum("bs,sbh->bh", …, …)</code> reads as it is written. </details>
+
+# %% exercise="attend" covers="14"
+def attend(scores, mask, henc_ts):
+    """`scores` and `mask` (B, S), `henc_ts` (S, B, H) → `context_vectors` (B, H), `attention_weights` (B, S)."""
+    # TODO: no weight on padding; softmax over the source; weighted sum
+    ### BEGIN SOLUTION
+    attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)
+    return context_vectors, attention_weights
+    ### END SOLUTION
+
+# %% check="attend" points=4
+tp.check("attend")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "attend"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="15"
+# ## 5 · The decoder
+#
+# ### Exercise 8 · The gated cell of the paper
+#
+# The context enters Bahdanau's decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With $e$ for the embedding of the token before, $s$ for the state before, $c$ for the context:
+#
+# $$z = \sigma(W_z e + U_z s + C_z c), \qquad r = \sigma(W_r e + U_r s + C_r c)$$
+# $$\tilde s = \tanh(W e + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
+#
+# Each has its own three matrices: nine in all. **This is not torch's GRU**, which you wrote in TP 1. There z and 1 − z have changed places, and r is applied *after* the product with U, not before it. Loading one's weights into the other gives nonsense without an error.
+#
+# **Write** `forward` from the equations. `nn.GRUCell` and `nn.GRU` do not count here.
+# - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C); out: the new `hdec` (B, H)
+#
+# *Tiny example.* If all weights are 0, then z = 0.5 and s̃ = 0: the new state is half of the old one.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Four lines, one per equation, in the order in which they are needed: z, r, candidate, mixture. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> Every term is (B, H); ⊙ is <code>*</code>. Only U sees r ⊙ s; U_z and U_r see s. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>r = torch.sigmoid(self.W_r(embedded) + …)</code> with three terms. The biases are in the W layers. </details>
+
+# %% exercise="gated-cell" covers="15,16"
+class GatedCell(nn.Module):
+    """The decoder cell of Bahdanau, Cho and Bengio. The W layers have biases, which the paper leaves out to save space."""
+
+    def __init__(self, embedding_size, hidden_size, context_size):
+        super().__init__()
+        self.W, self.W_z, self.W_r = (nn.Linear(embedding_size, hidden_size) for _ in range(3))
+        self.U, self.U_z, self.U_r = (nn.Linear(hidden_size, hidden_size, bias=False) for _ in range(3))
+        self.C, self.C_z, self.C_r = (nn.Linear(context_size, hidden_size, bias=False) for _ in range(3))
+
+    def forward(self, embedded, hdec, context_vectors):
+        """`embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C) → the new `hdec` (B, H)."""
+        # TODO: the two gates, the candidate, the mixture of old and new
+        ### BEGIN SOLUTION
+        z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec) + self.C_z(context_vectors))
+        r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec) + self.C_r(context_vectors))
+        candidate = torch.tanh(self.W(embedded) + self.U(r * hdec) + self.C(context_vectors))
+        return (1 - z) * hdec + z * candidate
+        ### END SOLUTION
+
+# %% check="gated-cell" points=4
+tp.check("gated-cell")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "gated-cell"
+### END HIDDEN TESTS
+
+# %% demo="not-torch" covers="15"
+if tp.done("gated-cell"):
+    paper, torchs = GatedCell(3, 4, 1), nn.GRUCell(3, 4)
+    with torch.no_grad():
+        # torch stacks its matrices in the order r, z, candidate
+        torchs.weight_ih.copy_(torch.cat([paper.W_r.weight, paper.W_z.weight, paper.W.weight]))
+        torchs.weight_hh.copy_(torch.cat([paper.U_r.weight, paper.U_z.weight, paper.U.weight]))
+        torchs.bias_ih.copy_(torch.cat([paper.W_r.bias, paper.W_z.bias, paper.W.bias]))
+        torchs.bias_hh.zero_()
+        e, s = torch.randn(1, 3), torch.randn(1, 4)
+        print("the paper's cell:", paper(e, s, torch.zeros(1, 1)).numpy().round(3))
+        print("torch's cell    :", torchs(e, s).numpy().round(3), "with the same weights")
+
+# %% [markdown] covers="16,17"
+# ### What a decoder remembers of the source
+#
+# `Memory` bundles what stays the same during one translation: the hidden vectors, the keys made of them, and the mask.
+
+# %% given="memory"
+class Memory(NamedTuple):
+    """What the decoder may look at: `henc_ts` (S, B, H), `keys` (S, B, H), `mask` (B, S), True at words."""
+    henc_ts: torch.Tensor
+    keys: torch.Tensor
+    mask: torch.Tensor
+
+# %% [markdown] covers="15,16,17"
+# ### Exercise 9 · One step, the paper's way
+#
+# **Write** `forward` of `PaperDecoder`, in this order: embed the token before; score the memory with the state **before** the step; attend; let the cell make the new state from embedding, state and context; and from the **new** state and the context, side by side, the logits $W_o [s_t; c_t] + b_o$.
+#
+# - in: `tokens` (B,), `hdec` (B, H), `memory`
+# - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
+#
+# Logits are raw numbers. The loss will apply the softmax; doing it here as well is a mistake that trains badly and raises no error.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> You have all the parts: <code>self.embedding</code>, <code>self.score</code>, <code>attend</code>, <code>self.cell</code>, <code>self.readout</code>. Only their order is left. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> [s; c] is (B, 2H): state first. The readout turns it into (B, V). </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>attend(self.score(…, memory.keys), memory.mask, memory.henc_ts)</code>; <code>torch.cat([…, …], dim=-1)</code>. </details>
+
+# %% exercise="paper-decoder" covers="15,16,17"
+class PaperDecoder(nn.Module):
+    """Attention before the cell, context inside it. Attributes: `embedding`, `score`, `cell`, `readout`."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score
+        self.cell = GatedCell(embedding_size, hidden_size, hidden_size)
+        self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        """`tokens` (B,), `hdec` (B, H) → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S)."""
+        # TODO: context from the state before; new state; logits
+        ### BEGIN SOLUTION
+        context_vectors, attention_weights = attend(self.score(hdec, memory.keys), memory.mask, memory.henc_ts)
+        hdec = self.cell(self.embedding(tokens), hdec, context_vectors)
+        logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))
+        return logits, hdec, attention_weights
+        ### END SOLUTION
+
+# %% check="paper-decoder" points=4
+tp.check("paper-decoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "paper-decoder"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="15,16,17"
+# ### Exercise 10 · One step, with a plain GRU
+#
+# Luong's order is the other one: the GRU cell steps **first**, from the embedding and the state alone. The **new** state does the scoring. The context meets the state only at the readout: again $W_o [s_t; c_t] + b_o$.
+#
+# **Write** `forward` of `PlainDecoder`. In, out and shapes are those of exercise 9.
+#
+# *Minutes* 8 · *Difficulty* ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary> The same parts in another order. Draw the arrows first. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> <code>nn.GRUCell</code> takes (B, D) and (B, H) and returns (B, H). </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>hdec = self.cell(self.embedding(tokens), hdec)</code> is the first line. </details>
+
+# %% exercise="plain-decoder" covers="15,16,17"
+class PlainDecoder(nn.Module):
+    """A GRU cell, then attention with its new state. Attributes: `embedding`, `score`, `cell`, `readout`."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score
+        self.cell = nn.GRUCell(embedding_size, hidden_size)
+        self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        """`tokens` (B,), `hdec` (B, H) → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S)."""
+        # TODO: new state; context from it; logits
+        ### BEGIN SOLUTION
+        hdec = self.cell(self.embedding(tokens), hdec)
+        context_vectors, attention_weights = attend(self.score(hdec, memory.keys), memory.mask, memory.henc_ts)
+        logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))
+        return logits, hdec, attention_weights
+        ### END SOLUTION
+
+# %% check="plain-decoder" points=3
+tp.check("plain-decoder")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "plain-decoder"
+### END HIDDEN TESTS
+
+# %% [markdown] covers="18,19,20"
+# ## 6 · The whole model
+#
+# ### Exercise 11 · Encoder and decoder together
+#
+# `Translator` holds both. `remember` reads the source once: it is given. **Write** `forward`, which says the whole target, one step at a time.
+#
+# The first token that the decoder reads is `SOS`. After step t it goes on with the **true** token `target[t]` if `coins[t]` is true (*teacher forcing*), else with **its own**: the arg-max of the logits of step t. One coin serves the whole batch. Who calls the model tosses the coins: all true is pure teacher forcing, all false is free running, and a *ratio* of 0.7 means true with probability 0.7.
+#
+# - in: `source` (S, B), `lengths` (B,), `target` (T, B), `coins`: T booleans
+# - out: `logits` (T, B, V), `attention_weights` (T, B, S)
+#
+# *Tiny example.* `target` = `[5, 6, 2]`, coins true, false, true. The decoder reads `SOS`; then 5; then what it said itself at step 1. The last coin is never needed.
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary> A loop over T that carries two things: the tokens to be read next, and the state. The source is read before the loop. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> Tokens are (B,) at each step. Collect T tensors (B, V) and T tensors (B, S), and stack them along a new first axis. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>torch.full_like(target[0], SOS)</code> starts; <code>target[t] if coins[t] else …</code> goes on. </details>
+
+# %% exercise="translator" covers="18,19,20"
+class Translator(nn.Module):
+    """An encoder and a decoder, in one model."""
+
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def remember(self, source, lengths):
+        """`source` (S, B), `lengths` (B,) → the `Memory` of the source, and `hdec_init` (B, H)."""
+        henc_ts, hdec_init = self.encoder(source, lengths)
+        return Memory(henc_ts, self.decoder.score.keys(henc_ts), (source != PAD).T), hdec_init
+
+    def forward(self, source, lengths, target, coins):
+        """`source` (S, B), `lengths` (B,), `target` (T, B), T coins → `logits` (T, B, V), `attention_weights` (T, B, S)."""
+        # TODO: read the source; then one step for each target token
+        ### BEGIN SOLUTION
+        memory, hdec = self.remember(source, lengths)
+        tokens = torch.full_like(target[0], SOS)
+        all_logits, all_weights = [], []
+        for t in range(len(target)):
+            logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)
+            all_logits.append(logits)
+            all_weights.append(attention_weights)
+            tokens = target[t] if coins[t] else logits.argmax(dim=-1)
+        return torch.stack(all_logits), torch.stack(all_weights)
+        ### END SOLUTION
+
+# %% check="translator" points=5
+tp.check("translator")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "translator"
+### END HIDDEN TESTS
+
+# %% [markdown] answer="circular" points=2 covers="15"
+# **Question.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell* that computes $s_t$. Why can this not be programmed? Name the two ways out, and what each of them pays.
+#
+# ### BEGIN SOLUTION
+# It is circular: c_t needs the scores, the scores need s_t, and s_t needs c_t. Bahdanau scores with s_{t−1}: the context is ready before the cell and can steer the gates, but the score does not know the token that was just read. Luong steps the cell without the context and scores with s_t: the score knows that token, but the context acts only at the readout, and the next state hears of it only through the token that was chosen (unless it is fed in).
+#
+# **Rubric.** 1 point: the circle is named (c_t ← s_t ← c_t). 1 point: both ways out, s_{t−1} before the cell and s_t after it, with one thing that each gives up.
+# ### END SOLUTION
+
+# %% [markdown] covers="21"
+# ## 7 · Training
+#
+# ### Exercise 12 · A loss that ignores padding
+#
+# **Write** `translation_loss`: the cross-entropy between the logits and the true tokens, averaged over the tokens that are **not** `PAD`. `EOS` counts: to stop is something to be learned.
+#
+# - in: `logits` (T, B, V), `target` (T, B); out: one number, a tensor without axes
+#
+# *Tiny example.* Logits all 0 with V = 4: the loss is log 4 ≈ 1.386, however much padding there is.
+#
+# *Minutes* 8 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Sum over real tokens, divided by the number of real tokens: a mean over all positions would depend on the padding. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> PyTorch's function wants classes on axis 1, or two axes: (T·B, V) and (T·B,). </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>F.cross_entropy(…, …, ignore_index=…)</code> on <code>.flatten(…)</code>ed tensors. It takes logits. </details>
+
+# %% exercise="loss" covers="21"
+def translation_loss(logits, target):
+    """`logits` (T, B, V), `target` (T, B) → the mean cross-entropy over the tokens that are not PAD."""
+    # TODO: cross-entropy of the real tokens
+    ### BEGIN SOLUTION
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+    ### END SOLUTION
+
+# %% check="loss" points=3
+tp.check("loss")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "loss"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# `toss_coins` draws the coins of one batch; `warm_cosine` is the schedule of the learning rate: 50 steps of warming up, then half a cosine down to 0 at the end of the budget.
+
+# %% given="coins" covers="19"
+def toss_coins(T, ratio):
+    """T booleans, each true with probability `ratio`."""
+    return (torch.rand(T) < ratio).tolist()
+
+
+def warm_cosine(optimizer, view):
+    """A scheduler: the rate rises for 50 steps, then falls as a half cosine with `view.progress()`."""
+    factor = lambda step: min(1, (step + 1) / 50) * (0.5 + 0.5 * math.cos(math.pi * view.progress()))
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+# %% [markdown] covers="22,23,24"
+# ### Exercise 13 · The loop
+#
+# **Write** `train`. For each batch: toss the coins, run the model, compute the loss; clear the old gradients, go backward, **clip** the norm of the whole gradient to `max_norm` (the paper: 1), let the optimizer step, then the scheduler; log the loss.
+#
+# - `view` is what you iterate over to take time: `for step, (source, lengths, target) in zip(view, batches)`. It ends the loop when the budget is used up, and draws the curve of what you give to `view.log(loss=…)`.
+# - `optimizer` holds the parameters of both parts; `scheduler.step()` comes once per batch, after the optimizer.
+# - use `toss_coins(len(target), ratio)`, `translation_loss`, and `nn.utils.clip_grad_norm_`
+# - out: nothing
+#
+# *Tiny example.* A gradient of (3, 4) has norm 5. Clipped to 1 it becomes (0.6, 0.8): same direction.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> Seven lines in the order of the text above. Clipping stands between backward and step: before it there is no gradient, after it it is too late. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> One norm for all parameters together: give <code>model.parameters()</code>, not each tensor by itself. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>logits, _ = model(source, lengths, target, …)</code>; a name that ends in an underscore, such as <code>clip_grad_norm_</code>, works in place. </details>
+
+# %% exercise="train" covers="22,23,24"
+def train(model, batches, optimizer, scheduler, view, ratio=1.0, max_norm=1.0):
+    """Train `model` on `batches` of (`source`, `lengths`, `target`) until `view` ends."""
+    # TODO: for each batch: coins, logits, loss; clear, backward, clip, step, schedule; log
+    ### BEGIN SOLUTION
+    for step, (source, lengths, target) in zip(view, batches):
+        coins = toss_coins(len(target), ratio)
+        logits, _ = model(source, lengths, target, coins)
+        loss = translation_loss(logits, target)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+        scheduler.step()
+        view.log(loss=loss)
+    ### END SOLUTION
+
+# %% check="train" points=5
+tp.check("train")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "train"
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now everything is there. The next cell trains the paper's decoder with additive attention. `ALL` names the exercises it needs.
+
+# %% given="build" covers="22"
+ALL = ("tokenize", "vocabulary", "collate", "length-batches", "encoder", "scores", "attend", "gated-cell",
+       "paper-decoder", "plain-decoder", "translator", "loss", "train")
+
+
+def build(decoder_class=PaperDecoder, score_class=AdditiveScore, embedding_size=64, hidden_size=64, seed=0):
+    """A fresh `Translator` for our two vocabularies."""
+    torch.manual_seed(seed)
+    score = score_class(hidden_size) if score_class is AdditiveScore else score_class()
+    encoder = Encoder(len(source_vocabulary), embedding_size, hidden_size)
+    return Translator(encoder, decoder_class(len(target_vocabulary), embedding_size, hidden_size, score)).to(device)
+
+
+def learn(model, seconds, title, rate=6e-3, ratio=1.0, longest=22, dataset=None):
+    """Train `model` with Adam on both its parts for some seconds; sentences grow up to `longest` in the first 40 %."""
+    view = tp.live(seconds=seconds, title=title)
+    limit = lambda: 7 + (longest - 7) * min(1, view.progress() / 0.4)
+    batches = batches_of(dataset or train_set, longest=limit)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    train(model, batches, optimizer, warm_cosine(optimizer, view), view, ratio)
+    return view
+
+# %% training="train-paper" covers="22,23,24"
+if tp.done(*ALL):
+    model = build()
+    learn(model, 75, "the paper's decoder, additive attention").plot()
+
+# %% [markdown] covers="25"
+# ## 8 · Decoding and evaluation
+#
+# Greedy decoding and beam search are yours from TP 5; here they are, for this model. The beam adds **log-probabilities**; a hypothesis that has said `EOS` is kept as it is.
+
+# %% given="decoding" covers="20,30"
+@torch.no_grad()
+def greedy(model, source, lengths, max_length=30):
+    """The most probable token at each step. → `tokens` (T, B), PAD after EOS, and `attention_weights` (T, B, S)."""
+    memory, hdec = model.remember(source, lengths)
+    tokens = torch.full_like(source[0], SOS)
+    finished = torch.zeros_like(tokens, dtype=torch.bool)
+    said, weights = [], []
+    while len(said) < max_length and not finished.all():
+        logits, hdec, attention_weights = model.decoder(tokens, hdec, memory)
+        tokens = logits.argmax(dim=-1).masked_fill(finished, PAD)
+        finished = finished | (tokens == EOS)
+        said.append(tokens)
+        weights.append(attention_weights)
+    return torch.stack(said), torch.stack(weights)
+
+
+@torch.no_grad()
+def beam_search(model, source, lengths, width=3, max_length=30):
+    """One sentence, `source` (S, 1) → the ids of the best of `width` hypotheses, and its log-probability."""
+    memory, hdec = model.remember(source, lengths)
+    memory = Memory(memory.henc_ts.repeat(1, width, 1), memory.keys.repeat(1, width, 1), memory.mask.repeat(width, 1))
+    hdec = hdec.repeat(width, 1)
+    said = torch.full((1, width), SOS, device=source.device)
+    sums = torch.full((width,), -math.inf, device=source.device)
+    sums[0] = 0  # at the first step all rows are the same hypothesis: only one may count
+    for _ in range(max_length):
+        logits, hdec, _ = model.decoder(said[-1], hdec, memory)
+        log_probabilities = logits.log_softmax(dim=-1)
+        finished = (said[-1] == EOS) | (said[-1] == PAD)
+        log_probabilities[finished] = -math.inf
+        log_probabilities[finished, PAD] = 0
+        sums, best = (sums[:, None] + log_probabilities).flatten().topk(width)
+        parents, tokens = best // logits.shape[-1], best % logits.shape[-1]
+        said, hdec = torch.cat([said[:, parents], tokens[None]]), hdec[parents]
+        if ((tokens == EOS) | (tokens == PAD)).all():
+            break
+    return said[1:, 0].tolist(), sums[0].item()
+
+
+def translate(model, sentences, width=1):
+    """English sentences → a list of lists of French tokens."""
+    rows = [(source_vocabulary.encode(tokenize(sentence)), [EOS]) for sentence in sentences]
+    if width > 1:
+        found = []
+        for row in rows:
+            source, lengths, _ = collate([row])
+            found.append(beam_search(model, source.to(device), lengths, width)[0])
+        return [target_vocabulary.decode(ids) for ids in found]
+    source, lengths, _ = collate(rows)
+    return [target_vocabulary.decode(ids) for ids in greedy(model, source.to(device), lengths)[0].T.tolist()]
+
+# %% demo="first-translations" covers="25"
+if tp.done(*ALL):
+    sentences = ["The old women did not see the red cars.", "Does my sister love him?", "We are going to give an apple to the small girls."]
+    tp.table([[sentence, " ".join(said), " ".join(beam)] for sentence, said, beam in
+              zip(sentences, translate(model, sentences), translate(model, sentences, width=3))],
+             ["English", "greedy", "beam of 3"])
+
+# %% [markdown] covers="26"
+# ### Exercise 14 · BLEU by hand
+#
+# Exact match counts a sentence with one wrong word as nothing. BLEU gives credit for the parts. For n = 1 to 4, over the **whole corpus**:
+#
+# $$p_n = \frac{\text{n-grams of the hypotheses that are also in their reference, clipped}}{\text{n-grams of the hypotheses}}$$
+#
+# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. "the the the" is not three right words.
+# Matches and totals are summed over all sentences **before** dividing. With c and r the numbers of tokens in all hypotheses and all references,
+#
+# $$\text{BLEU} = 100 \cdot BP \cdot \exp\Big(\tfrac14 \sum_{n=1}^4 \log p_n\Big), \qquad BP = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
+#
+# The brevity penalty BP punishes answers that are too short. If some $p_n$ is 0, or has no n-grams at all, BLEU is 0.
+#
+# **Write** `clipped_matches` and `corpus_bleu`. Do not call sacrebleu; below, you compare yourself with it.
+# - `clipped_matches(hypothesis, reference, n)`: two lists of tokens → (matches, number of n-grams in the hypothesis)
+# - `corpus_bleu(hypotheses, references)`: two lists of lists of tokens → a float from 0 to 100
+#
+# *Tiny example.* Hypothesis `a a b`, reference `a b c`, n = 1: 2 of 3 (the second `a` is clipped). n = 2: 1 of 2.
+#
+# *Minutes* 25 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary> Count the n-grams of both as multisets. What they share is their intersection. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> A list of length L has L − n + 1 n-grams, or none if it is shorter than n. Keep four sums of matches, four of totals, and two lengths. </details>
+#
+# <details><summary>Hint 3 · the line</summary> <code>Counter(tuple(tokens[i:i + n]) for i in …)</code>; for two Counters, <code>&amp;</code> takes the smaller count. </details>
+
+# %% exercise="bleu" covers="26"
+def clipped_matches(hypothesis, reference, n):
+    """Two lists of tokens → how many n-grams of the hypothesis are in the reference, clipped; how many it has."""
+    # TODO: count the n-grams of both, and what they share
+    ### BEGIN SOLUTION
+    said, wanted = (Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)) for tokens in (hypothesis, reference))
+    return sum((said & wanted).values()), sum(said.values())
+    ### END SOLUTION
+
+
+def corpus_bleu(hypotheses, references):
+    """Two lists of lists of tokens → BLEU-4 of the corpus, from 0 to 100."""
+    # TODO: sum matches and totals over the corpus; precisions, brevity penalty, geometric mean
+    ### BEGIN SOLUTION
+    log_precisions = 0.0
+    for n in range(1, 5):
+        counts = [clipped_matches(hypothesis, reference, n) for hypothesis, reference in zip(hypotheses, references)]
+        matches, total = sum(m for m, _ in counts), sum(k for _, k in counts)
+        if matches == 0:
+            return 0.0
+        log_precisions += math.log(matches / total) / 4
+    c, r = sum(len(tokens) for tokens in hypotheses), sum(len(tokens) for tokens in references)
+    return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)
+    ### END SOLUTION
+
+# %% check="bleu" points=5
+tp.check("bleu")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "bleu"
+### END HIDDEN TESTS
+
+# %% demo="validation" covers="25,26"
+def judged(model, dataset, n=None):
+    """Exact match and BLEU of the greedy translations of a dataset, in batches of like length."""
+    hypotheses, references = [], []
+    for batch in length_batches(dataset.lengths, range(len(dataset))[:n], 100):
+        hypotheses += translate(model, [dataset.pairs[i].source for i in batch])
+        references += [tokenize(dataset.pairs[i].target) for i in batch]
+    exact = sum(h == r for h, r in zip(hypotheses, references)) / len(references)
+    return exact, corpus_bleu(hypotheses, references), hypotheses, references
+
+if tp.done(*ALL, "bleu"):
+    import sacrebleu
+    for name, part in (("validation", validation_set), ("test", test_set)):
+        exact, bleu, hypotheses, references = judged(model, part)
+        theirs = sacrebleu.corpus_bleu([" ".join(h) for h in hypotheses], [[" ".join(r) for r in references]],
+                                       tokenize="none", smooth_method="none", force=True).score
+        print(f"{name}: exact match {exact:.1%}, BLEU {bleu:.4f} (sacrebleu says {theirs:.4f})")
+    wrong = [[" ".join(r), " ".join(h)] for h, r in zip(hypotheses, references) if h != r][:5]
+    if wrong:
+        tp.table(wrong, ["right", "said"])
+
+# %% [markdown] covers="27"
+# ### Against the model without attention
+#
+# ![A translation squeezed through one vector: however long the sentence, the decoder gets the same number of values.](figures/translation_bottleneck.svg)
+#
+# The next decoder gets one vector from the encoder, its first state, and nothing else: this is the model of Sutskever, Vinyals and Le in small. To be fair it has twice as many units.
+# It is trained for the same time. Then both are judged by the length of the source.
+
+# %% given="bottleneck-decoder" covers="27"
+class BottleneckDecoder(nn.Module):
+    """No attention: all it knows of the source is its first state. Same interface as the others; its weights are 0."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score  # asked for keys by `Translator.remember`, and never used
+        self.cell = nn.GRUCell(embedding_size, hidden_size)
+        self.readout = nn.Linear(hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        hdec = self.cell(self.embedding(tokens), hdec)
+        return self.readout(hdec), hdec, torch.zeros(memory.mask.shape, device=hdec.device)
+
+# %% training="train-bottleneck" covers="27"
+if tp.done(*ALL, "bleu"):
+    bottleneck = build(BottleneckDecoder, DotScore, hidden_size=128)
+    learn(bottleneck, 60, "without attention").plot()
+
+    def by_length(model):
+        """BLEU on the test set, for sources of up to 6, 9, 12 and more tokens (EOS counted)."""
+        said, scores = judged(model, test_set), []
+        order = [i for batch in length_batches(test_set.lengths, range(len(test_set)), 100) for i in batch]
+        for low, high in ((0, 6), (6, 9), (9, 12), (12, 99)):
+            chosen = [k for k, i in enumerate(order) if low < test_set.lengths[i] <= high]
+            scores.append(round(corpus_bleu([said[2][k] for k in chosen], [said[3][k] for k in chosen]), 1))
+        return scores
+
+    tp.table([["with attention", *by_length(model)], ["without attention", *by_length(bottleneck)]],
+             ["BLEU by length of the source", "to 6", "7 to 9", "10 to 12", "13 and more"])
+
+# %% [markdown] answer="bottleneck" points=2 covers="27"
+# **Question.** Read the table. (a) Where is the gap between the two models largest, and why there? (b) Someone says: "give the model without attention ten times as many units, and the gap is gone". What would remain a disadvantage?
+#
+# ### BEGIN SOLUTION
+# (a) On long sentences: all words must pass through one vector of fixed size, and gradients from the end of the target to the beginning of the source go through many steps; with attention each word is one step away. On short sentences one vector may be enough. (b) More units cost time and data; the path for the gradient is as long as before; the size is fixed, so for sentences longer still the problem comes back; and there is no alignment to read.
+#
+# **Rubric.** 1 point: the gap grows with length, explained by a vector of fixed size (or by the length of the path). 1 point: one disadvantage that more units do not remove.
+# ### END SOLUTION
+
+# %% [markdown] covers="28,29,30"
+# ## 9 · Reading the attention
+#
+# ![Attention weights over a sentence: for each French word, how dark each English word is.](figures/alpha_over_sentence.svg)
+#
+# Below, the weights are extracted **step by step**: each call of the decoder gives one row. Change the sentence and run the cell again.
+
+# %% demo="heatmap" covers="28,30"
+if tp.done(*ALL):
+    sentence = "The small girls do not eat the red apple of the king."
+    source, lengths, _ = collate([(source_vocabulary.encode(tokenize(sentence)), [EOS])])
+    source_tokens = tokenize(sentence) + ["EOS"]
+    with torch.no_grad():
+        memory, hdec = model.remember(source.to(device), lengths)
+        tokens, rows, said = torch.tensor([SOS], device=device), [], []
+        while len(said) < 25 and "<eos>" not in said:
+            logits, hdec, attention_weights = model.decoder(tokens, hdec, memory)
+            tokens = logits.argmax(dim=-1)
+            rows.append(attention_weights[0])
+            said.append(target_vocabulary.tokens[tokens.item()])
+            print(f"{said[-1]:>10} ← {source_tokens[attention_weights[0].argmax()]} ({attention_weights[0].max().item():.2f})")
+    tp.attention_heatmap(torch.stack(rows), source_tokens, said, title=sentence)
+
+# %% [markdown] covers="29"
+# ### Exercise 15 · Score an alignment
+#
+# The corpus says which English words each French word comes from. A French word with **one** such word is a *sure* link; one with several (`du`: of, the) has *possible* links, each as good as another. Call S the set of sure links, P the set of all links, sure ones included, and A the links that the model proposes: for each French word the English word of **largest weight**. The **alignment error rate** (Och and Ney) is
+#
+# $$AER = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+#
+# 0 is perfect. A link is a pair (t, s). All counts are summed over the corpus before dividing.
+#
+# **Write** `alignment_error_rate`.
+# - in: `attention_weights`, a list of tensors (T', S'), one per sentence; `alignments`, a list of gold alignments: `alignments[k][t]` is a tuple of source positions. A tensor may have more rows than its alignment is long (the row of `EOS`): those rows are not scored.
+# - out: a float
+#
+# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, so AER = 1 − (1 + 2)/(2 + 1) = 0.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary> One loop over sentences, one over their French words; four counters. </details>
+#
+# <details><summary>Hint 2 · the shape</summary> The arg-max runs over S', the last axis of (T', S'). <code>zip</code> stops at the shorter of two. </details>
+#
+# <details><summary>Hint 3 · the line</summary> A word is sure when <code>len(links) == 1</code>; the link is in P when <code>s in links</code>. </details>
+
+# %% exercise="aer" covers="29"
+def alignment_error_rate(attention_weights, alignments):
+    """A list of weights (T', S'), a list of gold alignments → the alignment error rate, a float."""
+    # TODO: count proposed, sure, proposed and sure, proposed and possible
+    ### BEGIN SOLUTION
+    proposed = sure = in_sure = in_possible = 0
+    for weights, alignment in zip(attention_weights, alignments):
+        for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
+            proposed += 1
+            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+    return 1 - (in_sure + in_possible) / (proposed + sure)
+    ### END SOLUTION
+
+# %% check="aer" points=4
+tp.check("aer")
+### BEGIN HIDDEN TESTS
+# autograder/checks/tp6_translation.py, exercise "aer"
+### END HIDDEN TESTS
+
+# %% demo="scored-alignment" covers="29,30"
+@torch.no_grad()
+def weights_of(model, dataset):
+    """For each pair the weights (T', S') when the decoder is fed the right translation."""
+    found = []
+    for ids in dataset:
+        source, lengths, target = (part.to(device) for part in collate([ids]))
+        found.append(model(source, lengths.cpu(), target, [True] * len(target))[1][:, 0].cpu())
+    return found
+
+if tp.done(*ALL, "aer"):
+    weights, gold = weights_of(model, validation_set), [pair.alignment for pair in validation_set.pairs]
+    right = [s in links for w, alignment in zip(weights, gold) for s, links in zip(w.argmax(-1).tolist(), alignment)]
+    print(f"alignment error rate {alignment_error_rate(weights, gold):.4f}; {sum(right) / len(right):.1%} of the French words look at a gold word")
+    misses = Counter((pair.target_words[t], (*pair.source_words, "EOS")[w[t].argmax()]) for pair, w in zip(validation_set.pairs, weights)
+                     for t, links in enumerate(pair.alignment) if w[t].argmax().item() not in links)
+    tp.table([[french, english, n] for (french, english), n in misses.most_common(6)], ["French word", "looked at", "times"])
+
+# %% [markdown] answer="reading" points=3 covers="29"
+# **Question.** Read the heatmap of the sentence above, and one of your own with a negation or with an adjective after its noun. (a) Where does the map leave the diagonal, and what does that say about the two languages? (b) Which French word has its weight on more than one English word, or on a surprising one? Explain it. (c) The alignment was never shown to the model. Why did it learn one?
+#
+# ### BEGIN SOLUTION
+# (a) At adjectives that follow the noun (red apple → pomme rouge: two crossing cells), at object pronouns (before the verb in French), at adverbs and at "ne … pas" around the verb: word order differs there. (b) For example "du" (of and the), "ne" (not, or the helper do), a determiner that looks at its noun, because the noun decides le or la: the weights follow what is needed to choose the word, and this is not always what a person would link. The hidden vectors also know their neighbours, so that a weight on the neighbour can be as good. (c) To lower the loss it must fetch the information of the word to be said next, and the cheapest place to find it is that word's own vector. Alignment is a by-product of translating.
+#
+# **Rubric.** 1 point: a crossing is named with the words. 1 point: one word with spread or surprising weight, with a reason. 1 point: the alignment helps the loss; the information is found there.
+# ### END SOLUTION
+
+# %% [markdown] covers="31,32,33,34"
+# ## 10 · Four small experiments
+#
+# `compare_settings` trains one small model for each setting, for a few seconds, on sentences of at most seven words, and judges it on validation sentences of that kind. Everything but one setting is the same, and so is the seed.
+# A run of a few seconds shows large differences. It does not show small ones: before you believe one of those, run again with other seeds. For longer runs, give `seconds` a larger value.
+
+# %% demo="experiments-helper" covers="31,32,33,34"
+def compare_settings(name, settings, seconds=4, seed=0):
+    """Train a model for each setting (a dict for `build` and `learn`); show final losses, exact match and curves."""
+    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8], source_vocabulary, target_vocabulary)
+    held_out = PairDataset([pair for pair in corpus.validation if len(pair.source_words) <= 8][:150], source_vocabulary, target_vocabulary)
+    rows, series = [], {}
+    for label, chosen in settings.items():
+        parts = {key: chosen[key] for key in ("hidden_size", "decoder_class", "score_class") if key in chosen}
+        model = build(**parts, seed=seed)
+        view = learn(model, seconds, f"{name} = {label}", rate=chosen.get("rate", 6e-3), ratio=chosen.get("ratio", 1.0), longest=9, dataset=short)
+        exact, bleu, _, _ = judged(model, held_out)
+        series[label] = [value for _, value in view.history["loss"]]
+        rows.append([label, view.step, round(view.mean("loss"), 3), f"{exact:.0%}", round(bleu, 1)])
+    tp.table(rows, [name, "steps", "training loss", "exact match", "BLEU"])
+    figure, axis = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
+    for (label, values), style in zip(series.items(), ("-", "--", ":", "-.")):
+        smooth = [sum(values[max(0, i - 20):i + 1]) / len(values[max(0, i - 20):i + 1]) for i in range(len(values))]
+        axis.plot(smooth, style, label=str(label))
+    axis.set(xlabel="step", ylabel="training loss", title=name)
+    axis.legend()
+    plt.show()
+
+import matplotlib.pyplot as plt
+
+# %% training="experiment-rate" covers="31"
+if tp.done(*ALL, "bleu"):
+    compare_settings("learning rate", {rate: {"rate": rate} for rate in (3e-4, 3e-3, 1e-2)})
+
+# %% training="experiment-hidden" covers="32"
+if tp.done(*ALL, "bleu"):
+    compare_settings("hidden size", {size: {"hidden_size": size} for size in (8, 32, 128)})
+
+# %% training="experiment-ratio" covers="33"
+if tp.done(*ALL, "bleu"):
+    compare_settings("teacher-forcing ratio", {ratio: {"ratio": ratio} for ratio in (0.0, 0.5, 1.0)})
+
+# %% training="experiment-score" covers="34"
+if tp.done(*ALL, "bleu"):
+    compare_settings("scoring function", {
+        "additive, paper's decoder": {},
+        "additive, plain decoder": {"decoder_class": PlainDecoder},
+        "dot, plain decoder": {"decoder_class": PlainDecoder, "score_class": DotScore}})
+
+# %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
+# **Question.** For each of the four experiments one or two sentences: what does your table show, and what would you *not* dare to conclude from it? For the teacher-forcing ratio, say also why its *training loss* cannot be compared from row to row.
+#
+# ### BEGIN SOLUTION
+# Learning rate: with a small one the loss is still high when time is up; too large a one jumps or ends higher. Not: that the best of three is the best for a longer run. Hidden size: few units cannot hold enough; many make fewer steps in the same time. Not: that more units are worse, since with more time they may win. Ratio: with 0 the decoder reads its own errors from the start and learns slowly; with 1 it learns fastest on clean sentences as predictable as ours. Its training loss is measured on different inputs (own tokens or true ones), so rows are not comparable; exact match in free running is. Scoring: dot has no parameters and is cheaper per step; additive can compare vectors of different spaces. Differences of a few points between runs of seconds and one seed are noise.
+#
+# **Rubric.** 1 point for each experiment: it says what the table shows and one limit of it (time budget, one seed, short sentences). For the ratio, the limit must be that the losses are computed on different decoder inputs.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 11 · The two papers, to the letter
+#
+# Our model trains with Adam and torch's own start. The papers did otherwise, and each detail below can be switched on. The cell after this one trains the same model by three recipes for a few seconds each.
+#
+# | detail | where | ours |
+# |---|---|---|
+# | recurrent matrices U, U_z, U_r start orthogonal; W_a and U_a from N(0, 0.001²); v_a and all biases 0; all else from N(0, 0.01²) | 1409.0473, B.1 | torch's uniform start |
+# | Adadelta, ρ = 0.95, ε = 10⁻⁶; gradient norm at most 1; batches of 80, sorted in pools of 20 | 1409.0473, B.2 | Adam; the same norm; 64; the same pools |
+# | all weights uniform in (−0.08, 0.08) | 1409.3215, 3.4 | torch's uniform start |
+# | SGD with rate 0.7, without momentum, halved every half epoch after epoch 5 of 7.5 | 1409.3215, 3.4 | warm-up and cosine |
+# | gradient rescaled to norm 5 when ‖g‖ > 5, where g is the gradient summed over the batch, divided by 128 | 1409.3215, 3.4 | norm 1 |
+# | the source is read backwards | 1409.3215, 3.3 | a bidirectional encoder needs no such help |
+#
+# One sentence on why reversing helped: the first source words come close to the first target words, so that *some* dependencies are short and the optimizer finds a beginning.
+
+# %% demo="recipes-helper"
+@torch.no_grad()
+def start_as_bahdanau(model):
+    """Appendix B.1 of 1409.0473."""
+    for name, parameter in model.named_parameters():
+        last = name.removesuffix(".weight").split(".")[-1]
+        if "bias" in name or last == "v_a":
+            parameter.zero_()
+        elif last in ("U", "U_z", "U_r"):
+            nn.init.orthogonal_(parameter)
+        elif last.startswith("weight_hh"):  # the encoder's three recurrent matrices, stacked
+            for square in parameter.chunk(3):
+                nn.init.orthogonal_(square)
+        else:
+            parameter.normal_(std=0.001 if last in ("W_a", "U_a") else 0.01)
+
+
+@torch.no_grad()
+def start_as_sutskever(model):
+    """Section 3.4 of 1409.3215."""
+    for parameter in model.parameters():
+        parameter.uniform_(-0.08, 0.08)
+
+
+def train_by(recipe, model, dataset, seconds):
+    """Train a model by "ours", "Bahdanau 2015" or "Sutskever 2014"."""
+    if recipe == "ours":
+        return learn(model, seconds, recipe, longest=9, dataset=dataset)
+    view = tp.live(seconds=seconds, title=recipe)
+    if recipe == "Bahdanau 2015":
+        start_as_bahdanau(model)
+        optimizer, max_norm = torch.optim.Adadelta(model.parameters(), lr=1.0, rho=0.95, eps=1e-6), 1.0
+        batches, factor = batches_of(dataset, batch_size=80), lambda step: 1.0
+    else:
+        start_as_sutskever(model)
+        # Our loss is a mean over tokens; the paper's g is a sum over sentences divided by their number: about ten times as much.
+        optimizer, max_norm = torch.optim.SGD(model.parameters(), lr=0.7), 5.0
+        batches = batches_of(dataset, batch_size=128)
+        factor = lambda step: 0.5 ** max(0, math.ceil((view.progress() * 7.5 - 5) / 0.5))
+        batches = ((reversed_sources(source, lengths), lengths, target) for source, lengths, target in batches)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+    train(model, batches, optimizer, scheduler, view, max_norm=max_norm)
+    return view
+
+
+def reversed_sources(source, lengths):
+    """`source` (S, B) → the same with the words of each sentence backwards, EOS and padding at their places."""
+    source = source.clone()
+    for b, length in enumerate(lengths.tolist()):
+        source[:length - 1, b] = source[:length - 1, b].flip(0)
+    return source
+
+# %% training="recipes"
+if tp.done(*ALL):
+    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8], source_vocabulary, target_vocabulary)
+    rows = []
+    for recipe in ("ours", "Bahdanau 2015", "Sutskever 2014"):
+        view = train_by(recipe, build(), short, seconds=5)  # five seconds show a beginning; try 120
+        rows.append([recipe, view.step, round(view.history["loss"][0][1], 2), round(view.mean("loss"), 2)])
+    tp.table(rows, ["recipe", "steps", "first loss", "last loss"])
+
+# %% [markdown]
+# ## 12 · What attention is good for, and what it costs
+#
+# With attention a long sentence is not squeezed into one vector, the gradient has a short way to each source word, and one can look at an alignment. The same idea serves summarization (which sentences matter), speech recognition (which milliseconds), image captioning (which part of the picture), and, with attention from a sentence to itself, the Transformer. There the dot product is divided by √d; that *scaled* dot product is Vaswani's, not Luong's.
+#
+# It has a price, and an alignment map is not an explanation of everything the network does.
+
+# %% [markdown] answer="costs" points=2 covers="14,29"
+# **Question.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name an application other than translation, say what its source and target timesteps are, and whether its alignment runs in one direction (monotonic) or jumps.
+#
+# ### BEGIN SOLUTION
+# (a) With attention every target step scores every source step: S·T scores, each of cost H, and all S hidden vectors are kept. Without: S + T steps, and one vector is kept. (b) For example speech recognition: source timesteps are frames of sound, target timesteps characters; the alignment is monotonic. Summarization: source words, summary words; it jumps. Captioning: regions of a picture (a grid, no order), words; it jumps.
+#
+# **Rubric.** 1 point: S·T against S + T, with the memory of S vectors. 1 point: an application with its timesteps and a reasoned word on monotonic or not.
+# ### END SOLUTION
+
+# %% demo="progress"
+tp.progress()
