@@ -1,7 +1,8 @@
 """A small drawing kit: boxes, tokens, vectors and arrows that say the same thing in every figure.
 
 The visual language
-- blue is the encoder, orange the decoder, purple attention, green what comes out, grey the data;
+- blue is the encoder, orange the decoder, purple attention, green what comes out, grey the data
+  (inside a single recurrent cell: blue the hidden state, orange the new, purple the gates);
 - a rounded box computes, a pill is a token, a circle is an operation, a row of cells is a vector;
 - a solid arrow is a value, its shape written on it; a dashed arrow is a value fed back;
 - every colour is also said in words.

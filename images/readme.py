@@ -48,7 +48,7 @@ def readme_student():
     d.lines(50, 156, ["def attend(hdec, henc_ts):", "  scores = hdec @ henc_ts", "  weights = softmax(", "      scores, dim=1)",
                       "  return weights"], leading=25, role="data", size=13.5, anchor="start", kind="mono")
     d.box(500, 145, 304, 120, "", "decoder", radius=14)
-    d.text(366, 116, "2 · the self-check names the mistake", "decoder", 14.5, anchor="start", bold=True)
+    d.text(366, 116, "2 · a check that explains", "decoder", 15, anchor="start", bold=True)
     d.lines(366, 146, ["✗ Your softmax runs over the batch.", "   Which axis holds the timesteps?"], leading=24, role="decoder",
             size=14.5, anchor="start")
     d.box(500, 272, 304, 86, "", "output", radius=14)

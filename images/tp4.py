@@ -78,7 +78,7 @@ def decoder_concat_attention():
     d.title("Concatenate: state and context predict together")
     top, low = 130, 300
     lstm = d.box(120, low, 100, 58, "LSTM", "decoder", 17, sub="decoder", bold=True)
-    states = d.box(120, top, 130, 58, "encoder", "encoder", 16, sub="all states", bold=True)
+    states = d.box(112, top, 120, 58, "encoder", "encoder", 16, sub="all states", bold=True)
     attend = d.box(340, top, 150, 66, "attention", "attention", 16, sub="dot, softmax over S", bold=True)
     d.arrow(states.right, attend.left, role="encoder", label="(S, B, H)")
     d.arrow((340, low), attend.bottom, role="decoder")
