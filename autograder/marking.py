@@ -12,33 +12,40 @@ from .judge import Judge, seed_of
 from .records import Records
 
 
-def mark(judge: Judge, records: Records, tp: str, student: str, path: Path, force: bool = False) -> dict:
+def mark(judge: Judge, records: Records, tp: str, student: str, path: Path) -> dict:
     """The verdict on the file at ``path``: the recorded one while nothing has changed, else a new one, recorded."""
-    try:
-        data = submission.read_bytes(path)
-    except submission.Unreadable as error:
-        data, unreadable = b"", str(error)
-    else:
-        unreadable = None
-    key = {
-        "submission": hashlib.sha256(data).hexdigest(),
-        "made_from": release.digest(tp),
-        "device": judge.device,
-        "isolation": judge.sandbox.isolation,
-    }
+    data, unreadable = read(path)
+    wanted = key(data, tp, judge.device, judge.sandbox.isolation)
     known = records.load(tp, student)
-    if known and known.get("key") == key and not force:
+    if known and known.get("key") == wanted:
         return known
-    seed = seed_of(records.secret(), student, tp, data)
+    verdict = judged(judge, data, unreadable, tp, seed_of(records.secret(), student, tp, data), path.name)
+    verdict = {"student": student, **verdict, "key": wanted}
+    records.save(tp, student, verdict)
+    return verdict
+
+
+def read(path: Path) -> tuple[bytes, str | None]:
+    """The bytes of a handed-in file, and why they cannot be had, if so."""
+    try:
+        return submission.read_bytes(path), None
+    except submission.Unreadable as error:
+        return b"", str(error)
+
+
+def key(data: bytes, tp: str, device: str, isolation: str) -> dict:
+    """What a verdict depends on; while it stays the same, nothing is judged again."""
+    return {"submission": hashlib.sha256(data).hexdigest(), "made_from": release.digest(tp), "device": device, "isolation": isolation}
+
+
+def judged(judge: Judge, data: bytes, unreadable: str | None, tp: str, seed: str, what: str) -> dict:
+    """A verdict for whatever was handed in: what cannot be graded has no points, and a reason."""
     try:
         if unreadable:
             raise submission.Unreadable(unreadable)
-        verdict = judge.grade(data, tp, seed, what=path.name)
+        return judge.grade(data, tp, seed, what)
     except submission.Unreadable as error:
-        verdict = _nothing(judge, tp, seed, str(error))
-    verdict = {"student": student, **verdict, "key": key}
-    records.save(tp, student, verdict)
-    return verdict
+        return _nothing(judge, tp, seed, str(error))
 
 
 def _nothing(judge, tp, seed, reason):

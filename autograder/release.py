@@ -78,6 +78,7 @@ def execute(name: str, seconds: int = 900) -> nbformat.NotebookNode:
     NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": str(SOLUTIONS / name)}}).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+    notebook.metadata["course"]["executed"] = True
     return notebook
 
 
@@ -86,9 +87,12 @@ def figures_of(name: str) -> list[str]:
 
 
 def release(name: str, run: bool = True) -> list[str]:
-    """Make everything of one TP anew; returns the names of figures that are not drawn yet."""
+    """Make everything of one TP anew; returns the names of figures that are not drawn yet.
+
+    Without ``run`` the solution notebook is written without outputs, which counts as stale.
+    """
     selfchecks.write(name)
-    (SOLUTIONS / f"../course/{name}").resolve().mkdir(exist_ok=True)
+    (COURSE / name).mkdir(exist_ok=True)
     missing = []
     for folder in (SOLUTIONS / name, COURSE / name):
         shutil.rmtree(folder / "figures", ignore_errors=True)
@@ -99,16 +103,16 @@ def release(name: str, run: bool = True) -> list[str]:
             (folder / "figures").mkdir(exist_ok=True)
             shutil.copy(IMAGES / figure, folder / "figures" / figure)
     nbformat.write(released_notebook(name), COURSE / name / f"{name}.ipynb")
-    if run:
-        nbformat.write(execute(name), SOLUTIONS / name / f"{name}.ipynb")
+    nbformat.write(execute(name) if run else solution_notebook(name), SOLUTIONS / name / f"{name}.ipynb")
     return sorted(set(missing))
 
 
 def stale(name: str) -> list[str]:
     """The generated files of a TP that were not made from its present sources."""
     now, found = digest(name), []
-    for path in (COURSE / name / f"{name}.ipynb", SOLUTIONS / name / f"{name}.ipynb"):
-        if not path.is_file() or nbformat.read(path, 4).metadata.get("course", {}).get("made_from") != now:
+    for path, executed in ((COURSE / name / f"{name}.ipynb", None), (SOLUTIONS / name / f"{name}.ipynb", True)):
+        made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+        if made.get("made_from") != now or made.get("executed") != executed:
             found.append(str(path.relative_to(ROOT)))
     if selfchecks.made_from(name) != now:
         found.append(f"course/tp/selfchecks/{name}.bin")

@@ -104,8 +104,7 @@ def _ids(name):
 
 def plan(cells: list[dict], tp: source.Source) -> Plan:
     """What to run: given cells from our source, the student's other code in the student's order."""
-    if which_tp(cells) not in (None, tp.name):
-        raise Unreadable(f"this is a notebook of {which_tp(cells)}, not of {tp.name}")
+    _refuse_other(cells, tp)
     released = {cell.grade_id: cell for cell in tp.cells if cell.grade_id}
     result, emitted = Plan([]), set()
     givens = [cell for cell in tp.cells if cell.role == "given"]
@@ -146,6 +145,13 @@ def plan(cells: list[dict], tp: source.Source) -> Plan:
         if not any(step.kind == "exercise" and step.name == name for step in result.steps):
             result.notes.append(f"the cell of {name} is missing")
     return result
+
+
+def _refuse_other(cells, tp):
+    """Another TP's notebook shares a few names with this one; a notebook of this TP shares most."""
+    ids, ours = {cell["grade_id"] for cell in cells}, _ids(tp.name)
+    if len(ids & ours) < len(ours) / 2 and which_tp(cells) not in (None, tp.name):
+        raise Unreadable(f"this is a notebook of {which_tp(cells)}, not of {tp.name}")
 
 
 def _comes_later(given, cells):

@@ -1,0 +1,185 @@
+"""Grade a whole class: judged side by side, entered in the gradebook by one writer, resumable at any moment.
+
+Submissions are judged by an executor (processes here, or a Dask cluster); a task carries the bytes of a notebook and
+its seed, and returns a verdict. The verdict is recorded first and entered into nbgrader's gradebook second;
+whatever a stopped run left undone, the next one does.
+"""
+
+import functools
+import logging
+import warnings
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config import PyFileConfigLoader
+
+from . import marking, source
+from .judge import Judge, seed_of
+from .records import Records
+from .sandbox import Limits, SandboxError
+
+# nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
+warnings.filterwarnings("ignore", category=SAWarning)
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One submission as it lies in the submitted folder."""
+
+    student: str
+    tp: str
+    path: Path
+    note: str | None = None  # what was unusual about where it lay
+
+
+@dataclass
+class Outcome:
+    """What happened to one submission."""
+
+    handed: Handed
+    verdict: dict | None = None
+    problem: str | None = None
+    fresh: bool = True
+    seconds: float = field(default=0.0, compare=False)
+
+
+class Course:
+    """The course in one folder, with nbgrader's own configuration and gradebook."""
+
+    def __init__(self, root: Path = source.ROOT):
+        self.root = Path(root).resolve()
+        self.config = PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
+        self.records = Records(self.root)
+
+    def directory(self, tp: str, student: str = "*") -> CourseDirectory:
+        directory = CourseDirectory(config=self.config)
+        directory.assignment_id, directory.student_id = tp, student
+        return directory
+
+    def gradebook(self) -> Gradebook:
+        directory = CourseDirectory(config=self.config)
+        return Gradebook(directory.db_url, directory.course_id)
+
+    def register(self, tp: str) -> None:
+        """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
+        with self.gradebook() as gradebook:
+            try:
+                have = {cell.name: cell.max_score for notebook in gradebook.find_assignment(tp).notebooks for cell in notebook.grade_cells}
+            except MissingEntry:
+                have = None
+        want = {cell.grade_id: cell.points for cell in source.load(tp).by_role("check", "answer")}
+        if have != want:
+            self._convert(GenerateAssignment, tp, ".")
+
+    def handed_in(self, tps: list[str]) -> list[Handed]:
+        """All submissions of these TPs, in order of TP and student."""
+        submitted, found = self.root / "gradebook" / "submitted", []
+        for tp in tps:
+            for folder in sorted(submitted.glob(f"*/{tp}")) if submitted.is_dir() else []:
+                found.append(_notebook_in(folder, tp))
+        return found
+
+    def enter(self, handed: Handed, verdict: dict) -> None:
+        """Enter a recorded verdict into the gradebook and write the notebook that formgrader shows."""
+        self._convert(Autograde, handed.tp, handed.student)
+        self.records.save(handed.tp, handed.student, {**verdict, "entered": True})
+
+    def _convert(self, kind, tp, student):
+        converter = kind(coursedir=self.directory(tp, student), config=self.config)
+        converter.force = True
+        converter.log.setLevel(logging.CRITICAL)
+        converter.start()
+
+
+def _notebook_in(folder: Path, tp: str) -> Handed:
+    """The notebook of a submission folder: the one of the right name, else the only one there is."""
+    student, right = folder.parent.name, folder / f"{tp}.ipynb"
+    others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
+    if right.exists() or right.is_symlink() or len(others) != 1:
+        return Handed(student, tp, right)
+    return Handed(student, tp, others[0], f"the notebook was called {others[0].name}")
+
+
+def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cpu", isolated: bool = True, force: bool = False,
+                limits: Limits = Limits(), executor=None, each=lambda outcome, done, total: None) -> list[Outcome]:
+    """Grade everything that was handed in for these TPs; ``each`` is told of every submission as it is entered."""
+    for tp in tps:
+        course.register(tp)
+    handed, outcomes = course.handed_in(tps), []
+    isolation = "bubblewrap" if isolated else "none"
+
+    def tell(outcome):
+        outcomes.append(outcome)
+        each(outcome, len(outcomes), len(handed))
+
+    waiting = []
+    for one in handed:
+        known = _known(course, one, device, isolation)
+        if known and not force and known.get("entered"):
+            tell(Outcome(one, known, fresh=False))
+        elif known and not force:
+            tell(_entered(course, one, known, 0.0))
+        else:
+            waiting.append(one)
+    own = executor is None and bool(waiting)
+    executor = ProcessPoolExecutor(min(jobs, len(waiting))) if own else executor
+    try:
+        for one, verdict, problem, seconds in _judged(executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
+            tell(Outcome(one, problem=problem) if problem else _entered(course, one, verdict, seconds))
+    finally:
+        if own:
+            executor.shutdown(cancel_futures=True)
+    return sorted(outcomes, key=lambda outcome: (outcome.handed.tp, outcome.handed.student))
+
+
+def _known(course, handed, device, isolation):
+    verdict = course.records.load(handed.tp, handed.student)
+    return verdict if verdict and verdict.get("key") == marking.key(marking.read(handed.path)[0], handed.tp, device, isolation) else None
+
+
+def _judged(executor, course, waiting, device, isolated, limits, ahead):
+    """(handed, verdict, problem, seconds) of every waiting submission, as they come; few are on their way at once."""
+    pending, queue = {}, list(reversed(waiting))
+    while queue or pending:
+        while queue and len(pending) < ahead:
+            one = queue.pop()
+            data, unreadable = marking.read(one.path)
+            seed = seed_of(course.records.secret(), one.student, one.tp, data)
+            pending[executor.submit(judge_one, data, unreadable, one.tp, seed, one.path.name, device, isolated, limits)] = (one, data)
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            one, data = pending.pop(future)
+            try:
+                verdict = future.result()
+            except SandboxError:
+                raise
+            except Exception as error:  # a fault of ours: say so, and go on with the others
+                yield one, None, f"{type(error).__name__}: {error}", 0.0
+                continue
+            if one.note:
+                verdict["notes"].append(one.note)
+            verdict = {"student": one.student, **verdict, "key": marking.key(data, one.tp, device, verdict["isolation"])}
+            course.records.save(one.tp, one.student, verdict)
+            yield one, verdict, None, verdict["seconds"]
+
+
+def _entered(course, handed, verdict, seconds):
+    try:
+        course.enter(handed, verdict)
+    except Exception as error:
+        return Outcome(handed, verdict, problem=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no reason given'}")
+    return Outcome(handed, verdict, seconds=seconds)
+
+
+@functools.cache
+def _judge(device, isolated, limits) -> Judge:
+    return Judge(limits, device, isolated)
+
+
+def judge_one(data: bytes, unreadable: str | None, tp: str, seed: str, what: str, device: str, isolated: bool, limits: Limits) -> dict:
+    """The verdict on one submission; runs in a worker, which keeps its warm sandbox from one to the next."""
+    return marking.judged(_judge(device, isolated, limits), data, unreadable, tp, seed, what)
