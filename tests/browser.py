@@ -1,5 +1,7 @@
 """A headless Chromium for tests; where there is none, the tests that need it are skipped."""
 
+import atexit
+import functools
 import shutil
 from contextlib import contextmanager
 
@@ -9,23 +11,23 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
              "--disable-component-update", "--disable-sync"]
 
 
-@contextmanager
+@functools.cache
 def chromium():
-    """A running browser: the system's own Chromium, driven by Playwright."""
+    """The system's own Chromium, driven by Playwright: one for the whole test run."""
     sync_api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("no chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        try:
-            yield browser
-        finally:
-            browser.close()
+    playwright = sync_api.sync_playwright().start()
+    atexit.register(playwright.stop)
+    return playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
 
 
 @contextmanager
 def chromium_page(**options):
     """A fresh page; `options` as for Playwright's `new_page`."""
-    with chromium() as browser:
-        yield browser.new_page(**options)
+    page = chromium().new_page(**options)
+    try:
+        yield page
+    finally:
+        page.close()
