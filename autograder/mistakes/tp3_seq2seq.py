@@ -180,6 +180,11 @@ MISTAKES = [
             swap=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, 1, self.hidden_size, device=encoder_input.device)
         henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
+    Mistake("encoder", "start-without-layer-axis",
+            "The zeros you start from have shape `(B, H)`. A GRU may have several layers, so its state has an axis for them, even when there is one: `(1, B, H)`.",
+            swap=(GRU, """if henc_init is None:
+            henc_init = torch.zeros(encoder_input.shape[1], self.hidden_size, device=encoder_input.device)
+        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
     Mistake("encoder", "state-not-carried",
             "Your loop starts every character from the same initial state, so that nothing of the earlier ones is remembered. What the GRU returns at one timestep goes in at the next.",
             swap=(GRU, """steps = [self.gru(character[None], henc_init)[0] for character in encoder_input]
@@ -364,6 +369,15 @@ MISTAKES = [
     Mistake("seq2seq", "argmax-of-everything",
             "`argmax()` without an axis flattens the tensor and gives one number for the whole batch. Ask for the arg-max along the vocabulary.",
             swap=("            written = output.argmax(-1)\n", "            written = output.argmax()\n")),
+    Mistake("seq2seq", "item-of-a-batch",
+            "`.item()` wants exactly one number, and you call it for every batch. Only inference has a batch of one: ask for `inference` first, and for the character after that.",
+            swap=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
+    Mistake("seq2seq", "integers-fed-in",
+            "`F.one_hot` gives integers, and the decoder calculates with real numbers. Convert the rows before you feed them in.",
+            swap=(CALL, "output, hidden = self.decoder(F.one_hot(written, V), hidden, henc_ts)")),
+    Mistake("seq2seq", "go-from-the-wrong-alphabet",
+            "You look `GO` up in the *encoder's* alphabet, where it does not occur. The decoder reads and writes with its own: `self.decoder_char_index`.",
+            swap=(START, "written = torch.full((1, B), self.encoder_char_index[self.GO], device=self.device)")),
     Mistake("seq2seq", "drawn-instead-of-most-likely",
             "You draw the next character at random from the distribution. Here the most likely one is asked for (greedy decoding), so that the same question has the same answer.",
             swap=("            written = output.argmax(-1)\n", "            written = torch.multinomial(output.detach()[0].exp(), 1).T\n")),

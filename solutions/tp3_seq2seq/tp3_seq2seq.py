@@ -49,7 +49,7 @@ tp.table(zip([x[::-1] for x in X], X, y), ["expression", "what the encoder reads
 #
 # Strings are not equally long. After the end of a string, rows are all zeros.
 #
-# ![A one-hot matrix for the question 8+49: one row per timestep, one column per character of the alphabet, one filled cell per row; the last rows, after the end of the string, are empty](figures/encoder_input.svg)
+# ![The question 94+8, reversed to 8+49, as a tensor: each row is a timestep with a single 1 in the column of its character, out of 15 columns; the first four rows are 8, +, 4, 9, the last three are all zeros; sheets behind it are the other questions of the batch](figures/encoder_input.svg)
 #
 # The decoder needs every answer twice, as what it **reads** and as what it **must write**:
 #
@@ -168,17 +168,17 @@ if tp.done("encoder"):
 #
 # The decoder is a GRU too. It starts from the encoder's last state, reads the character that has just been written, and says how likely each character is as the next one. A linear layer turns its hidden vector (H numbers) into one number per character (V numbers), and a log-softmax turns those into **log-probabilities**.
 #
-# ![The decoder at one timestep: the previous character enters the GRU, the hidden state comes from the left and goes on to the right, the linear layer and the log-softmax above give one log-probability per character](figures/decoder_without_attention.svg)
+# ![From left to right: the decoder's input and the initial state hdec_init go into a GRU; its hidden states hdec_ts go through a linear layer and a log-softmax over the vocabulary, which gives the output; the last state leaves as hdec_final](figures/decoder_without_attention.svg)
 #
-# It will be used in three ways, and one `forward` serves them all:
+# It is fed in three ways, and one `forward` serves them all:
 #
-# - it reads the whole answer at once, `(T, B, V)`: in training, where the answer is known;
+# 1. the whole answer at once, `(T, B, V)`, in training, where the answer is known;
+# 2. `GO` alone, `(1, B, V)`, to begin an answer of its own;
+# 3. the character that it has just written, `(1, B, V)`, again and again.
 #
-# ![The decoder's input in training: GO, then all characters of the right answer, then EOS, one row per timestep](figures/decoder_input_forced.svg)
+# ![Two tensors side by side for the answer 102. The decoder's input reads GO, 1, 0, 2, EOS, then rows of zeros; the target reads 1, 0, 2, EOS, then rows of zeros: the same, one timestep earlier](figures/decoder_input_forced.svg)
 #
-# - it reads `GO` alone, `(1, B, V)`, and then, again and again, its own last character, `(1, B, V)`.
-#
-# ![The decoder's input at one timestep: a single one-hot row, first GO, later the character that was just written](figures/decoder_input_one_step.svg)
+# ![Two steps, one below the other. The one-hot row of GO goes into the decoder, which gives a distribution over the characters with its highest bar at 1; the arg-max, as a one-hot row, goes into the second step, and the hidden state is carried over](figures/decoder_input_one_step.svg)
 
 # %% [markdown]
 # ### Exercise 3 · The decoder
@@ -338,11 +338,11 @@ class Calculator(nn.Module):
 #
 # **Teacher forcing.** In training the right answer is known. The decoder reads it, `GO 1 0 2 EOS`, and at each timestep predicts the next character. It never reads its own mistakes. All timesteps go through the decoder in one call.
 #
-# ![Teacher forcing: the encoder's last state starts the decoder; under each timestep of the decoder stands a character of the right answer, above it the predicted one; no arrow leads from a prediction back to an input](figures/seq2seq_forced.svg)
+# ![Teacher forcing: four encoder cells read 8, +, 4, 9, and their last state, henc_final, starts the decoder. Four decoder cells read =, 1, 0, 2 from the true answer, whatever they predict, and write 1, 0, 2, EOS](figures/seq2seq_forced.svg)
 #
 # **Free running.** The decoder reads `GO`, writes a character, reads *that* character, writes the next. The most likely character is chosen each time, and goes back in as a one-hot row. The hidden state is carried from one step to the next.
 #
-# ![Free running: the decoder starts from GO and the encoder's last state; an arrow leads from each predicted character back to the decoder's input at the next timestep, another carries the hidden state](figures/seq2seq_free.svg)
+# ![Free running: the same encoder and decoder, but only the first decoder input, =, is given. From then on a dashed arrow leads from each output to the next input](figures/seq2seq_free.svg)
 #
 # **Inference.** Free running on one question, with a stop: when the decoder has written `EOS`, the answer is complete.
 #
