@@ -437,60 +437,61 @@ def gradient_of_the_logits(t):
 
 # ---------------------------------------------------------------- beam-step
 
-def candidates(t, K, V, n_finished, beam_width):
-    """Log-probabilities (K, V), scores (K,), who has finished (K,), EOS: with no tie among the candidates that matter."""
-    EOS = t.integer(1, V)
-    log_probabilities = (2 * t.normal(K, V)).log_softmax(-1)
-    scores = -0.5 - 2 * t.uniform(K)
+def candidates(t, K, V, beam_width, n_finished=0):
+    """Log-probabilities (K, V), scores (K,), who has finished (K,), EOS: with no tie among the candidates that matter.
+
+    Finished beginnings are among the best ones, and EOS and another token are likely after them: so it shows
+    when they go on, and when they pay.
+    """
+    EOS, other = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
     finished = torch.zeros(K, dtype=torch.bool)
     finished[t.rng.permutation(K)[:n_finished]] = True
+    logits = 2 * t.normal(K, V)
+    logits[finished, EOS], logits[finished, other] = 6 + t.uniform(n_finished), 6 + t.uniform(n_finished)
+    log_probabilities = logits.log_softmax(-1)
+    scores = torch.where(finished, -0.5 - 0.5 * t.uniform(K), -1.0 - 2 * t.uniform(K))
     # One more than asked for, on the judge's side only: the first that is left out must not be a tie either.
     ranked = t["beam_step"].value(log_probabilities, scores, finished, beam_width + 1, EOS)[2]
     t.require((ranked[:-1] - ranked[1:]).min() > CLEAR)
+    t.require(n_finished == 0 or ranked[:beam_width].min() < scores[finished].min() - 1.5)
     return log_probabilities, scores, finished, EOS
 
 
-def beam_outputs(t, log_probabilities, scores, finished, beam_width, EOS):
+def beam_outputs(t, log_probabilities, scores, finished, EOS, beam_width):
     tokens, parents, sums = t.unpack(t["beam_step"](log_probabilities, scores, finished, beam_width, EOS), 3)
     t.output("tokens", tokens, axes="K")
     t.output("parents", parents, axes="K")
     t.output("scores", sums, axes="K")
-    return tokens, parents, sums
+    return parents
 
 
 @check("beam-step", points=2)
 def best_candidates(t):
     """The best candidates of all beginnings together, best first: token, parent and sum."""
     V, K = t.integer(6, 9), t.integer(3, 6)
-    log_probabilities, scores, finished, EOS = candidates(t, K, V, 0, K)
-    _, parents, _ = beam_outputs(t, log_probabilities, scores, finished, K, EOS)
+    parents = beam_outputs(t, *candidates(t, K, V, K), K)
     t.require(len(set(parents.value.tolist())) < K)  # some beginning has two children, so that another has none
 
 
 @check("beam-step")
 def finished_ones(t):
     """A finished beginning has one candidate, EOS at no cost, and competes with the others."""
-    V, K = t.integer(6, 9), t.integer(3, 6)
-    log_probabilities, scores, finished, EOS = candidates(t, K, V, 2, K)
-    _, parents, _ = beam_outputs(t, log_probabilities, scores, finished, K, EOS)
-    kept = finished[parents.value]
-    t.require(kept.any() and not kept.all())
+    V, K = t.integer(6, 9), t.integer(4, 7)
+    beam_outputs(t, *candidates(t, K, V, K, n_finished=2), K)
 
 
 @check("beam-step")
 def the_first_step(t):
     """One beginning only: its best continuations."""
     V, beam_width = t.integer(6, 9), t.integer(3, 6)
-    log_probabilities, scores, finished, EOS = candidates(t, 1, V, 0, beam_width)
-    beam_outputs(t, log_probabilities, scores, finished, beam_width, EOS)
+    beam_outputs(t, *candidates(t, 1, V, beam_width), beam_width)
 
 
 @check("beam-step")
 def few_candidates(t):
     """A beam wider than the number of candidates takes them all."""
     V = t.integer(3, 5)
-    log_probabilities, scores, finished, EOS = candidates(t, 1, V, 0, V - 1)
-    beam_outputs(t, log_probabilities, scores, finished, V + 2, EOS)
+    beam_outputs(t, *candidates(t, 1, V, V - 1), V + 2)
 
 
 # ---------------------------------------------------------------- beam-search
