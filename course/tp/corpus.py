@@ -203,7 +203,7 @@ class _Grammar:
             after = [(NEGATIONS[adverb], (between[0],))]
         elif adverb:
             after = [(FREQUENCIES[adverb], (between[0],))]
-        tail = [(text, (main,)) for text in remainder]
+        tail = [(text, main) for text in remainder]
         if pronoun:
             word = _Word(pronoun.object)
             english = english + [word]
@@ -270,27 +270,26 @@ class _Grammar:
 
 
 def _english_verb(verb, tense, person, adverb, question):
-    """The helper or None, the other words of the verb, those the French finite verb comes from, the main word."""
-    main = _Word(verb.base)
-    words = [main] + ([_Word(verb.particle)] if verb.particle else [])
+    """The helper or None; the other words; those that the French finite verb, and the verb's own form, come from."""
+    main = [_Word(verb.base)] + ([_Word(verb.particle)] if verb.particle else [])
     if tense == "future":
         helper, going, to = _Word(_english_be("present", person)), _Word("going"), _Word("to")
-        return helper, [going, to] + words, (helper, going, to), main
+        return helper, [going, to] + main, (helper, going, to), tuple(main)
     if tense in ("can", "must"):
         helper = _Word("cannot" if tense == "can" and adverb == "not" else tense)
-        return helper, words, (helper,), main
+        return helper, main, (helper,), tuple(main)
     if verb is BE and tense != "want":
         helper = _Word(_english_be(tense, person))
-        return helper, [], (helper,), helper
-    sources, forms = tuple(words), (verb.base, verb.third, verb.past)
+        return helper, [], (helper,), (helper,)
+    words, sources, forms = main, tuple(main), (verb.base, verb.third, verb.past)
     if tense == "want":
         want = _Word("want")
-        words, sources, forms = [want, _Word("to")] + words, (want,), ("want", MODALS["want"][0], None)
+        words, sources, forms = [want, _Word("to")] + main, (want,), ("want", MODALS["want"][0], None)
     if question or adverb == "not":
         helper = _Word("did" if tense == "past" else "does" if person == 1 else "do")
-        return helper, words, sources + (helper,) if tense == "past" else sources, main
+        return helper, words, sources + (helper,) if tense == "past" else sources, tuple(main)
     words[0].text = forms[2] if tense == "past" else forms[1] if person == 1 else forms[0]
-    return None, words, sources, main
+    return None, words, sources, tuple(main)
 
 
 def _french_verb(verb, tense, subject, pronoun):
