@@ -95,13 +95,15 @@ def one_axis(t):
 
 @check("axes")
 def several_axes_or_none(t):
-    """Tensors that sum to 1 along two axes, and along none: scores, log-softmax, and one single sum that is off."""
+    """Tensors that sum to 1 along two axes, and along none: scores, ones, log-softmax, and a single sum that is off."""
     axes_that_sum_to_one = t["axes_that_sum_to_one"]
     n, B = 2 * t.integer(2, 5), 2 * t.integer(2, 5) + 1
     order = t.rng.permutation(n)
     share = float(t.uniform(1)) * 0.6 + 0.2
     doubly = share * torch.eye(n)[order] + (1 - share) / n
     t.output("axes of a doubly stochastic matrix", axes_that_sum_to_one(doubly))
+    t.output("axes of halves", axes_that_sum_to_one(torch.full((2, 2), 0.5)))
+    t.output("axes of ones", axes_that_sum_to_one(torch.ones(n, B)))
     t.output("axes of raw scores", axes_that_sum_to_one(t.normal(n, B)))
     weights = shares(t, n, B, over=1)
     t.output("axes of a log-softmax", axes_that_sum_to_one(weights.log()))
@@ -265,7 +267,7 @@ class Setting:
 
 def lively(t, output):
     """Draw again unless the arg-maxes of a free run are clear and change over time: a stuck one would show nothing."""
-    t.clear_margin(output, margin=1e-2)
+    t.clear_margin(output)
     t.require(all(len(set(column.tolist())) > 2 for column in output.value.argmax(-1).T[:3]))
 
 
@@ -302,7 +304,7 @@ def inference(t):
     output = s.model(s.encoder_input, None, False, True)
     length = len(output.value)
     t.require(3 <= length <= s.T - 2)
-    t.clear_margin(output, margin=1e-2)
+    t.clear_margin(output)
     # whether the row of EOS itself is handed back, or rows of zeros follow, is a matter of taste: the text is compared
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
