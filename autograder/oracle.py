@@ -24,9 +24,12 @@ class Oracle:
         module = _optional("mistakes", name)
         self.mistakes = list(getattr(module, "MISTAKES", []))
         self.variants = list(getattr(module, "VARIANTS", []))
-        self.namespace = {"__name__": "__main__"}
+        self.namespace, self.defines = {"__name__": "__main__"}, {}
         for cell in self.source.by_role("given", "exercise"):
+            known = set(self.namespace)
             self._run(cell.name, cell.solution)
+            if cell.role == "exercise":
+                self.defines[cell.name] = set(self.namespace) - known
         unknown = {c.exercise for c in self.checks} ^ set(self.source.exercises)
         if unknown:
             raise source.SourceError(f"{name}: exercises and checks do not match: {', '.join(sorted(unknown))}")
@@ -52,10 +55,12 @@ class Oracle:
     @contextlib.contextmanager
     def wearing(self, version):
         """The namespace with one exercise in another version; the solution comes back afterwards."""
-        saved = dict(self.namespace)
+        saved, text = dict(self.namespace), self.text_of(version)
+        for name in self.defines[version.exercise]:
+            self.namespace.pop(name, None)
         try:
             try:
-                self._run(f"{version.exercise}/{version.name}", self.text_of(version))
+                self._run(f"{version.exercise}/{version.name}", text)
             except Exception:  # a cell that does not even run defines nothing: what a student would have
                 pass
             yield self.namespace
@@ -69,9 +74,24 @@ class Oracle:
             return [replay(recorded["calls"], namespace, device) for recorded in records]
 
     def diagnose(self, exercise: str, records: list[dict], got: list[dict]) -> list:
-        """For each check of an exercise, the mistake whose answers the student's equal, or None."""
-        answers = [(m.name, m.says, self.replies(m, records)) for m in self.mistakes_of(exercise)]
+        """For each check of an exercise, the mistake whose answers the student's equal, or None.
+
+        A mistake is asked about the failed checks first: few agree there, and only those are asked about the rest.
+        """
+        failed = [compare.first_difference(r["expected"], g, r["specs"]) not in (None, compare.NOT_WRITTEN) for r, g in zip(records, got)]
+        answers = []
+        for mistake in self.mistakes_of(exercise) if any(failed) else ():
+            replies = [None] * len(records)
+            self._answer(mistake, records, replies, failed)
+            if any(bad and compare.same(reply, g, r["specs"]) for bad, reply, g, r in zip(failed, replies, got, records)):
+                self._answer(mistake, records, replies, [not bad for bad in failed])
+                answers.append((mistake.name, mistake.says, replies))
         return compare.diagnose(records, got, answers)
+
+    def _answer(self, mistake, records, replies, wanted):
+        asked = [i for i, want in enumerate(wanted) if want]
+        for i, reply in zip(asked, self.replies(mistake, [records[i] for i in asked])):
+            replies[i] = reply
 
 
 def _checks(name: str) -> list[Check]:
