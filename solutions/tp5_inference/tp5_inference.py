@@ -24,7 +24,9 @@ import copy
 import io
 import math
 import re
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -203,14 +205,17 @@ class Seq2seq(nn.Module):
         # The question has one token more than its alphabet has characters: the padding after a short question.
         self.encoder = EncoderLSTM(len(arithmetic.ENCODER_ALPHABET) + 1, embedding_size, latent_dim)
         self.decoder = self.decoder_class(len(arithmetic.DECODER_ALPHABET), embedding_size, latent_dim)
-        for lstm in (self.encoder.lstm, self.decoder.lstm):
-            # The second quarter of an LSTM's bias belongs to the forget gate. At 1, a new network begins by remembering.
-            nn.init.ones_(lstm.bias_ih_l0.data[latent_dim:2 * latent_dim])
+        for module in self.modules():
+            if isinstance(module, nn.LSTM):
+                # The second quarter of the bias belongs to the forget gate. At 1, a new network begins by remembering.
+                nn.init.ones_(module.bias_ih_l0.data[latent_dim:2 * latent_dim])
 
 # %% [markdown]
 # ## 3 · The training pass
 #
-# ![The training pass: the encoder reads the question and hands over h and c; the decoder reads GO and the right answer, and at every step its output is compared with the next character of the right answer.](figures/lstm_training_pass.svg)
+# ![The training pass with LSTMs. Encoder cells read 9, 4, +, 8 and hand on two states each, h and c. The last pair starts the decoder, whose cells read =, 1, 0, 2 from the true answer. Each decoder state goes through a softmax layer and is compared with the target 1, 0, 2, EOS.](figures/lstm_training_pass.svg)
+#
+# (The pictures show question and answer in the usual order, so that they are easy to read, and the softmax as a layer of its own. In our code the softmax is a part of the loss.)
 #
 # In training the decoder is **forced by a teacher**: whatever it would have said, it reads the right character next.
 # So all T steps are known in advance, and one call does them all.
@@ -338,7 +343,7 @@ if tp.done("encoder", "decoder", "training-pass"):
 # %% [markdown]
 # ## 4 · Inference is another program
 #
-# ![One step of inference: a character and the states h and c enter the decoder; log-probabilities and new states come out; the best character is fed back into the next step.](figures/inference_step.svg)
+# ![Two programs for inference. The encoder model is called once: the sequence goes in, the states h and c come out. The decoder step model is called in a loop: one token and (h, c) go in, a distribution over the next token and the new (h, c) come out. The best token and the new states are the input of the next step, until EOS or the maximum length.](figures/inference_step.svg)
 #
 # When the model is used, the second character to be read is known only after the first one was said. So there is a loop, and the loop needs two small programs:
 # one that reads the question **once**, and one that makes **one** step of the decoder. They hold no weights of their own. They call the trained modules.
@@ -636,7 +641,7 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     def sampled_loss(model, encoder_tokens, target_tokens):
         coins = torch.rand(target_tokens.shape, device=device) < 0.75
         logits = scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins)
-        return F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())
+        return F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)
 
     contenders = {"halfway": halfway, "+ teacher forcing": copy.deepcopy(halfway), "+ scheduled sampling": copy.deepcopy(halfway)}
     train(contenders["+ teacher forcing"], seconds=8, title="on with the teacher", peak=2e-3)
@@ -660,7 +665,7 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # Greedy decoding takes the best *character* at every step. It does not always find the best *answer*: a first character that looks best may lead to a place where nothing good follows.
 # **Beam search** keeps the K best beginnings instead of one. At each step, every beginning is continued by every character, and of all these candidates the K best survive.
 #
-# ![A beam of width 2 drawn as a tree: at every step each of the two beginnings is continued by every character, the two best candidates of all survive, and the final best path does not start with the character that looked best at first.](figures/beam_tree.svg)
+# ![A beam of width two on 94+8, as a tree with summed log-probabilities. 9 looks best at first with −0.6, and 1 is kept beside it with −0.9. At the next step 10 reaches −1.1 and 91 only −2.0; other candidates are dropped. At the end 102 wins with −1.3. Greedy decoding would have followed the 9 and ended with 91 and −2.7.](figures/beam_tree.svg)
 #
 # How good is a beginning? The probability of a sequence is the *product* of the probabilities of its steps, so its log is a **sum of log-probabilities**. That is its score. Scores are negative; larger is better.
 #
@@ -847,24 +852,24 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # ## 8 · The same programs with attention
 #
 # In TP 4 you wrote this decoder around a GRU: every decoder state is compared, by dot product, with every encoder state; a softmax over the S encoder steps gives the weights;
-# the weighted sum is the context; context and decoder state together go through a layer of 64 units with a tanh, `dense_tanh`, and then to the logits. Here it stands around an LSTM.
+# the weighted sum is the context; context and decoder state together go through a layer of 64 units with a tanh, `dense_tanh`, and then to the logits. Here it stands around the LSTM of your own decoder.
 #
 # Look at what it asks of inference: `henc_ts`, at **every** step. Your programs have handed it on all along, so nothing has to be rewritten.
 
 # %% given="attention"
 class AttentionDecoderLSTM(nn.Module):
-    """`DecoderLSTM` with attention. Attributes: `embedding`, `lstm`, `dense_tanh` (2H → 64), `dense_final` (64 → V)."""
+    """A decoder with attention. Attributes: `recurrence`, `dense_tanh` (2H → 64), `dense_final` (64 → V)."""
 
     def __init__(self, vocabulary_size, embedding_size, latent_dim):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, latent_dim)
+        self.recurrence = DecoderLSTM(vocabulary_size, embedding_size, latent_dim)
+        self.recurrence.dense_final = nn.Identity()  # your decoder, stopped before its last layer: it gives hdec_ts
         self.dense_tanh = nn.Linear(2 * latent_dim, 64)
         self.dense_final = nn.Linear(64, vocabulary_size)
 
     def forward(self, decoder_tokens, states, henc_ts):
         """`decoder_tokens` (T, B), `states`, `henc_ts` (S, B, H) → `logits` (T, B, V) and the new `states`."""
-        hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)
+        hdec_ts, states = self.recurrence(decoder_tokens, states)
         scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts)
         attention_weights = scores.softmax(dim=-1)
         context_vectors = torch.einsum("tbs,sbh->tbh", attention_weights, henc_ts)
@@ -983,8 +988,10 @@ tp.check("calculator")
 
 # %% demo="calculator-used"
 if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence", "calculator"):
-    save_model(model, "calculator.pt")
-    calculator = load_model("calculator.pt")
+    file = Path(tempfile.mkdtemp()) / "calculator.pt"
+    save_model(model, file)
+    print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
+    calculator = load_model(file)
     for question in ("581+495", "94+8", "500-250", "12*5"):
         try:
             print(question, "=", answer(calculator, question))
