@@ -88,6 +88,7 @@ def _warm():
     import tp  # noqa: F401
 
     torch.set_num_threads(1)
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimizer imports a good part of torch
     return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}))
 
 

@@ -8,6 +8,7 @@ Registers (``{"$ref": n}``) stand for the objects that calls made; they never le
 """
 
 import contextlib
+import functools
 import importlib
 import inspect
 import io
@@ -35,7 +36,7 @@ def replay(transcript: dict, namespace: dict, device: str = "cpu") -> dict:
     Returns ``{"outputs": {name: description}, "error": None or {...}, "mutated": [op numbers], "called": [names]}``.
     """
     replayer = Replayer(namespace, device)
-    with replayer.running():
+    with replayer.running(spy=any(op["op"] == "forbid" for op in transcript["ops"])):
         for op in transcript["ops"]:
             if not replayer.step(op):
                 break
@@ -57,10 +58,10 @@ class Replayer:
         self.steps = 0
 
     @contextlib.contextmanager
-    def running(self):
+    def running(self, spy: bool = True):
         """A defined state of torch while the calls are made, and the old state afterwards."""
         saved = dict(self.namespace)
-        with _clean_state(), _Spy(self), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with _clean_state(), _Spy(self) if spy else contextlib.nullcontext(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 yield self
             finally:
@@ -143,7 +144,7 @@ class Replayer:
 
     def _define(self, op, number):
         scope = {"torch": torch, "nn": nn, "F": nn.functional, "np": np, "__name__": "standin"}
-        exec(compile(op["source"], "<stand-in>", "exec"), scope)
+        exec(_compiled(op["source"]), scope)
         thing = scope[op["name"]]
         if op.get("replaces"):
             self.namespace[op["replaces"]] = thing
@@ -200,6 +201,11 @@ class Replayer:
         if kind == "$slice":
             return slice(*content)
         raise ReplayError(f"an argument of unknown kind {kind}")
+
+
+@functools.lru_cache(256)
+def _compiled(source):
+    return compile(source, "<stand-in>", "exec")
 
 
 def describe(value, depth: int = 0) -> dict:
@@ -278,7 +284,9 @@ def _versions(value):
 def _seed_all(seed):
     random.seed(seed)
     np.random.seed(seed)
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
 
 
 @contextlib.contextmanager
