@@ -38,7 +38,7 @@ def draw_beam(history, symbols, EOS, title="", best=None):
         for row, parent in enumerate(parents):
             best_edge = chosen[t] == row
             colour = plots.COLOURS["output"] if best_edge else INK if alive[t][row] else FADED
-            ax.plot([t + 0.30, t + 0.70], [parent, row], color=colour, linewidth=3 if best_edge else 1.2,
+            ax.plot([t, t + 1], [parent, row], color=colour, linewidth=3 if best_edge else 1.2,
                     linestyle="-" if alive[t][row] else (0, (4, 3)), solid_capstyle="round", zorder=1)
             label = f"{plots.visible(str(symbols[tokens[row]])) if tokens[row] != EOS else 'EOS'}\n{scores[row]:.2f}"
             _node(ax, t + 1, row, ("★ " if best_edge else "") + label, "solid" if alive[t][row] else "dashed", colour,
