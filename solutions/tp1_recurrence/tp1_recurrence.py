@@ -388,7 +388,7 @@ if tp.done("rnn-loop"):
     h_ts, h_final = rnn_loop(x, h_0, rnn.weight_ih_l0, rnn.weight_hh_l0, rnn.bias_ih_l0, rnn.bias_hh_l0)
     tp.table([["h_ts", tuple(h_ts.shape), tuple(their_h_ts.shape), f"{(h_ts - their_h_ts).abs().max().item():.1e}"],
               ["h_final", tuple(h_final.shape), tuple(their_h_final.shape), f"{(h_final - their_h_final[0]).abs().max().item():.1e}"]],
-             header=["", "your shape", "torch's shape", "largest difference"])
+             header=["result", "your shape", "torch's shape", "largest difference"])
 
 # %% [markdown]
 # Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says what it is for. From here on we use torch's, and know what it does.
@@ -460,13 +460,19 @@ tp.check("next-token")
 
 # %% given="reader-tools"
 def train(model, ids, steps, title, batch_size=32, timesteps=20):
-    """Train a reader on a stream of ids (N,) to predict the next one; returns the record of the training."""
+    """Train a reader on a stream of ids (N,) to predict the next one.
+
+    Returns how its agreement grew: a list of (update, share of right verbs with two nouns in between).
+    """
     pieces = len(ids) // timesteps - 1
     inputs = ids[:pieces * timesteps].view(pieces, timesteps).T          # (T, pieces)
     targets = ids[1:pieces * timesteps + 1].view(pieces, timesteps).T    # the same, one token later
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    view = tp.live(steps=steps, title=title)
+    view, grew = tp.live(steps=steps, title=title), []
     for step in view:
+        if step % 20 == 0:
+            grew.append((step, agreement(model, nouns_between=2)))
+            view.sample(write(model))
         columns = torch.randint(pieces, (batch_size,))
         logits, _ = model(inputs[:, columns])
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets[:, columns].flatten())
@@ -475,9 +481,7 @@ def train(model, ids, steps, title, batch_size=32, timesteps=20):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         view.log(loss=loss)
-        if step % 20 == 0 or step == steps - 1:
-            view.log(agreement=agreement(model, nouns_between=2))
-    return view
+    return grew
 
 
 @torch.no_grad()
@@ -499,10 +503,10 @@ def agreement(model, nouns_between, pairs=100):
 
 
 @torch.no_grad()
-def write(model, tokens=30, seed=0):
+def write(model, tokens=16, seed=0):
     """Let a reader write: draw a token from its distribution, hand it back as the next input, and so on."""
     generator = torch.Generator().manual_seed(seed)
-    names = list(vocabulary)
+    names = {i: token for token, i in vocabulary.items()}
     token, state, words = torch.tensor([[vocabulary["."]]]), None, []
     for _ in range(tokens):
         logits, state = model(token, state)
@@ -514,15 +518,13 @@ def write(model, tokens=30, seed=0):
 if tp.done("vocabulary", "next-token"):
     stream = encode(" ".join(corpus), vocabulary)
     torch.manual_seed(0)
-    readers, records = {"RNN": NextToken(len(vocabulary), 16, 32, nn.RNN)}, {}
-    print("before:", write(readers["RNN"]))
-    records["RNN"] = train(readers["RNN"], stream, 80, "a plain RNN")
-    print("after: ", write(readers["RNN"]))
+    reader = NextToken(len(vocabulary), 16, 32, nn.RNN)
+    train(reader, stream, 80, "a plain RNN")
     for nouns_between in (0, 1, 2):
-        print(f"{nouns_between} other nouns in between: {agreement(readers['RNN'], nouns_between):.0%} of the verbs have the right number")
+        print(f"{nouns_between} nouns in between: {agreement(reader, nouns_between):.0%} of the verbs have the right number")
 
 # %% [markdown]
-# After a few updates the sentences look right at first sight. With nothing in between, the verbs agree. With nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun it saw. It has learned the rule that a short memory can learn.
+# The samples go from noise to sentences that look right at first sight. With nothing in between, the verbs agree. With nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun it saw. It has learned the rule that a short memory can learn.
 
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each timestep instead. Name two things that would no longer work, or would work worse.
@@ -685,7 +687,7 @@ if tp.done("gru-cell", "lstm-cell"):
                 h, c = lstm_cell(x_t, (h, c), *weights)
             h_ts.append(h)
         rows.append([type(module).__name__, f"{(torch.stack(h_ts) - module(x)[0]).abs().max().item():.1e}"])
-    tp.table(rows, header=["", "largest difference to your cell in a loop"])
+    tp.table(rows, header=["torch's layer", "largest difference to your cell in a loop"])
 
 # %% [markdown]
 # ### Does a gate help our reader?
@@ -694,24 +696,26 @@ if tp.done("gru-cell", "lstm-cell"):
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
+    stream, readers, grew = encode(" ".join(corpus), vocabulary), {}, {}
     for name, recurrence in {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}.items():
         torch.manual_seed(0)
         readers[name] = NextToken(len(vocabulary), 16, 32, recurrence)
-        records[name] = train(readers[name], stream, 320, name)
+        grew[name] = train(readers[name], stream, 320, name)
     figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    for (name, record), style in zip(records.items(), ("-", "--", ":")):
-        ax.plot(*zip(*record.history["agreement"]), style, marker="o", markersize=3, label=name)
+    for (name, points), style in zip(grew.items(), ("-", "--", ":")):
+        ax.plot(*zip(*points), style, marker="o", markersize=3, label=name)
     ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
            title="two nouns of the other number in between")
     ax.legend()
-    tp.plots.show(figure, "Share of verbs with the right number over 320 updates, for RNN, GRU and LSTM. "
-                    + " ".join(f"{name} ends at {record.history['agreement'][-1][1]:.0%}." for name, record in records.items()))
+    tp.plots.show(figure, "Share of verbs with the right number over 320 updates, for RNN, GRU and LSTM. " + " ".join(
+        f"{name} begins at {points[0][1]:.0%}, falls to {min(points, key=lambda p: p[1])[1]:.0%} and ends at {points[-1][1]:.0%}."
+        for name, points in grew.items()))
     tp.table([[name, *(f"{agreement(reader, n):.0%}" for n in (0, 1, 2, 3))] for name, reader in readers.items()],
              header=["reader", *(f"{n} nouns" for n in (0, 1, 2, 3))],
-             caption="Verbs with the right number, after 320 updates, by the nouns of the other number in between")
+             caption="Verbs with the right number, after all updates, by the nouns of the other number in between")
 
 # %% [markdown]
-# Read the curves from left to right. First every reader guesses. Then it finds the short rule, "go by the last noun", and falls far below one half. Then, within a few updates, it finds the long one and jumps up. The gated readers jump first, and they stay there.
+# Read the curves from left to right. First every reader guesses. Then it finds the short rule, "go by the last noun", and falls far below one half. Then, within a few updates, it finds the long one and jumps up. The gated readers jump first, and they stay there; the plain RNN still jumps up and down.
 #
 # Be fair to the plain RNN: on sentences this short it gets there too, most often some hundred updates later, and with a lucky seed as early as the others. A gate does not make memory possible. It makes memory easier to learn, and the longer the distance, the more it helps. Section 5 measures why.
 
@@ -847,15 +851,15 @@ if tp.done("both-ends"):
         changed[:, t] = torch.randn(8)
         (output, (h_n, _)), (other, (other_h_n, _)) = lstm(x), lstm(changed)
         notices = lambda a, b: f"{((a - b).abs() > 1e-6).sum().item()} of 32"
-        rows.append([f"token {t} changed", notices(output[:, -1], other[:, -1]), notices(both_ends(output, h_n), both_ends(other, other_h_n))])
-    tp.table(rows, header=["", "output[:, -1]", "both_ends"], caption="How many of the 32 numbers change")
+        rows.append([f"token {t}", notices(output[:, -1], other[:, -1]), notices(both_ends(output, h_n), both_ends(other, other_h_n))])
+    tp.table(rows, header=["changed", "output[:, -1]", "both_ends"], caption="How many of the 32 numbers change")
 
 # %% [markdown]
 # ## 5 · What a state remembers, and why learning it is hard
 #
 # ### A look into the memory
 #
-# Our GRU reader knows the right verb, so its state must know the number of the first noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the states. What is zero has forgotten the difference. What is not zero remembers it.
+# The GRU reader that you trained in section 3 knows the right verb, so its state must know the number of the first noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the states. What is zero has forgotten the difference. What is not zero remembers it.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token"):
@@ -993,7 +997,7 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     ax.legend()
     back = (1, 10, 20, 50)
     rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)] for name, values in norms.items()]
-    header = ["", *(f"{k} back" for k in back)]
+    header = ["loop", *(f"{k} back" for k in back)]
     tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a logarithmic scale. " + " ".join(
         f"{name}: {values[50] / values[0]:.0e} of it is left 50 timesteps back." for name, values in norms.items()), (header, rows))
     tp.table(rows, header=header, caption="What is left of the gradient")
