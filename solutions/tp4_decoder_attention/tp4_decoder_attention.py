@@ -100,10 +100,11 @@ tp.check("loops")
 # %% demo="four-vectors"
 if tp.done("loops"):
     asks = torch.tensor([[[10., 5, 10]]])
-    answer = torch.tensor([[0., 1, 1], [5, 0, 1], [1, 1, 0], [0, 5, 1]])[:, None]
-    context_vectors, attention_weights = attention_loops(asks, answer)
-    tp.table([["weights", *(f"{w:.1e}" for w in attention_weights[0, 0])]], ["", *("(0,1,1) (5,0,1) (1,1,0) (0,5,1)".split())])
-    print("context", context_vectors[0, 0].tolist())
+    four_vectors = torch.tensor([[0., 1, 1], [5, 0, 1], [1, 1, 0], [0, 5, 1]])[:, None]
+    context_vectors, attention_weights = attention_loops(asks, four_vectors)
+    tp.table([[str(vector), f"{weight:.1e}"] for vector, weight in zip(four_vectors[:, 0].tolist(), attention_weights[0, 0])],
+             ["encoder vector", "weight"])
+    print("context", [f"{c:.4f}" for c in context_vectors[0, 0]])
 
 # %% [markdown]
 # ### Exercise 2 · As one product
@@ -403,10 +404,11 @@ class Calculator(nn.Module):
     def evaluate(self, nb=10):
         """Print expression, prediction and truth of held-out samples, each as a person would write it."""
         asked, truth = self.X_val[:nb], self.y_val[:nb]
-        turn = lambda text, reversed_: text[::-1] if reversed_ else text
-        rows = [[turn(x, self.input_reversed), turn(written, self.answer_reversed), turn(right, self.answer_reversed),
-                 "✓" if written == right else ""] for x, written, right in zip(asked, self.answer(asked), truth)]
-        tp.table(rows, ["question", "prediction", "truth", ""])
+        order = {False: slice(None), True: slice(None, None, -1)}
+        asks, says = order[self.input_reversed], order[self.answer_reversed]
+        tp.table([[x[asks], written[says], right[says], "yes" if written == right else "no"]
+                  for x, written, right in zip(asked, self.answer(asked), truth)],
+                 ["question", "prediction", "truth", "right"])
 
 # %% [markdown]
 # **Write** `Seq2seq.forward`: your forward pass of TP 3, with two things more.
@@ -467,32 +469,35 @@ tp.check("seq2seq")
 # Look before you train. This model has learnt nothing. Its maps are nearly even: a little of everything, so each context is close to the mean of the encoder's states.
 
 # %% given="look"
-def look(model, question, numbers=None):
-    """Ask `model` a question as a person writes it; show what it answers and where it looks while it writes."""
+def asked_alone(model, question):
+    """Ask `model` one question as a person writes it.
+
+    Returns the S characters read (a dash is a row of zeros), the T characters written, their probabilities (T,), the weights (T, S).
+    """
     asked = question[::-1] if model.input_reversed else question
     encoder_input, _, _ = model.encode([asked], [""])
     with torch.no_grad():
-        output = model(encoder_input, teacher_enforce=False, inference=True)
-    written = [model.decoder_index_char[i] for i in output[:, 0].argmax(-1).tolist()]
-    weights = model.attention_weights[:len(written), 0]
-    source = list(asked) + ["–"] * (len(encoder_input) - len(asked))  # a dash is a row of zeros
+        best = model(encoder_input, teacher_enforce=False, inference=True)[:, 0].max(-1)
+    written = [model.decoder_index_char[i] for i in best.indices.tolist()]
+    return asked.ljust(len(encoder_input), "–"), written, best.values.exp(), model.attention_weights[:len(written), 0]
+
+
+def look(model, question, numbers=None):
+    """Show what `model` answers, and as a map where it looks while it writes."""
+    read, written, _, weights = asked_alone(model, question)
     answer = "".join(written).split(model.EOS)[0]
-    print(f"{question} → {answer[::-1] if model.answer_reversed else answer}")
-    return tp.attention_heatmap(weights, source, written, title=question, numbers=numbers)
+    title = f"{question} → {answer[::-1] if model.answer_reversed else answer}"
+    return tp.attention_heatmap(weights, read, written, title=title, numbers=numbers)
 
 
 def step_by_step(model, question):
-    """The same as a table: at each timestep what the decoder reads, what it writes, and the characters it looks at most."""
-    asked = question[::-1] if model.input_reversed else question
-    encoder_input, _, _ = model.encode([asked], [""])
-    with torch.no_grad():
-        output = model(encoder_input, teacher_enforce=False, inference=True)
-    written = [model.decoder_index_char[i] for i in output[:, 0].argmax(-1).tolist()]
+    """Show the same as a table: at each timestep what the decoder reads and writes, and the three places it looks at most."""
+    read, written, sure, weights = asked_alone(model, question)
     rows = []
-    for t, (read, wrote) in enumerate(zip(["GO", *written], written)):
-        best = model.attention_weights[t, 0].topk(3)
-        seen = [f"{asked[s] if s < len(asked) else '–'} (timestep {s}): {w:.0%}" for w, s in zip(best.values, best.indices.tolist())]
-        rows.append([t, read, wrote, f"{output[t, 0].max().exp():.0%}", *seen])
+    for t, row in enumerate(weights):
+        best = row.topk(3)
+        seen = [f"{read[s]} (timestep {s}): {weight:.0%}" for weight, s in zip(best.values, best.indices.tolist())]
+        rows.append([t, ["GO", *written][t], written[t], f"{sure[t]:.0%}", *seen])
     tp.table(rows, ["timestep", "reads", "writes", "how sure", "looks at", "then at", "then at"])
 
 # %% demo="untrained"
@@ -627,14 +632,14 @@ def copies(rng, n, training=True):
 
 
 def one_cycle(progress, peak=6e-3):
-    """Learning rate when the fraction `progress` of the time is over: up along a cosine for 30 % of it, then down."""
+    """Learning rate when the fraction `progress` of the training is over: up along a cosine for 30 % of it, then down."""
     if progress < 0.3:
         return peak * (0.04 + 0.96 * (1 - math.cos(math.pi * progress / 0.3)) / 2)
     return peak * (1 + math.cos(math.pi * (progress - 0.3) / 0.7)) / 2
 
 
-def train(draw, seconds, title, decoder, attention, teacher_enforce=True, seed=0):
-    """A new model with `decoder`, a class, trained for `seconds` on fresh samples from `draw`."""
+def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
+    """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`, 25 seconds at most."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     (X, y), (X_test, y_test) = draw(rng, 3000), draw(rng, 1000, training=False)
@@ -646,7 +651,7 @@ def train(draw, seconds, title, decoder, attention, teacher_enforce=True, seed=0
     model.to(model.device)
     model.optimizer = torch.optim.Adam(model.parameters())
 
-    view = tp.live(seconds=seconds, title=title)
+    view = tp.live(steps=steps, seconds=25, title=title)
     for step in view:
         model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress())
         encoder_input, decoder_input, target = model.encode(*draw(rng, 64))
@@ -686,17 +691,17 @@ def show_shares(*panels):
 # %% [markdown]
 # ### Four runs
 #
-# Attention or not, teacher forcing or not: four models, the same seconds for each. **Before you run it,** write down which one you expect to win.
+# Attention or not, teacher forcing or not: four models, the same number of steps for each. **Before you run it,** write down which one you expect to win.
 
 # %% training="four-runs"
-SECONDS = 18  # for each run; the order of the runs is the same with 60
+STEPS = 1200  # for each run
 
 if tp.done("decoder", "seq2seq"):
     four = {}
     for attention in (False, True):
         for teacher_enforce in (True, False):
             name = f"{'context alone' if attention else 'no attention'}, {'teacher forcing' if teacher_enforce else 'free running'}"
-            four[name] = train(sums, SECONDS, name, DecoderRNN, attention, teacher_enforce)
+            four[name] = train(sums, STEPS, name, DecoderRNN, attention, teacher_enforce)
 
 # %% [markdown]
 # All four are measured in the same way: alone, on held-out questions, whole answers. How a model was *trained* is one thing; the test is always free running.
@@ -730,7 +735,7 @@ class AddedDecoderRNN(DecoderRNN):
 
 
 if tp.done("batched", "decoder", "seq2seq", "concat"):
-    designs = {name: train(sums, SECONDS, name, decoder, attention=True)
+    designs = {name: train(sums, STEPS, name, decoder, attention=True)
                for name, decoder in {"context added": AddedDecoderRNN, "concatenated": ConcatDecoderRNN}.items()}
 
 # %% demo="designs-compared"
@@ -762,10 +767,10 @@ if "designs" in globals():
 # Copying: the network reads 6 to 14 letters and must write them again. A child can do that, because a child may look back. A decoder without attention must hold all letters in one vector of 128 numbers. The models and the recipe are the same as before; only the strings are others.
 
 # %% training="copies"
-COPY_SECONDS = 18
+COPY_STEPS = 400
 
 if tp.done("batched", "decoder", "seq2seq", "concat"):
-    copiers = {name: train(copies, COPY_SECONDS, f"copy: {name}", decoder, attention)
+    copiers = {name: train(copies, COPY_STEPS, f"copy: {name}", decoder, attention)
                for name, (decoder, attention) in {"no attention": (DecoderRNN, False), "context alone": (DecoderRNN, True),
                                                   "concatenated": (ConcatDecoderRNN, True)}.items()}
     copiers["no attention"].evaluate(5)
