@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import importlib.util
-import json
 import tempfile
 from pathlib import Path
 
@@ -26,7 +25,7 @@ leaves this page as it is.
 
 def main():
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help=f"what to measure (all: {', '.join(PARTS)})")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="part", help=f"what to measure (all: {', '.join(PARTS)})")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, into a temporary folder")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--report-only", action="store_true", help="write the page from what was measured before")
@@ -41,19 +40,23 @@ def main():
         part = importlib.import_module(f"bench.{name}")
         print(f"{part.TITLE} …", flush=True)
         results = part.measure(options.quick, repeats, folder)
-        (folder / f"{name}.json").write_text(json.dumps({"machine": measure.machine(), "results": results}, indent=1))
+        measure.store(folder, name, results)
     write_page(docs, folder)
     print(docs / "benchmarks.md")
 
 
 def write_page(docs, folder):
-    """The page from the measurements in `folder`, one section a part."""
+    """The page from what is in `folder`: for each part its measurements, and what a person wrote about them in `<part>.md`."""
     text = OPENING
     for name in PARTS:
-        if (path := folder / f"{name}.json").exists():
-            part, stored = importlib.import_module(f"bench.{name}"), json.loads(path.read_text())
-            text += f"## {part.TITLE}\n\n{part.report(stored['results'], Pictures(folder))}\n"
-            text += f"*Measured on {stored['machine']}.*\n\n"
+        part = importlib.import_module(f"bench.{name}")
+        text += f"## {part.TITLE}\n\n"
+        if stored := measure.stored(folder, name):
+            text += f"{part.report(stored['results'], Pictures(folder))}\n*Measured on {stored['machine']}.*\n\n"
+        else:
+            text += f"Not measured yet: `python -m bench {name}`.\n\n"
+        if (remarks := folder / f"{name}.md").exists():
+            text += remarks.read_text() + "\n"
     (docs / "benchmarks.md").write_text(text)
 
 

@@ -20,7 +20,7 @@ from tp import arithmetic
 from tp.arithmetic import DECODER_ALPHABET, ENCODER_ALPHABET
 
 from . import working
-from .measure import spread, table
+from .measure import spread, store, stored, table
 
 TITLE = "Exact match against CPU seconds"
 
@@ -49,7 +49,7 @@ class Recipe:
     weights: tuple = ()            # how often each operator is drawn, if not equally often
 
 
-# Where all of ours agree: see docs/benchmarks.md for what each of these is worth.
+# Where all of ours agree; docs/benchmarks/learning.md says what each of these is worth, and which recipes are still a guess.
 OURS = dict(keep=1.0, clip=1.0, beta2=0.98)
 CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000, least_digit_first=False)
 
@@ -186,7 +186,7 @@ def test(recipe, model, n_samples):
 def measure(quick, repeats, folder, only=None):
     """All recipes, `repeats` seeds each. Finished runs are kept in `folder`, so that a long night may be interrupted:
     a run that is there already, with the recipe unchanged, is not repeated. `only`: names of recipes."""
-    results = json.loads(path.read_text()) if (path := folder / "learning.json").exists() else {}
+    results = stored(folder, "learning").get("results", {})
     for name, recipe in RECIPES.items():
         if only and name not in only:
             continue
@@ -196,7 +196,7 @@ def measure(quick, repeats, folder, only=None):
         for seed in set(range(repeats)) - {run["seed"] for run in runs}:
             runs.append(train(recipe, seed, *((2, 50) if quick else ())))
             results[name] = sorted(runs, key=lambda run: run["seed"])
-            path.write_text(json.dumps(results, indent=1))
+            store(folder, "learning", results)
     return results
 
 

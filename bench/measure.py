@@ -1,5 +1,6 @@
 """Time, repeats, and what the machine is, in general terms."""
 
+import json
 import os
 import platform
 import statistics
@@ -48,3 +49,14 @@ def machine():
     vectors = torch.backends.cpu.get_cpu_capability()
     return (f"{os.cpu_count()} cores ({platform.machine()}, {vectors}), {memory:.0f} GB of memory, {platform.system()}; "
             f"Python {sys.version_info.major}.{sys.version_info.minor}, torch {torch.__version__.split('+')[0]}, one thread")
+
+
+def store(folder, name, results):
+    """Keep the results of a part, with the machine they come from."""
+    (folder / f"{name}.json").write_text(json.dumps({"machine": machine(), "results": results}, indent=1) + "\n")
+
+
+def stored(folder, name):
+    """What `store` kept, `{"machine": …, "results": …}`; empty if there is nothing."""
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else {}
