@@ -126,9 +126,10 @@ class _Bench:
 
     def replies(self, exercise: str, records: list, seconds: float) -> tuple[list, KernelLost | None]:
         """The replies to the checks of an exercise, and why there are fewer than records, if so."""
-        replies, deadline = [], time.monotonic() + seconds * self.sandbox.limits.patience
+        replies = []
         try:
             self._ready(exercise)
+            deadline = time.monotonic() + seconds * self.sandbox.limits.patience
             for record in records:
                 if time.monotonic() > deadline:
                     self.close()
