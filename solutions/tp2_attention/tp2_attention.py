@@ -31,10 +31,12 @@ import torch.nn.functional as F
 from matplotlib.figure import Figure
 from torch import nn
 
+torch.set_num_threads(1)  # our tensors are small: one thread is faster than several
+
 # %% [markdown]
 # ## 1 · The bottleneck
 #
-# ![A row of tokens goes through an encoder; only its last vector reaches the decoder, through a narrow neck.](figures/bottleneck.svg)
+# ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which writes the whole translation from it.](figures/bottleneck.svg)
 #
 # A recurrent encoder reads a sequence and keeps one hidden vector. Its size is fixed. The sequence can be as long as
 # it likes. So there must be a length at which not everything fits any more.
@@ -61,11 +63,15 @@ def gen_data(N, d, low, high):
 
 
 def fit(net, make_batch, steps, title="", learning_rate=0.01):
-    """Train `net(data, target_idx) → logits` by cross-entropy, on a new batch from `make_batch()` at each step."""
+    """Train `net(data, target_idx) → logits` by cross-entropy, on a new batch from `make_batch()` at each step.
+
+    The learning rate falls in a straight line to 0, so that the last steps are small ones.
+    """
     optimizer = torch.optim.Adam(net.parameters(), learning_rate)
     net.train()
     view = tp.live(steps=steps, title=title)
     for step in view:
+        optimizer.param_groups[0]["lr"] = learning_rate * (1 - step / steps)
         (data, target_idx), y = make_batch()
         loss = F.cross_entropy(net(data, target_idx), y)
         optimizer.zero_grad()
@@ -161,13 +167,13 @@ tp.plots.show(figure, "Accuracy by index, one panel per length. The dashed line 
 # The idea: keep *all* hidden vectors of the encoder. At each step the decoder gives every one of them a score, turns
 # the scores into weights, and reads the weighted sum.
 #
-# ![Steps 0 to 5 of attention, one after the other: hidden states, scores, softmax, weighted vectors, sum to a context vector, decoder.](figures/attention_steps.svg)
+# ![An animation of steps 0 to 5: hidden vectors, scores, softmax, weighted vectors, their sum as the context vector, and the decoder that receives it.](figures/attention_steps.svg)
 #
 # If you prefer to go at your own pace, every step has a picture of its own below.
 #
 # **Step 0 · The hidden vectors.** Four encoder vectors and one decoder vector, of size H = 3:
 #
-# ![Step 0: four encoder vectors of three numbers each in a row, and the decoder vector (10, 5, 10) above them.](figures/attention_steps_0.svg)
+# ![Step 0: the decoder vector (10, 5, 10) on the left, and beside it four encoder vectors of three numbers each: (0, 1, 1), (5, 0, 1), (1, 1, 0), (0, 5, 1).](figures/attention_steps_0.svg)
 
 # %% given="example"
 EXAMPLE_DEC = torch.tensor([10.0, 5.0, 10.0])  # (H,)
@@ -180,7 +186,8 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 # %% [markdown]
 # ### Exercise 1 · Step 1: a score for each encoder vector
 #
-# ![Step 1: the decoder vector is compared with each encoder vector; under each one stands its score, 15, 60, 15, 35 in the end.](figures/attention_steps_1.svg)
+# The decoder vector is compared with each encoder vector. The animation gives the result away: work it out first, then
+# compare. The still picture of this step waits below the exercise.
 #
 # A score says how well an encoder vector fits the decoder vector. The simplest score is the dot product: multiply
 # entry by entry, then add up.
@@ -235,12 +242,14 @@ tp.check("scores")
 if tp.done("scores"):
     scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
     tp.table([(name, str(vector.tolist()), score) for name, vector, score in zip(EXAMPLE_NAMES, EXAMPLE_ENC, scores)],
-             header=("", "encoder vector", "score"), caption="Step 1: the decoder vector is (10, 5, 10)")
+             header=("vector", "its entries", "score"), caption="Step 1: the decoder vector is (10, 5, 10)")
 
 # %% [markdown]
+# ![Step 1: above each of the four encoder vectors stands its dot product with the decoder vector: 15, 60, 15 and 35.](figures/attention_steps_1.svg)
+#
 # ### Exercise 2 · Step 2: from scores to attention weights
 #
-# ![Step 2: the four scores go through a softmax and become four weights, nearly 0, 1, 0, 0.](figures/attention_steps_2.svg)
+# ![Step 2: a softmax over the scores 15, 60, 15, 35 gives the attention weights 2.9e−20, 1.0, 2.9e−20 and 1.4e−11.](figures/attention_steps_2.svg)
 #
 # Weights must be positive and add up to 1, so that they can say "how much of this vector". The softmax does both:
 #
@@ -305,8 +314,8 @@ tp.check("weights")
 if tp.done("scores", "weights"):
     scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
     tp.table([(title, *step2_weights(scores, tau)) for title, tau in
-              [("scores as they are", 1.0), ("divided by √3", math.sqrt(3)), ("divided by 10", 10.0)]],
-             header=("", *EXAMPLE_NAMES), caption="Step 2: the weights of 15, 60, 15, 35")
+              [("as they are", 1.0), ("divided by √3", math.sqrt(3)), ("divided by 10", 10.0)]],
+             header=("scores", *EXAMPLE_NAMES), caption="Step 2: the weights of 15, 60, 15, 35")
 
     taus = [10 ** (k / 20) for k in range(61)]
     rows = torch.stack([step2_weights(scores, tau) for tau in taus])  # (temperatures, S)
@@ -343,9 +352,9 @@ if tp.done("scores", "weights"):
 # %% [markdown]
 # ### Exercise 3 · Steps 3 and 4: weigh and add up
 #
-# ![Step 3: each encoder vector is multiplied by its weight; only the second one keeps its colour.](figures/attention_steps_3.svg)
+# ![Step 3: each encoder vector is multiplied by its weight. The second one stays (5, 0, 1), the other three are nearly zero.](figures/attention_steps_3.svg)
 #
-# ![Step 4: the four weighted vectors are added up to one context vector, (5, 0, 1).](figures/attention_steps_4.svg)
+# ![Step 4: the four weighted vectors are added up. The context vector is (5, 0, 1), to within 1e−10.](figures/attention_steps_4.svg)
 #
 # - `step3_weigh(attention_weights, henc_ts)`: every encoder vector, multiplied by its own weight.
 # - `step4_context(weighted)`: their sum, the context vector.
@@ -413,10 +422,12 @@ if tp.done("scores", "weights", "context"):
 #
 # ### Exercise 4 · Step 5: feed the decoder, and again
 #
-# ![Step 5: the context vector and the vector of the previous token go together into the decoder, which makes its next hidden vector.](figures/attention_steps_5.svg)
+# ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden vector.](figures/attention_steps_5.svg)
 #
-# The context vector enters the decoder beside the vector of the token it just wrote. The decoder makes a new hidden
-# vector. With this new vector the scores are computed afresh: at each step the decoder can look at another place.
+# The context vector goes into the decoder. There are two places for it. It can help to predict the present token, beside
+# the decoder's own hidden vector, as in the picture; you will do this in TP3. Or it can go into the next step of the
+# recurrence, beside the vector of the token; this is what we do here. The decoder makes a new hidden vector. With it the
+# scores are computed afresh: at each step the decoder can look at another place.
 #
 # Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
 # 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
@@ -647,7 +658,7 @@ if tp.done("masked"):
 # The dot product is one way to score. Others have been proposed. Below, $s$ is a decoder vector (size H), $h$ an encoder
 # vector (size G; G = H in the first three).
 #
-# ![A table of the six score functions, each with its formula, its parameters and whether it sees the encoder vector.](figures/score_functions.svg)
+# ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table below, with d for H.](figures/score_functions.svg)
 #
 # | name | score of $s$ and $h$ | parameters |
 # |---|---|---|
@@ -1006,7 +1017,7 @@ if tp.done("net"):
         return (train_data[rows], train_idx[rows]), train_y[rows]
 
     net = good_start(Net())
-    fit(net, train_batch, steps=500, title="look-up by attention", learning_rate=0.005).plot()
+    fit(net, train_batch, steps=400, title="look-up by attention").plot()
     print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
