@@ -642,7 +642,7 @@ def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
     """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`, 25 seconds at most."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    (X, y), (X_test, y_test) = draw(rng, 3000), draw(rng, 1000, training=False)
+    (X, y), (X_test, y_test) = draw(rng, 6000), draw(rng, 2000, training=False)
     model = Seq2seq([*X, *X_test], [*y, *y_test], hidden_size=128, attention=attention)  # X_test is its validation set
     model.input_reversed = model.answer_reversed = draw is sums
     model.decoder = decoder(128, model.decoder_vocabulary_size, model.device, attention)
@@ -664,29 +664,45 @@ def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
     return model
 
 
-def shares(models, group_of):
-    """name → {group: exact match on the held-out questions, free running}, for models that share them."""
-    return {name: exact_match_by(group_of, model.X_val, model.answer(model.X_val), model.y_val) for name, model in models.items()}
+def operation(question):
+    return "difference" if "-" in question else "sum"
 
 
-def show_shares(*panels):
-    """Show a panel of bars for each (heading, shares): groups side by side, a bar for each model."""
+def compare(models, groupings):
+    """Table and bars of exact match on held-out questions, free running, for `models` (name → model) tested on the same ones.
+
+    `groupings` is heading → function from a question to its group.
+    """
+    questions = next(iter(models.values())).X_val
+    written = {name: model.answer(questions) for name, model in models.items()}
+    panels = {heading: {name: exact_match_by(group_of, questions, written[name], model.y_val) for name, model in models.items()}
+              for heading, group_of in groupings.items()}
+    columns = [(heading, group) for heading, group_of in groupings.items() for group in sorted(set(map(group_of, questions)))]
+    counts = [sum(groupings[heading](question) == group for question in questions) for heading, group in columns]
+    tp.table([["(held-out questions)", *counts],
+              *([name, *(f"{panels[heading][name][group]:.1%}" for heading, group in columns)] for name in models)],
+             ["model", *(f"{heading} {group}" for heading, group in columns)])
+    show_bars(panels)
+
+
+BARS = [("#0B62A4", ""), ("#B34700", "//"), ("#00694E", ".."), ("#7A2E9D", "\\\\")]  # a colour and a hatching for each model
+
+
+def show_bars(panels):
+    """Show shares as bars: `panels` is heading → {model: {group: share}}."""
     figure = Figure(figsize=(5.2 * len(panels), 3.4), layout="constrained", facecolor="white")
-    looks = list(zip(["#0B62A4", "#B34700", "#00694E", "#7A2E9D", "#5A5A66", "#A8324A"], ["", "//", "..", "\\\\", "xx", "--"]))
-    for ax, (heading, by_model) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
-        groups = sorted(set().union(*by_model.values()), key=str if isinstance(next(iter(next(iter(by_model.values())))), str) else None)
-        width = 0.8 / len(by_model)
-        for i, (name, by_group) in enumerate(by_model.items()):
-            places = np.arange(len(groups)) + (i - (len(by_model) - 1) / 2) * width
-            ax.bar(places, [by_group.get(group, 0) for group in groups], width, label=name, color=looks[i][0], hatch=looks[i][1], edgecolor="white")
-        ax.set_xticks(range(len(groups)), groups)
+    sentences = []
+    for ax, (heading, by_model) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items()):
+        groups, width = sorted(next(iter(by_model.values()))), 0.8 / len(by_model)
+        for i, ((name, by_group), (colour, hatch)) in enumerate(zip(by_model.items(), BARS)):
+            ax.bar(np.arange(len(groups)) + i * width, [by_group[group] for group in groups], width, label=name,
+                   color=colour, hatch=hatch, edgecolor="white")
+            sentences.append(f"{name}, by {heading}: " + ", ".join(f"{group} {by_group[group]:.0%}" for group in groups) + ".")
+        ax.set_xticks(np.arange(len(groups)) + 0.4 - width / 2, groups)
         ax.set(xlabel=heading, ylabel="exact match", ylim=(0, 1))
         ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    alt = "Exact match, free running. " + " ".join(
-        f"By {heading}: " + "; ".join(f"{name} " + ", ".join(f"{group} {share:.0%}" for group, share in sorted(by_group.items(), key=str))
-                                      for name, by_group in by_model.items()) + "." for heading, by_model in panels)
-    plots.show(figure, alt)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    plots.show(figure, "Exact match, free running. " + " ".join(sentences))
 
 # %% [markdown]
 # ### Four runs
@@ -707,15 +723,8 @@ if tp.done("decoder", "seq2seq"):
 # All four are measured in the same way: alone, on held-out questions, whole answers. How a model was *trained* is one thing; the test is always free running.
 
 # %% demo="four-compared"
-operation = lambda question: "difference" if "-" in question else "sum"
-digits = lambda question: len(question)
-
 if tp.done("decoder", "seq2seq", "groups") and "four" in globals():
-    by_operation, by_length = shares(four, operation), shares(four, digits)
-    tp.table([[name, *(f"{by_operation[name][group]:.1%}" for group in ("sum", "difference")),
-               *(f"{by_length[name].get(length, 0):.1%}" for length in (3, 4, 5))] for name in four],
-             ["model", "sums", "differences", "3 characters", "4 characters", "5 characters"])
-    show_shares(("operation", by_operation), ("length of the question", by_length))
+    compare(four, {"operation": operation, "length": len})
 
 # %% [markdown]
 # FOUR-RUNS-TEXT
@@ -740,11 +749,8 @@ if tp.done("batched", "decoder", "seq2seq", "concat"):
 
 # %% demo="designs-compared"
 if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in globals() and "designs" in globals():
-    models = {"no attention": four["no attention, teacher forcing"], "context alone": four["context alone, teacher forcing"], **designs}
-    by_operation, by_length = shares(models, operation), shares(models, digits)
-    tp.table([[name, *(f"{by_operation[name][group]:.1%}" for group in ("sum", "difference"))] for name in models],
-             ["model, teacher forcing", "sums", "differences"])
-    show_shares(("operation", by_operation), ("length of the question", by_length))
+    compare({"no attention": four["no attention, teacher forcing"], "context alone": four["context alone, teacher forcing"], **designs},
+            {"operation": operation, "length": len})
 
 # %% [markdown]
 # DESIGNS-TEXT
@@ -778,12 +784,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat"):
 
 # %% demo="copies-compared"
 if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
-    by_length = shares(copiers, len)
-    tp.table([[name, *(f"{by_length[name].get(length, 0):.0%}" for length in range(6, 15))] for name in copiers],
-             ["model", *range(6, 15)])
-    show_shares(("number of letters to copy", by_length))
-    look(copiers["concatenated"], "headcabbage"[:11])
-    look(copiers["context alone"], "headcabbage"[:11])
+    compare(copiers, {"letters": len})
+    for name in ("concatenated", "context alone"):
+        look(copiers[name], "headcabbage", numbers=False)
 
 # %% [markdown]
 # COPY-TEXT
