@@ -58,6 +58,8 @@ def sentences(t, kinds=6):
     counts = [1, 1, 2, 2, 4, 5]
     flat = [token for token, n in zip(tokens, counts) for _ in range(n)]
     flat = [flat[i] for i in t.rng.permutation(len(flat))]
+    # of two equally frequent tokens the alphabet's second comes up first
+    t.require(all((flat.index(a) < flat.index(b)) == (a > b) for a, b in (tokens[0:2], tokens[2:4])))
     cut = t.integer(3, len(flat) - 3)
     return [flat[:cut], flat[cut:]], tokens
 
