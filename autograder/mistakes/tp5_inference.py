@@ -124,6 +124,9 @@ DECODER = [
     Mistake("decoder", "only-the-last-step",
             "You give the logits of the last step only. In training every step has a target, so every step needs its row.",
             swap=(LOGITS, "return self.dense_final(hdec_ts[-1:]), states")),
+    Mistake("decoder", "cell-state-lost-and-softmax",
+            "Two things at once: your decoder starts from a c of zeros, and it returns probabilities instead of logits.",
+            both=("cell-state-lost", "softmax")),
     Variant("decoder", "states unpacked", source=decoder('''
 h, c = states
 output, (h_new, c_new) = self.lstm(self.embedding(decoder_tokens), (h, c))
@@ -199,6 +202,12 @@ TRAINING_PASS = [
     Mistake("training-pass", "eos-ignored",
             "You leave EOS out of the loss. Then the network is never told to stop, and it will not.",
             swap=(LOSS, "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
+    Mistake("training-pass", "not-shifted-and-softmax",
+            "Two things at once: the decoder reads the very character that it should say, and there is a softmax before `cross_entropy`.",
+            both=("target-not-shifted", "softmax-before-cross-entropy")),
+    Mistake("training-pass", "cell-state-lost-and-eos-ignored",
+            "Two things at once: the decoder gets a c of zeros, and EOS is left out of the loss.",
+            both=("cell-state-lost", "eos-ignored")),
     Variant("training-pass", "classes on the second axis", source=forced('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
@@ -403,6 +412,12 @@ DECODE_SEQUENCE = [
     Mistake("decode-sequence", "henc-ts-forgotten",
             "You do not give `henc_ts` to the decoder's steps. Keep what `encode` returned, for all of them.",
             swap=(NEXT, "log_probabilities, states = decoder_step(model, tokens, states, None)")),
+    Mistake("decode-sequence", "never-still-and-never-ending",
+            "Two things at once: a sequence that has ended goes on talking, and the loop always runs to the limit. Nothing in your code reacts to EOS.",
+            both=("eos-does-not-stop", "always-to-the-limit")),
+    Mistake("decode-sequence", "eos-and-states",
+            "Two things at once: a sequence that has said EOS goes on talking, and every step starts from the encoder's states again.",
+            both=("eos-does-not-stop", "states-not-carried")),
     Variant("decode-sequence", "a for loop with a break", source=greedy('''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]
@@ -575,6 +590,9 @@ SCHEDULED_SAMPLING = [
     Mistake("scheduled-sampling", "henc-ts-forgotten",
             "You do not give `henc_ts` to the decoder.",
             swap=(CALL, "step_logits, states = model.decoder(tokens[None], states)")),
+    Mistake("scheduled-sampling", "inverted-and-not-carried",
+            "Two things at once: the coins are the wrong way round, and every step starts from the encoder's states again.",
+            both=("coins-inverted", "states-not-carried")),
     Variant("scheduled-sampling", "a list of tokens for each sequence", source=coined('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
@@ -810,6 +828,12 @@ BEAM_SEARCH = [
         log_probabilities[finished, model.EOS] = 0.0
         scores, best = (scores[:, None] + log_probabilities).flatten().topk(min(beam_width, log_probabilities.numel()))
         tokens, parents = best % V, best // V""")),
+    Mistake("beam-search", "states-and-length",
+            "Two things at once: the states do not follow their beginnings, and `alpha` is not used.",
+            both=("states-do-not-follow", "alpha-ignored")),
+    Mistake("beam-search", "states-and-characters",
+            "Two things at once: neither the states nor the characters so far follow the parents. Everything that belongs to a beginning has to.",
+            both=("states-do-not-follow", "characters-do-not-follow")),
     Variant("beam-search", "back-pointers followed at the end", source=search('''
 henc_ts, states = encode(model, encoder_tokens)
 device = encoder_tokens.device
