@@ -89,7 +89,15 @@ def _warm():
 
     torch.set_num_threads(1)
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimizer imports a good part of torch
-    return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}))
+
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui=None):
+            """There is no window here; `%matplotlib inline` is no error."""
+
+        def _showtraceback(self, *args, **kwargs):
+            """Errors are reported to the judge, not printed."""
+
+    return Shell.instance(config=Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}))
 
 
 def _fork(control, fd, shell, limits) -> bytes:
@@ -216,7 +224,6 @@ def _cell(message, shell):
     """Run the source of one cell; what it defines stays."""
     from tp.replay import describe_error
 
-    shell._showtraceback = lambda *args, **kwargs: None
     result = shell.run_cell(message["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     if error is None:

@@ -1,6 +1,6 @@
 """Read what a student handed in, and trust none of it.
 
-What counts is the source text of the code cells. A cell's ``grade_id`` says which released cell it was, and nothing
+What counts is the source text of the code cells. A cell's ``grade_id`` (or its id, where an editor dropped the metadata) says which released cell it was, and nothing
 more: tags, other metadata, outputs, the kernel's name are not looked at. The result is a plan: the sources to run,
 in order, ours in the place of given cells; and notes that tell the instructor what was unusual.
 """
@@ -43,10 +43,11 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         reason = "it is a symbolic link" if Path(path).is_symlink() else (error.strerror or "it cannot be read").lower()
         raise Unreadable(f"{path}: {reason}") from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(fd)
+        raise Unreadable(f"{path}: it is not a file")
     with os.fdopen(fd, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{path}: it is not a file")
         if status.st_size > MAX_BYTES:
             raise Unreadable(f"{path}: {status.st_size / 2**20:.0f} MiB; at most {MAX_BYTES // 2**20} MiB are read (clear the outputs and save again)")
         return file.read(MAX_BYTES + 1)
@@ -86,7 +87,7 @@ def _cell(cell):
         return None
     metadata = cell.get("metadata")
     ours = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    grade_id = ours.get("grade_id") if isinstance(ours, dict) else None
+    grade_id = ours.get("grade_id") if isinstance(ours, dict) else cell.get("id")  # the two are the same when we release
     text = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")  # lone surrogates cannot travel
     return {"type": cell.get("cell_type"), "source": text, "grade_id": grade_id if isinstance(grade_id, str) else None}
 

@@ -173,7 +173,7 @@ def _answer_in_another_cell(n):
     cell.source = "# see below"
 
 
-@full
+@noted
 def _renamed(n):
     n.cells[at(n, "double")].metadata.nbgrader.grade_id = "my-double"
 
