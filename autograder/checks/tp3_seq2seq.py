@@ -213,11 +213,10 @@ class StandInDecoder(nn.Module):
         return torch.log_softmax(self.writes(torch.stack(hidden)) * 3, dim=-1), h[None]
 
 
-def strings(t, alphabet, longest, n=12):
-    """Random strings over an alphabet: each character occurs, and the longest has exactly that length."""
-    texts = ["".join(t.choice(alphabet) for _ in range(t.integer(1, longest + 1))) for _ in range(n)]
-    texts += ["".join(alphabet[i:i + longest]) for i in range(0, len(alphabet), longest)]
-    return texts + [(alphabet * longest)[:longest]]
+def strings(t, alphabet, longest):
+    """32 random strings over an alphabet: each character occurs, and the longest has exactly that length."""
+    every = [alphabet[i:i + longest] for i in range(0, len(alphabet), longest)] + [(alphabet * longest)[:longest]]
+    return every + ["".join(t.choice(alphabet) for _ in range(t.integer(1, longest + 1))) for _ in range(32 - len(every))]
 
 
 class Setting:
@@ -231,10 +230,7 @@ class Setting:
         self.alphabet = sorted(answer + GO + EOS)
         t.standin("EncoderRNN", StandInEncoder)
         t.standin("DecoderRNN", StandInDecoder)
-        n = 24
-        X, y = strings(t, question, self.Te, n), strings(t, answer, self.Td - 2, n)
-        m = min(len(X), len(y))
-        self.model = t["Seq2seq"](X[-m:], y[-m:], self.H)
+        self.model = t["Seq2seq"](strings(t, question, self.Te), strings(t, answer, self.Td - 2), self.H)
         self.model.device = t.device
         self.model.to(t.device)
         t.weights(self.model, scale=0.6)
