@@ -414,7 +414,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # ## 5 · Train it, and measure it
 #
-# The classic recipe: five operators, 100 000 examples, a quarter of them held out, Adam with a learning rate of 0.01, teacher forcing, 256 hidden units. We train for 2 epochs, which is long enough to see where it leads (5 epochs lead to the same place). `REAL_RUN = False` takes 100 examples, to see that everything works.
+# The classic recipe: five operators, 100 000 examples, a quarter of them held out, Adam with a learning rate of 0.01, teacher forcing, 256 hidden units. We train for 2 epochs, long enough to see where it leads. `REAL_RUN = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
 REAL_RUN = True
@@ -505,6 +505,8 @@ if tp.done("encoder", "decoder", "seq2seq") and "classic" in globals():
 
 # %% [markdown]
 # ## 6 · A better recipe
+#
+# More of the same helps little: after 5 epochs we measured 16 % of the sums, 13 % of the differences, and next to nothing of the products and quotients.
 #
 # The network stays as you wrote it. What changes is what it is given, and how it is trained. Four levers:
 #
