@@ -12,7 +12,7 @@ from tp import compare
 
 from . import source, submission
 from .oracle import oracle
-from .sandbox import KernelLost, Limits, Sandbox
+from .sandbox import KernelLost, Limits, Sandbox, SandboxError
 
 
 def seed_of(secret: bytes, student: str, tp: str, data: bytes) -> str:
@@ -160,6 +160,8 @@ class _Bench:
             error = self.kernel.cell(step.source, self.sandbox.limits.cell_seconds)["error"]
         except KernelLost as lost:
             self.kernel = None
+            if number == 0 and step.kind == "given":  # nothing of the student's has run yet
+                raise SandboxError(f"the kernel does not survive the course's own first cell: {lost}") from None
             self.skipped[number] = lost
             self.notes.append(f"{_called(step)} was left out: {lost}")
             return False
