@@ -85,4 +85,5 @@ class Pictures:
         return save, axes
 
 
-main()
+if __name__ == "__main__":
+    main()

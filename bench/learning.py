@@ -211,12 +211,12 @@ def report(results, picture):
                          len(runs), spread([end["steps"] for end in ends], "{:.0f}")])
     figure, axes = picture(1, 5, "learning", sharey=True)
     for ax, operator in zip(axes, arithmetic.OPERATORS):
-        for runs in results.values():
+        for colour, runs in enumerate(results.values()):
             if operator in runs[0]["recipe"]["operators"]:
                 seconds = np.median([[p["seconds"] for p in run["curve"]] for run in runs], axis=0)
                 right = np.array([[100 * p["right"][operator] for p in run["curve"]] for run in runs])
-                line, = ax.plot(seconds, np.median(right, axis=0), marker="o", markersize=3, label=runs[0]["recipe"]["title"])
-                ax.fill_between(seconds, right.min(axis=0), right.max(axis=0), alpha=0.15, color=line.get_color())
+                ax.plot(seconds, np.median(right, axis=0), f"C{colour}o-", markersize=3, label=runs[0]["recipe"]["title"])
+                ax.fill_between(seconds, right.min(axis=0), right.max(axis=0), alpha=0.15, color=f"C{colour}")
         ax.set_title(operator)
         ax.set_xscale("log")
         ax.set_xlabel("CPU seconds")
