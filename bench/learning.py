@@ -23,6 +23,7 @@ from . import working
 from .measure import spread, store, stored, table
 
 TITLE = "Exact match against CPU seconds"
+TICKS = [10, 30, 100, 300]
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,8 @@ def report(results, picture):
                 ax.fill_between(seconds, right.min(axis=0), right.max(axis=0), alpha=0.15, color=f"C{colour}")
         ax.set_title(operator)
         ax.set_xscale("log")
+        ax.set_xticks(TICKS, TICKS)
+        ax.minorticks_off()
         ax.set_xlabel("CPU seconds")
     axes[0].set_ylabel("exact match, %")
     return (table(["recipe", "CPU seconds", "operator", "exact match, %", "right length and first digit, %", "seeds", "steps"], rows)
