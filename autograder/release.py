@@ -28,11 +28,17 @@ STUBS = Config({"ClearSolutions": {"code_stub": {"python": source.STUB}, "text_s
 
 
 def digest(name: str) -> str:
-    """The digest of everything that the notebooks and self-checks of a TP are made from."""
-    parts = [SOLUTIONS / name / f"{name}.py", ROOT / f"autograder/checks/{name}.py", ROOT / f"autograder/mistakes/{name}.py"]
-    parts += [ROOT / "autograder/release.py", ROOT / "autograder/tape.py", COURSE / "tp/replay.py"]
-    text = b"\0".join(path.read_bytes() if path.exists() else b"" for path in parts)
-    return hashlib.sha256(text).hexdigest()[:16]
+    """The digest of all three files of a TP: what verdicts and self-checks depend on."""
+    return _digest(SOLUTIONS / name / f"{name}.py", ROOT / f"autograder/checks/{name}.py", ROOT / f"autograder/mistakes/{name}.py")
+
+
+def source_digest(name: str) -> str:
+    """The digest of the source alone: what the notebooks depend on."""
+    return _digest(SOLUTIONS / name / f"{name}.py")
+
+
+def _digest(*paths):
+    return hashlib.sha256(b"\0".join(path.read_bytes() if path.exists() else b"" for path in paths)).hexdigest()[:16]
 
 
 def solution_notebook(name: str) -> nbformat.NotebookNode:
@@ -45,7 +51,7 @@ def solution_notebook(name: str) -> nbformat.NotebookNode:
         if cell.grade_id:
             made.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(made)
-    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": {"assignment": name, "made_from": digest(name)}}
+    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": {"assignment": name, "made_from": source_digest(name)}}
     notebook = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return notebook
@@ -109,12 +115,12 @@ def release(name: str, run: bool = True) -> list[str]:
 
 def stale(name: str) -> list[str]:
     """The generated files of a TP that were not made from its present sources."""
-    now, found = digest(name), []
+    found = []
     for path, executed in ((COURSE / name / f"{name}.ipynb", None), (SOLUTIONS / name / f"{name}.ipynb", True)):
         made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
-        if made.get("made_from") != now or made.get("executed") != executed:
+        if made.get("made_from") != source_digest(name) or made.get("executed") != executed:
             found.append(str(path.relative_to(ROOT)))
-    if selfchecks.made_from(name) != now:
+    if selfchecks.made_from(name) != digest(name):
         found.append(f"course/tp/selfchecks/{name}.bin")
     return found
 

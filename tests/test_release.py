@@ -6,7 +6,10 @@ import nbformat
 import pytest
 
 from autograder import release, selfchecks, source
+from autograder.oracle import oracle
 from autograder.source import COURSE, ROOT, SOLUTIONS
+from tp import compare, selfcheck
+from tp.replay import replay
 
 TPS = source.names()
 
@@ -29,6 +32,15 @@ def test_figures_are_all_there(name):
         drawn = (release.IMAGES / figure).read_bytes()
         for folder in (COURSE, SOLUTIONS):
             assert (folder / name / "figures" / figure).read_bytes() == drawn
+
+
+@pytest.mark.parametrize("name", TPS)
+def test_shipped_self_checks_pass_on_the_solution(name):
+    truth, data = oracle(name), selfcheck._data(name)
+    assert list(data["exercises"]) == truth.source.exercises
+    for exercise in data["exercises"].values():
+        for record in (record for check in exercise["checks"] for record in check["records"]):
+            assert compare.first_difference(record["expected"], replay(record["calls"], truth.namespace), record["specs"]) is None
 
 
 def telling_lines(cell):
