@@ -58,6 +58,11 @@ def test_staleness_is_noticed(copy_of_images, change, says):
     assert done.returncode == 1 and says in done.stdout
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("course/*/figures/*.svg")), ids=lambda path: f"{path.parts[-3]}/{path.stem}")
+def test_the_figures_beside_the_notebooks_are_the_same(path):
+    assert path.read_bytes() == (IMAGES / path.name).read_bytes(), "make notebooks"
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_says_in_words_what_it_shows(name):
     root = ET.parse(IMAGES / f"{name}.svg").getroot()
