@@ -12,7 +12,7 @@
 # - write six score functions and say what each of them sees;
 # - train a network that looks something up, and read its attention weights.
 #
-# **Time:** about 3 hours. **You need first:** TP1 (embeddings, a recurrence, the shapes of an LSTM).
+# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP1 (embeddings, a recurrence, the shapes of an LSTM).
 #
 # **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
 # D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP3 time comes first, as
@@ -62,15 +62,18 @@ def gen_data(N, d, low, high):
     return (data, target_idx), y
 
 
-def fit(net, make_batch, steps, title="", learning_rate=0.01):
-    """Train `net(data, target_idx) → logits` by cross-entropy, on a new batch from `make_batch()` at each step.
+def fit(net, make_batch, steps, title="", learning_rate=0.01, watch=None):
+    """Train `net(data, target_idx) → logits` by cross-entropy; each step has a new batch from `make_batch()`.
 
-    The learning rate falls in a straight line to 0, so that the last steps are small ones.
+    The learning rate falls in a straight line to 0, so that the last steps are small ones. `watch(step)`, if
+    given, is called before each step.
     """
     optimizer = torch.optim.Adam(net.parameters(), learning_rate)
-    net.train()
     view = tp.live(steps=steps, title=title)
     for step in view:
+        if watch is not None:
+            watch(step)
+        net.train()
         optimizer.param_groups[0]["lr"] = learning_rate * (1 - step / steps)
         (data, target_idx), y = make_batch()
         loss = F.cross_entropy(net(data, target_idx), y)
@@ -131,11 +134,11 @@ figure = Figure(figsize=(8, 2.4), layout="constrained")
 for ax, (d, by_index) in zip(figure.subplots(1, 4, sharey=True), bottleneck.items()):
     ax.bar(range(d), by_index, color="#0B62A4")
     ax.axhline(0.1, color="#5B6070", linestyle="--", linewidth=1)
-    ax.set(title=f"{d} digits", xlabel="index asked for", ylim=(0, 1.02))
+    ax.set(title=f"{d} digits", xlabel="index asked for", ylim=(0, 1.02), xticks=[0, d - 1])
     ax.spines[["top", "right"]].set_visible(False)
 figure.axes[0].set_ylabel("accuracy")
-tp.plots.show(figure, "Accuracy by index, one panel per length. The dashed line is guessing. "
-              + " ".join(f"{d} digits: {b[0]:.2f} for the first, {b[-1]:.2f} for the last." for d, b in bottleneck.items()));
+said = [f"{d} digits: {b[0]:.2f} for the first, {b[-1]:.2f} for the last." for d, b in bottleneck.items()]
+tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is guessing. " + " ".join(said));
 
 # %% [markdown]
 # The last digits are remembered, the first ones are written over. With a larger vector or a longer training the bars
@@ -241,8 +244,9 @@ tp.check("scores")
 # %% demo="example-scores"
 if tp.done("scores"):
     scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
-    tp.table([(name, str(vector.tolist()), score) for name, vector, score in zip(EXAMPLE_NAMES, EXAMPLE_ENC, scores)],
-             header=("vector", "its entries", "score"), caption="Step 1: the decoder vector is (10, 5, 10)")
+    entries = [str(vector.tolist()) for vector in EXAMPLE_ENC]
+    tp.table(zip(EXAMPLE_NAMES, entries, scores), header=("vector", "its entries", "score"),
+             caption="Step 1: scores for the decoder vector (10, 5, 10)")
 
 # %% [markdown]
 # ![Step 1: above each of the four encoder vectors stands its dot product with the decoder vector: 15, 60, 15 and 35.](figures/attention_steps_1.svg)
@@ -326,8 +330,8 @@ if tp.done("scores", "weights"):
     ax.axhline(0.25, color="#5B6070", linewidth=0.8)
     ax.set(xscale="log", xlabel="temperature", ylabel="attention weight")
     ax.legend(frameon=False)
-    tp.plots.show(figure, "Weights against temperature from 1 to 1000. At 1, h2 has weight 1 and the others nearly 0. "
-                  "They come together above 10; at 1000 all four are near one quarter. h1 and h3, with equal scores, lie on one line.");
+    tp.plots.show(figure, "Weights against temperature, 1 to 1000. At 1, h2 has weight 1 and the others nearly 0. "
+                  "They come together above 10; at 1000 all are near one quarter. h1 and h3 lie on one line.");
 
 # %% [markdown]
 # Small is not zero: the first weight is 2.9e-20, the fourth is half a billion times larger than the first. Yet both are
@@ -768,7 +772,10 @@ def general_score(hdec_ts, henc_ts, W_a):
 
 
 def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
-    """hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,) → scores (B, T, S): v_aᵀ tanh(W_a s + U_a h)."""
+    """v_aᵀ tanh(W_a s + U_a h) for every pair of timesteps.
+
+    hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,) → scores (B, T, S).
+    """
     # TODO
     ### BEGIN SOLUTION
     from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)  # (B, T, 1, A)
@@ -778,7 +785,7 @@ def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
 
 
 def location_score(hdec_ts, W_a):
-    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): one score per source position, from the decoder alone."""
+    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): the entries of W_a s, from the decoder alone."""
     # TODO
     ### BEGIN SOLUTION
     return torch.einsum("bth,sh->bts", hdec_ts, W_a)
@@ -799,7 +806,8 @@ tp.check("learned-scores")
 if tp.done("plain-scores", "learned-scores"):
     s = torch.tensor([1.0, 1.0, 1.0, 1.0])
     fit_names = ["equal", "3 × longer", "near", "right angle", "opposite", "zero"]
-    h = torch.stack([s, 3 * s, torch.tensor([1.0, 1.0, 1.0, 0.0]), torch.tensor([1.0, -1.0, 1.0, -1.0]), -s, 0 * s])
+    near, right_angle = torch.tensor([1.0, 1.0, 1.0, 0.0]), torch.tensor([1.0, -1.0, 1.0, -1.0])
+    h = torch.stack([s, 3 * s, near, right_angle, -s, 0 * s])
     s, h = s.view(1, 1, 4), h.unsqueeze(0)  # (B, T, H), (B, S, H)
     W, U, v = torch.randn(5, 4), torch.randn(5, 4), torch.randn(5)  # untrained
     six = {"dot": dot_score(s, h), "scaled dot": scaled_dot_score(s, h), "cosine": cosine_score(s, h),
@@ -814,9 +822,10 @@ if tp.done("plain-scores", "learned-scores"):
         ax.tick_params(axis="x", rotation=60)
         ax.spines[["top", "right"]].set_visible(False)
     figure.supylabel("attention weight")
-    tp.plots.show(figure, "Attention weights of six score functions on the same six encoder vectors. " + " ".join(
-        f"{name}: highest on {fit_names[int(weights.argmax())]} ({weights.max():.2f})." for name, weights in six.items()),
-        (["score", *fit_names], [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]));
+    said = [f"{name}: highest on {fit_names[int(w.argmax())]} ({w.max():.2f})." for name, w in six.items()]
+    rows = [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]
+    tp.plots.show(figure, "Attention weights of six score functions on the same six encoder vectors. " + " ".join(said),
+                  (["score", *fit_names], rows));
 
 # %% [markdown]
 # - *Dot* loves long vectors: three times longer is three times the score. *Scaled dot* is softer, in the same order.
@@ -1016,8 +1025,16 @@ if tp.done("net"):
         rows = torch.randint(0, 5000, (128,))
         return (train_data[rows], train_idx[rows]), train_y[rows]
 
+    row = test_data[:1].expand(10, 10)  # one row of digits, asked for each of its ten positions
+    maps = {}
+
+    def keep_map(step):
+        if step in (0, 20, 60, 100):
+            hits(net, row, torch.arange(10), row[0])
+            maps[f"step {step}"] = net.attention_weights
+
     net = good_start(Net())
-    fit(net, train_batch, steps=400, title="look-up by attention").plot()
+    fit(net, train_batch, steps=400, title="look-up by attention", watch=keep_map).plot()
     print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
@@ -1026,41 +1043,46 @@ if tp.done("net"):
 
 # %% demo="lookup-heatmap"
 if tp.done("net"):
-    row = test_data[:1].expand(10, 10)
     net.eval()
     with torch.no_grad():
-        answers = net(row, torch.arange(10)).argmax(dim=1)
+        answers = net(row, torch.arange(10)).argmax(dim=1).tolist()
     columns = [f"{i}: {digit}" for i, digit in enumerate(row[0].tolist())]
-    tp.attention_heatmap(net.attention_weights, columns,
-                         [f"index {i} → {a}" for i, a in enumerate(answers.tolist())],
-                         title="one row of digits, ten questions")
+    questions = [f"index {i} → {answer}" for i, answer in enumerate(answers)]
+    tp.attention_heatmap(net.attention_weights, columns, questions, title="one row of digits, ten questions")
 
 # %% [markdown]
-# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it.
+# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it. Is it so
+# in every row?
 
 # %% demo="lookup-brightest"
 if tp.done("net"):
     hits(net, test_data, test_idx, test_y)
-    brightest = net.attention_weights.argmax(dim=1) == test_idx
-    near = (net.attention_weights.argmax(dim=1) - test_idx).abs() <= 1
-    tp.table([("at the index itself", brightest.float().mean()), ("there or next to it", near.float().mean())],
+    away = (net.attention_weights.argmax(dim=1) - test_idx).abs()
+    tp.table([("at the index itself", (away == 0).float().mean()), ("next to it", (away == 1).float().mean())],
              header=("the brightest column is", "share of 5000 rows"))
 
+# %% [markdown]
+# During the training we kept some maps of the same row. Compare them from left to right:
+
+# %% demo="lookup-growing"
+if tp.done("net"):
+    tp.plots.attention_heatmaps(maps, [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)])
+
 # %% [markdown] answer="read-weights" points=2
-# **Question 4.** Where in the heatmap is the network less sure, and what could be the reason? The brightest column shows where
-# the network looked. Does it prove that the answer came from the digit in that column alone? (Think of what one hidden vector of
-# a bidirectional LSTM contains.)
+# **Question 4.** Which positions does the network find first, which ones last, and what could be the reason? In the finished map, the
+# brightest column shows where the network looked. Does it prove that the answer came from the digit in that column alone? (Think
+# of what one hidden vector of a bidirectional LSTM contains.)
 #
 # ### BEGIN SOLUTION
-# The rows in the middle are usually less sharp than the first and the last ones: at both ends one direction of the LSTM has made
-# only a few steps, so the position is easy to count, while in the middle both directions are far from their ends (what is seen in
-# one's own figure counts). It does not prove it: a hidden vector is not its token. The one at column 4 has read everything
-# from the left up to 4 and everything from the right down to 4; a neighbouring column can carry the digit too, and the
-# network may spread its weight over both. Attention weights show where information was taken from; which information it was must
-# be tested, for example by changing that digit and looking whether the answer follows.
+# The two ends come first (often within 20 steps), the middle last. At position 0 the forward LSTM has made one step only, and at
+# position 9 the backward one: there the hidden vector differs from all others, whatever the digits are. In the middle both
+# directions have read several digits, and must have learned to count them. It does not prove it: a hidden vector is not its
+# token. The one at column 4 has read everything from the left up to 4 and everything from the right down to 4, so a neighbouring
+# column can carry the digit too. Attention weights show where information was taken from; which information it was must be
+# tested, for example by changing that digit and looking whether the answer follows.
 #
-# **Rubric.** 1 point: an observation taken from the figure, with a reason. 1 point: the hidden vectors mix several positions, so
-# weights are evidence, not proof (or: a test by changing the input).
+# **Rubric.** 1 point: the ends first, the middle last, with a reason (few steps from one end, against counting). 1 point: the hidden
+# vectors mix several positions, so weights are evidence, not proof (or: a test by changing the input).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1170,7 +1192,8 @@ if tp.done("content-only"):
         with torch.no_grad():
             bag(row, torch.arange(10))
         maps[title] = bag.attention_weights
-    tp.plots.attention_heatmaps(maps, [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)])
+    digits, questions = [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)]
+    tp.plots.attention_heatmaps(maps, digits, questions)
 
 # %% [markdown]
 # Without positions, equal digits get equal weights, wherever they stand, and the network reaches what counting can reach, not
