@@ -115,7 +115,7 @@ class _Grammar:
         english, french = self.clause(tense, question)
         if tense in TIMES and self.chance(.25):
             english, french = self.add_time(english, french, tense, front=question is None and self.chance(.5))
-        elif question is None and self.chance(.25):
+        elif question is None and self.chance(.15):
             conjunction, translation = self.pick(CONJUNCTIONS)
             word = _Word(conjunction)
             more_english, more_french = self.clause(self.pick(_TENSES), None)
@@ -235,8 +235,8 @@ class _Grammar:
         noun = self.pick(_NOUNS[kind])
         row = self.rng.choices(*((_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)))[0]
         plural = row[0] == "-" or (row[1] != "-" and self.chance(.4))
-        before = [self.pick(_BEFORE[kind])] if self.chance(.22) else []
-        after = [self.pick(_AFTER[kind])] if _AFTER[kind] and self.chance(.22) else []
+        before = [self.pick(_BEFORE[kind])] if self.chance(.2) else []
+        after = [self.pick(_AFTER[kind])] if _AFTER[kind] and self.chance(.2) else []
         self.lemmas += [word.english for word in before + after] + [noun.singular]
 
         determiner = _Word(row[1] if plural else row[0])

@@ -1078,7 +1078,7 @@ if tp.done(*ALL):
             rows.append(attention_weights[0])
             said.append(target_vocabulary.tokens[tokens.item()])
             print(f"{said[-1]:>10} ← {source_tokens[attention_weights[0].argmax()]} ({attention_weights[0].max().item():.2f})")
-    tp.attention_heatmap(torch.stack(rows), source_tokens, said, title=sentence)
+    tp.attention_heatmap(torch.stack(rows), source_tokens, said, title=sentence.rstrip("."))
 
 # %% [markdown] covers="29"
 # ### Exercise 15 · Score an alignment
