@@ -844,24 +844,25 @@ def build(decoder_class=PlainDecoder, score_class=DotScore, embedding_size=64, h
     return Translator(encoder, decoder).to(device)
 
 
-def learn(model, seconds, title, rate=1e-2, ratio=1.0, longest=22, dataset=None):
-    """Train `model` with Adam on both its parts for some seconds; sentences grow up to `longest` in the first 40 %."""
-    view = tp.live(seconds=seconds, title=title)
+def learn(model, dataset, view, rate=1e-2, ratio=1.0, longest=22, seed=0):
+    """Train `model` with Adam on both its parts until `view` ends; sentences grow up to `longest` in the first 40 %."""
     limit = lambda: 7 + (longest - 7) * min(1, view.progress() / 0.4)
-    batches = batches_of(dataset or train_set, longest=limit)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    train(model, batches, optimizer, warm_cosine(optimizer, view), view, ratio)
-    return view
+    train(model, batches_of(dataset, longest=limit, seed=seed), optimizer, warm_cosine(optimizer, view), view, ratio)
 
 # %% training="train-plain" covers="22,23,24"
 if tp.done(*ALL):
     model = build()
-    learn(model, 70, "plain decoder, dot score").plot()
+    view = tp.live(seconds=70, title="plain decoder, dot score")
+    learn(model, train_set, view)
+    view.plot()
 
 # %% training="train-paper" covers="22,23,24"
 if tp.done(*ALL):
     paper = build(PaperDecoder, AdditiveScore)
-    learn(paper, 45, "the paper's decoder, additive score").plot()
+    view = tp.live(seconds=45, title="the paper's decoder, additive score")
+    learn(paper, train_set, view)
+    view.plot()
 
 # %% [markdown] covers="25"
 # ## 8 · Decoding and evaluation
@@ -1034,7 +1035,9 @@ class BottleneckDecoder(nn.Module):
 # %% training="train-bottleneck" covers="27"
 if tp.done(*ALL, "bleu"):
     bottleneck = build(BottleneckDecoder, hidden_size=256)
-    learn(bottleneck, 45, "without attention").plot()
+    view = tp.live(seconds=45, title="without attention")
+    learn(bottleneck, train_set, view)
+    view.plot()
 
     def by_length(model):
         """BLEU on the test set, for sources of up to 6, 9, 12 and more tokens (EOS counted)."""
@@ -1172,7 +1175,8 @@ def compare_settings(name, settings, seconds=3.5, seed=0):
     for label, chosen in settings.items():
         parts = {key: chosen[key] for key in ("hidden_size", "decoder_class", "score_class") if key in chosen}
         model = build(**parts, seed=seed)
-        view = learn(model, seconds, f"{name} = {label}", rate=chosen.get("rate", 1e-2), ratio=chosen.get("ratio", 1.0), longest=9, dataset=short)
+        view = tp.live(seconds=seconds, title=f"{name} = {label}")
+        learn(model, short, view, rate=chosen.get("rate", 1e-2), ratio=chosen.get("ratio", 1.0), longest=9)
         exact, bleu, _, _ = judged(model, held_out)
         series[label] = [value for _, value in view.history["loss"]]
         rows.append([label, view.step, round(view.mean("loss"), 3), f"{exact:.0%}", round(bleu, 1)])
@@ -1256,9 +1260,10 @@ def start_as_sutskever(model):
 
 def train_by(recipe, model, dataset, seconds):
     """Train a model by "ours", "Bahdanau 2015" or "Sutskever 2014"."""
-    if recipe == "ours":
-        return learn(model, seconds, recipe, longest=9, dataset=dataset)
     view = tp.live(seconds=seconds, title=recipe)
+    if recipe == "ours":
+        learn(model, dataset, view, longest=9)
+        return view
     if recipe == "Bahdanau 2015":
         start_as_bahdanau(model)
         optimizer, max_norm = torch.optim.Adadelta(model.parameters(), lr=1.0, rho=0.95, eps=1e-6), 1.0
