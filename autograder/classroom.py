@@ -7,6 +7,9 @@ whatever a stopped run left undone, the next one does.
 
 import functools
 import logging
+import multiprocessing
+import signal
+import threading
 import warnings
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -127,7 +130,7 @@ def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cp
         else:
             waiting.append(one)
     own = executor is None and bool(waiting)
-    executor = ProcessPoolExecutor(min(jobs, len(waiting))) if own else executor
+    executor = _processes(min(jobs, len(waiting))) if own else executor
     try:
         for one, verdict, problem, seconds in _judged(executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
             tell(Outcome(one, problem=problem) if problem else _entered(course, one, verdict, seconds))
@@ -175,11 +178,16 @@ def _entered(course, handed, verdict, seconds):
     return Outcome(handed, verdict, seconds=seconds)
 
 
+def _processes(jobs):
+    """Workers of this machine: started fresh, so that no thread of torch's is forked; an interrupt is the parent's to handle."""
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+
+
 @functools.cache
-def _judge(device, isolated, limits) -> Judge:
+def _judge(device, isolated, limits, thread) -> Judge:
     return Judge(limits, device, isolated)
 
 
 def judge_one(data: bytes, unreadable: str | None, tp: str, seed: str, what: str, device: str, isolated: bool, limits: Limits) -> dict:
-    """The verdict on one submission; runs in a worker, which keeps its warm sandbox from one to the next."""
-    return marking.judged(_judge(device, isolated, limits), data, unreadable, tp, seed, what)
+    """The verdict on one submission; runs in a worker, each thread of which keeps its warm sandbox from one to the next."""
+    return marking.judged(_judge(device, isolated, limits, threading.get_ident()), data, unreadable, tp, seed, what)

@@ -105,7 +105,7 @@ def _cluster(client_class, address):
     @contextlib.contextmanager
     def connected():
         try:
-            client = client_class(address, timeout="20s")
+            client = client_class(address, timeout="10s")
         except OSError:
             raise SandboxError(f"no scheduler answers at {address}") from None
         with client, client.get_executor(pure=False, retries=3) as executor:

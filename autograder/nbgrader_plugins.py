@@ -7,6 +7,7 @@ rebuilds every submission on the released notebook, and `SaveVerdict` writes the
 import atexit
 import os
 import stat
+import sysconfig
 from functools import cache
 from pathlib import Path
 
@@ -49,15 +50,13 @@ def configure(config, root: Path) -> None:
             setattr(config[section], name, value)
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
-    os.environ["PATH"] = os.pathsep.join([_programs(), os.environ.get("PATH", "")])
+    find_alembic()
     _copy_plain_files_only()
 
 
-def _programs():
-    """Where this environment keeps its programs: nbgrader calls `alembic` by name."""
-    import sysconfig
-
-    return sysconfig.get_path("scripts")
+def find_alembic() -> None:
+    """nbgrader calls `alembic` by name when it makes a gradebook: put this environment's programs on the path."""
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
 
 
 def _copy_plain_files_only():

@@ -5,6 +5,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
+from autograder.nbgrader_plugins import find_alembic
+
 SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
 HIDDEN = "### BEGIN HIDDEN TESTS\nassert double(21) == 42\n### END HIDDEN TESTS"
 
@@ -35,6 +37,7 @@ def stock(tmp_path_factory):
     from nbgrader.converters import Autograde, GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
 
+    find_alembic()
     root = tmp_path_factory.mktemp("stock")
     (root / "source" / "ps").mkdir(parents=True)
     cells = [new_code_cell(SOLUTION, metadata=metadata("double", solution=True)),
