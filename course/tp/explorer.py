@@ -247,6 +247,7 @@ class Controls:
     def __init__(self, explorer):
         import ipywidgets as w
         self.explorer = explorer
+        self.following = False  # true while the widgets follow the explorer, and must not lead it
         wide = {"description_width": "4em"}
         self.text = w.Text(explorer.text, description="Input", continuous_update=False, style=wide)
         self.model = w.Dropdown(options=list(explorer.models), value=explorer.model, description="Model", style=wide)
@@ -266,15 +267,17 @@ class Controls:
         self.refresh()
 
     def set(self, field, value):
-        if getattr(self.explorer, field) != value:
+        if not self.following and getattr(self.explorer, field) != value:
             setattr(self.explorer, field, value)
 
     def refresh(self):
         """Bring the widgets in line with the explorer."""
         explorer = self.explorer
+        self.following = True
         self.text.value, self.model.value = explorer.text, explorer.model
         self.slider.max = max(len(explorer.steps), 1)
         self.slider.value = explorer.step + 1
+        self.following = False
         self.beam.layout.display = None if any(step.beam for step in explorer.steps) else "none"
         self.step.value = explorer.step_html(self.beam.value)
 
