@@ -919,9 +919,9 @@ print("the weights add up to", round(attention_weights.sum().item(), 4))
 
 # %% demo="lookup-7-trap"
 three = torch.tensordot(torch.randn(3, 64), torch.randn(3, 10, 64), dims=([1], [2]))
-print("tensordot of (3, 64) and (3, 10, 64):", tuple(three.shape), " every query met every row, its own or not")
+print("tensordot of (3, 64) and (3, 10, 64):", tuple(three.shape))
 weights = torch.rand(3, 3)
-print("divided by .sum(1):", (weights / weights.sum(1)).sum(1).tolist(), " the rows do not add up to 1")
+print("after the division by .sum(1), the rows add up to", (weights / weights.sum(1)).sum(1).tolist())
 
 # %% [markdown]
 # Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the division
@@ -933,7 +933,8 @@ print("divided by .sum(1):", (weights / weights.sum(1)).sum(1).tolist(), " the r
 # %% demo="lookup-8-answer"
 output_layer = nn.Linear(64, 10)
 logits = output_layer(context_vector)
-print("logits", tuple(logits.shape), " probabilities add up to", round(torch.softmax(logits, dim=1).sum().item(), 4))
+print("logits", tuple(logits.shape))
+print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).argmax(dim=1).item())
 
 # %% [markdown]
 # ### Exercise 9 · The same as one module
@@ -1025,24 +1026,26 @@ if tp.done("net"):
         rows = torch.randint(0, 5000, (128,))
         return (train_data[rows], train_idx[rows]), train_y[rows]
 
-    row = test_data[:1].expand(10, 10)  # one row of digits, asked for each of its ten positions
     maps = {}
 
     def keep_map(step):
+        """Now and then, the mean weights of a thousand rows, by the index asked for: (10, 10)."""
         if step in (0, 20, 60, 100):
-            hits(net, row, torch.arange(10), row[0])
-            maps[f"step {step}"] = net.attention_weights
+            hits(net, test_data[:1000], test_idx[:1000], test_y[:1000])
+            by_index = [net.attention_weights[test_idx[:1000] == i].mean(dim=0) for i in range(10)]
+            maps[f"step {step}"] = torch.stack(by_index)
 
     net = good_start(Net())
     fit(net, train_batch, steps=400, title="look-up by attention", watch=keep_map).plot()
     print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
-# The loss first hesitates, then falls: the network has found out how to count. Now look at *where* it looks. We take one row of
+# The loss falls to nearly nothing: the network has found out how to count. Now look at *where* it looks. We take one row of
 # digits, and ask for each of its ten positions in turn.
 
 # %% demo="lookup-heatmap"
 if tp.done("net"):
+    row = test_data[:1].expand(10, 10)
     net.eval()
     with torch.no_grad():
         answers = net(row, torch.arange(10)).argmax(dim=1).tolist()
@@ -1062,27 +1065,28 @@ if tp.done("net"):
              header=("the brightest column is", "share of 5000 rows"))
 
 # %% [markdown]
-# During the training we kept some maps of the same row. Compare them from left to right:
+# During the training we kept some maps, each the mean over a thousand rows. This is how the diagonal grew:
 
 # %% demo="lookup-growing"
 if tp.done("net"):
-    tp.plots.attention_heatmaps(maps, [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)])
+    positions, questions = [str(i) for i in range(10)], [f"index {i}" for i in range(10)]
+    tp.plots.attention_heatmaps(maps, positions, questions, columns=2)
 
 # %% [markdown] answer="read-weights" points=2
-# **Question 4.** Which positions does the network find first, which ones last, and what could be the reason? In the finished map, the
-# brightest column shows where the network looked. Does it prove that the answer came from the digit in that column alone? (Think
-# of what one hidden vector of a bidirectional LSTM contains.)
+# **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In the finished
+# map, the brightest column shows where the network looked. Does it prove that the answer came from the digit in that column alone?
+# (Think of what one hidden vector of a bidirectional LSTM contains.)
 #
 # ### BEGIN SOLUTION
-# The two ends come first (often within 20 steps), the middle last. At position 0 the forward LSTM has made one step only, and at
-# position 9 the backward one: there the hidden vector differs from all others, whatever the digits are. In the middle both
-# directions have read several digits, and must have learned to count them. It does not prove it: a hidden vector is not its
-# token. The one at column 4 has read everything from the left up to 4 and everything from the right down to 4, so a neighbouring
-# column can carry the digit too. Attention weights show where information was taken from; which information it was must be
-# tested, for example by changing that digit and looking whether the answer follows.
+# The two ends come first, within some 20 steps. At position 0 the forward LSTM has made one step only, and at position 9 the backward
+# one: there the hidden vector differs from all others, whatever the digits are. The others begin as a broad band (the network knows
+# roughly where) that narrows as the LSTM learns to count; which inner position is last differs from run to run. It does not prove it:
+# a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and everything from the right down to
+# 4, so a neighbouring column can carry the digit too. Attention weights show where information was taken from; which information it
+# was must be tested, for example by changing that digit and looking whether the answer follows.
 #
-# **Rubric.** 1 point: the ends first, the middle last, with a reason (few steps from one end, against counting). 1 point: the hidden
-# vectors mix several positions, so weights are evidence, not proof (or: a test by changing the input).
+# **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point: the hidden vectors
+# mix several positions, so weights are evidence, not proof (or: a test by changing the input).
 # ### END SOLUTION
 
 # %% [markdown]
