@@ -5,12 +5,12 @@ words that it comes from, so that the alignment is known by construction. It has
 more than a word list: gender and number agreement, adjectives before and after the noun, negation around
 the verb, elision and contraction (l', du, aux), pronouns that move before the verb, compound tenses.
 
->>> corpus = load(1000, 100, 100, seed=0)
->>> corpus.train[0].source, corpus.train[0].target     # doctest: +SKIP
-('She does not see the red apple.', 'Elle ne voit pas la pomme rouge.')
+    corpus = load(1000, 100, 100, seed=0)
+    corpus.train[0].source, corpus.train[0].target     # 'She does not …', 'Elle ne … pas …'
 """
 
 import hashlib
+import itertools
 import random
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ from .lexicon import (ADJECTIVES, ALLER, AVOIR, BE, CONJUNCTIONS, DETERMINERS, E
 
 MIN_WORDS, MAX_WORDS = 3, 20    # a side, final mark not counted
 
-_ELIDED = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me": "m'", "que": "qu'"}
-_BEFORE_VOWEL = _ELIDED | {"ce": "cet", "ma": "mon", "sa": "son"}
+_BEFORE_VOWEL = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me": "m'", "que": "qu'",
+                 "ce": "cet", "ma": "mon", "sa": "son"}
 _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
 _TENSES = ("present",) * 5 + ("past",) * 4 + ("future", *MODALS)
@@ -29,9 +29,11 @@ _VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in ("
 _BEFORE = {kind: [a for a in ADJECTIVES if a.place == "before" and kind in a.kinds] for kind in _NOUNS}
 _MOODS = [a for a in ADJECTIVES if {"person", "animal"} <= a.kinds]
 _AFTER = {kind: [a for a in ADJECTIVES if a.place == "after" and kind in a.kinds] for kind in _NOUNS}
-_DETERMINERS, _WEIGHTS = zip(*((row, {"the": 8, "a": 5}.get(row[0], 1)) for row in DETERMINERS.values()))
-_DEFINITE, _DEFINITE_WEIGHTS = zip(*((row, {"the": 8}.get(row[0], 1)) for row in DETERMINERS.values()
-                                     if row[0] != "a" and row[1] != "many"))
+# Determiners with their cumulative weights; after "of", "to" and "near" stand those that need no partitive.
+_DETERMINERS = list(DETERMINERS.values())
+_DEFINITE = [row for row in _DETERMINERS if row[0] != "a" and row[1] != "many"]
+_WEIGHTS, _DEFINITE_WEIGHTS = (list(itertools.accumulate({"the": 8, "a": 5}.get(row[0], 1) for row in rows))
+                               for rows in (_DETERMINERS, _DEFINITE))
 
 
 class Pair(NamedTuple):
@@ -233,7 +235,8 @@ class _Grammar:
     def noun_phrase(self, kind, negated=False, definite=False):
         """Determiner, adjectives and noun: "the small red cars", "les petites voitures rouges"."""
         noun = self.pick(_NOUNS[kind])
-        row = self.rng.choices(*((_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)))[0]
+        rows, weights = (_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)
+        row = self.rng.choices(rows, cum_weights=weights)[0]
         plural = row[0] == "-" or (row[1] != "-" and self.chance(.4))
         before = [self.pick(_BEFORE[kind])] if self.chance(.2) else []
         after = [self.pick(_AFTER[kind])] if _AFTER[kind] and self.chance(.2) else []

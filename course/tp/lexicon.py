@@ -100,6 +100,7 @@ river rivers rivière rivières f place
 hotel hotels hôtel hôtels m place
 """)]
 
+# The nouns that an adjective may stand with.
 _KINDS = {"all": "person animal food thing place", "living": "person animal", "things": "food thing place",
           "coloured": "animal food thing place", "person": "person"}
 

@@ -1014,6 +1014,8 @@ if tp.done(*ALL, "bleu"):
 #
 # ![A translation squeezed through one vector: however long the sentence, the decoder gets the same number of values.](figures/translation_bottleneck.svg)
 #
+# ![The model of Sutskever, Vinyals and Le: one recurrent network reads the source, a second one starts from its last state and writes the target.](figures/sutskever_model.svg)
+#
 # The next decoder gets one vector from the encoder, its first state, and nothing else: this is the model of Sutskever, Vinyals and Le in small. To be fair it has twice as many units.
 # Then both are judged by the length of the source.
 
@@ -1264,14 +1266,15 @@ def train_by(recipe, model, dataset, seconds):
     if recipe == "ours":
         learn(model, dataset, view, longest=9)
         return view
+    # The papers sum the loss over the tokens of a sentence; ours is a mean over tokens. So their gradient is `tokens` times ours.
+    tokens = sum(len(target) for _, target in dataset.ids) / len(dataset)
     if recipe == "Bahdanau 2015":
         start_as_bahdanau(model)
-        optimizer, max_norm = torch.optim.Adadelta(model.parameters(), lr=1.0, rho=0.95, eps=1e-6), 1.0
+        optimizer, max_norm = torch.optim.Adadelta(model.parameters(), lr=1.0, rho=0.95, eps=1e-6), 1 / tokens
         batches, factor = batches_of(dataset, batch_size=80), lambda step: 1.0
     else:
         start_as_sutskever(model)
-        # Our loss is a mean over tokens; the paper's g is a sum over sentences divided by their number: about ten times as much.
-        optimizer, max_norm = torch.optim.SGD(model.parameters(), lr=0.7), 5.0
+        optimizer, max_norm = torch.optim.SGD(model.parameters(), lr=0.7 * tokens), 5 / tokens
         batches = batches_of(dataset, batch_size=128)
         factor = lambda step: 0.5 ** max(0, math.ceil((view.progress() * 7.5 - 5) / 0.5))
         batches = ((reversed_sources(source, lengths), lengths, target) for source, lengths, target in batches)
