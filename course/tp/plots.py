@@ -51,10 +51,10 @@ def somebody_watches():
     return running is not None and bool(getattr(running, "_allow_stdin", False))
 
 
-def png(figure):
+def png(figure, dpi=DPI):
     """The figure as the bytes of a PNG."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
+    figure.savefig(buffer, format="png", dpi=dpi, facecolor="white")
     return buffer.getvalue()
 
 
@@ -70,23 +70,27 @@ class Picture:
     def ax(self):
         return self.figure.axes[0]
 
-    def bundle(self, image=None, kind="png"):
-        """What a notebook shows: HTML with alt text and table; the bare image where HTML is not trusted."""
-        still = png(self.figure)
-        width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
-        source = "data:image/{};base64,{}".format
-        tag = (f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" '
-               f'style="max-width:100%;height:auto;background:white" '
-               f'src="{source(kind, base64.b64encode(image or still).decode())}">')
-        if image:  # something that moves: whoever asked for less motion gets the still
-            tag = (f'<picture><source media="(prefers-reduced-motion: reduce)" '
-                   f'srcset="{source("png", base64.b64encode(still).decode())}">{tag}</picture>')
+    def bundle(self, moving=None):
+        """What a notebook shows: HTML with alt text and table; the bare image where HTML is not trusted.
+
+        `moving` is a GIF of the same; whoever asked for less motion gets the still, and closing it stops it.
+        """
+        still = base64.b64encode(png(self.figure)).decode()
+        style = "max-width:100%;height:auto;background:white"
+        if moving is None:
+            width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
+            tag = (f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" style="{style}" '
+                   f'src="data:image/png;base64,{still}">')
+        else:
+            tag = ('<details open><summary>Animation; close it to stop</summary><picture>'
+                   f'<source media="(prefers-reduced-motion: reduce)" srcset="data:image/png;base64,{still}">'
+                   f'<img alt="{html.escape(self.alt)}" style="{style}" '
+                   f'src="data:image/gif;base64,{base64.b64encode(moving).decode()}"></picture></details>')
         if self.data:
             header, rows = self.data
             tag += ("<details><summary>The same as a table</summary>"
                     + html_table(rows, header) + "</details>")
-        return {"text/html": f"<div>{tag}</div>", "image/png": base64.b64encode(still).decode(),
-                "text/plain": self.alt}
+        return {"text/html": f"<div>{tag}</div>", "image/png": still, "text/plain": self.alt}
 
     def _ipython_display_(self):
         """Silent: a picture has been shown when it was made, and need not be shown again as a value."""
@@ -372,10 +376,10 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
         figure, (ax,), scale = figure_for(1, source, target)
         weights, _, _ = as_weights(maps[name], source_tokens, target_tokens)
         draw_scale(scale, draw_map(ax, weights, source, target, str(name), numbers=False))
-        frames.append(Image.open(io.BytesIO(png(figure))).convert("P", palette=Image.Palette.ADAPTIVE))
+        frames.append(Image.open(io.BytesIO(png(figure, dpi=96))).convert("P", palette=Image.Palette.ADAPTIVE))
     moving = io.BytesIO()
     pace = round(1000 * seconds_per_map)
     frames[0].save(moving, format="GIF", save_all=True, append_images=frames[1:], loop=0,
                    duration=[pace] * (len(frames) - 1) + [4 * pace])
-    present(picture.bundle(moving.getvalue(), "gif"), alt)
+    present(picture.bundle(moving.getvalue()), alt)
     return picture
