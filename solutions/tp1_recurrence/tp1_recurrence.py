@@ -226,7 +226,7 @@ if tp.done("vocabulary", "one-hot"):
 #
 # `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an `IndexError` with a message. `nn.functional.embedding` does not count here.
 #
-# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up can not do that. Remember it for TP 2, where such mixtures are called attention.
+# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. Remember it for TP 2, where such mixtures are called attention.
 #
 # *Minutes: 10 · Difficulty: ●○○*
 #
@@ -362,7 +362,7 @@ def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
     """Read a batch of sequences, one timestep after the other.
 
     x (T, B, D), h_0 (B, H), W_ih (H, D), W_hh (H, H), b_ih (H,), b_hh (H,).
-    Returns h_ts (T, B, H), the state after every timestep, and h_final (B, H), the last of them.
+    Returns h_ts (T, B, H), the state after every timestep, and h_final (B, H), the last one.
     """
     # TODO: one loop over time; carry the state from one round to the next
     ### BEGIN SOLUTION
@@ -388,9 +388,12 @@ if tp.done("rnn-loop"):
     x, h_0 = torch.randn(T, B, D), torch.randn(B, H)
     rnn = nn.RNN(D, H)
     their_h_ts, their_h_final = rnn(x, h_0.unsqueeze(0))
-    h_ts, h_final = rnn_loop(x, h_0, rnn.weight_ih_l0, rnn.weight_hh_l0, rnn.bias_ih_l0, rnn.bias_hh_l0)
-    rows = [[name, tuple(yours.shape), tuple(theirs.shape), f"{(yours - theirs).abs().max().item():.1e}"]
-            for name, yours, theirs in (("h_ts", h_ts, their_h_ts), ("h_final", h_final, their_h_final))]
+    h_ts, h_final = rnn_loop(x, h_0, rnn.weight_ih_l0, rnn.weight_hh_l0,
+                             rnn.bias_ih_l0, rnn.bias_hh_l0)
+    rows = []
+    for name, yours, theirs in (("h_ts", h_ts, their_h_ts), ("h_final", h_final, their_h_final)):
+        difference = (yours - theirs).abs().max().item()
+        rows.append([name, tuple(yours.shape), tuple(theirs.shape), f"{difference:.1e}"])
     tp.table(rows, header=["result", "your shape", "torch's shape", "largest difference"])
 
 # %% [markdown]
@@ -432,12 +435,12 @@ class NextToken(nn.Module):
     def __init__(self, vocabulary_size, embedding_size, hidden_size, recurrence=nn.GRU):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        nn.init.normal_(self.embedding.weight, std=0.1)  # close together; learning moves them apart
+        nn.init.normal_(self.embedding.weight, std=0.1)  # near one another; learning parts them
         self.recurrence = recurrence(embedding_size, hidden_size)
         self.readout = nn.Linear(hidden_size, vocabulary_size)
 
     def forward(self, ids, state=None):
-        """ids (T, B), state as the recurrence wants it. Returns logits (T, B, V) and the new state."""
+        """ids (T, B), a state or None. Returns logits (T, B, V) and the new state."""
         # TODO: embedding, recurrence, readout
         ### BEGIN SOLUTION
         h_ts, state = self.recurrence(self.embedding(ids), state)
@@ -593,7 +596,8 @@ if tp.done("vocabulary", "next-token"):
 def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
     """One timestep of a GRU, as torch defines it (parts in the order r, z, n).
 
-    x_t (B, D), h (B, H), W_ih (3H, D), W_hh (3H, H), b_ih (3H,), b_hh (3H,). Returns the new state (B, H).
+    x_t (B, D), h (B, H), W_ih (3H, D), W_hh (3H, H), b_ih (3H,), b_hh (3H,).
+    Returns the new state (B, H).
     """
     # TODO: two gates, a candidate, a mixture
     ### BEGIN SOLUTION
@@ -657,8 +661,8 @@ tp.check("gru-cell")
 def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
     """One timestep of an LSTM, as torch defines it (parts in the order i, f, g, o).
 
-    x_t (B, D), state a pair (h, c) of (B, H) each, W_ih (4H, D), W_hh (4H, H), b_ih (4H,), b_hh (4H,).
-    Returns the new pair (h, c).
+    x_t (B, D), state a pair (h, c) of (B, H) each,
+    W_ih (4H, D), W_hh (4H, H), b_ih (4H,), b_hh (4H,). Returns the new pair (h, c).
     """
     h, c = state
     # TODO: three gates, a candidate, the new cell state, the new hidden state
@@ -734,17 +738,19 @@ if tp.done("vocabulary", "next-token"):
 
 # %% demo="learned-distances"
 if tp.done("vocabulary", "next-token"):
-    words = ["dog", "cat", "bird", "dogs", "cats", "birds", "sleeps", "runs", "sleep", "run", "near", "with", "old", "red"]
+    text = "dog cat bird dogs cats birds sleeps runs sleep run near with old red"
+    words = text.split()
     with torch.no_grad():
-        vectors = readers["GRU"].embedding(encode(" ".join(words), vocabulary))
+        vectors = readers["GRU"].embedding(encode(text, vocabulary))
     figure, ax = plt.subplots(figsize=(5.5, 4.8), layout="constrained")
     image = ax.imshow(torch.cdist(vectors, vectors), cmap="Purples", vmin=0)
     ax.set_xticks(range(len(words)), words, rotation=60)
     ax.set_yticks(range(len(words)), words)
     ax.set_title("distance between learned embeddings")
     figure.colorbar(image, ax=ax, shrink=0.8)
-    tp.plots.show(figure, "A map of distances between fourteen words. Words that are used alike lie closer together: "
-                          "singular nouns, plural nouns, verbs, prepositions and adjectives form light squares along the diagonal.")
+    tp.plots.show(figure, "A map of distances between fourteen words. Words that are used alike lie closer "
+                          "together: singular nouns, plural nouns, verbs, prepositions and adjectives form "
+                          "light squares along the diagonal.")
 
 # %% [markdown]
 # Nobody told the network what a noun is. It found the kinds of words by itself, because they are used in different places. Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you say why? (What comes after a verb does not depend on its number.)
@@ -854,7 +860,8 @@ if tp.done("lstm-shapes"):
 def both_ends(output, h_n):
     """One vector per sentence: the last layer's two final states, forward and backward.
 
-    output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with batch_first=True. Returns (B, 2H).
+    output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with batch_first=True.
+    Returns (B, 2H).
     """
     # TODO: the end of each direction, side by side
     ### BEGIN SOLUTION
@@ -913,10 +920,10 @@ if tp.done("vocabulary", "next-token"):
     below.set_xticks(range(len(ids)), texts[0].split(), rotation=60)
     below.legend()
     kept = (difference[noun + 1:verb].abs() > 0.5).all(0).sum().item()
-    tp.plots.show(figure, "Above, the difference between two states, units by timesteps. It is zero before the noun; "
-                          f"from the word after it to the verb {kept} of 32 units keep a difference above 0.5 at every timestep; "
-                          "soon after the verb it is zero again. Below, the probability that a plural verb comes next, "
-                          "for both texts: above zero only after “dogs”, where a verb can stand.")
+    tp.plots.show(figure, "Above, the difference between two states, units by timesteps. It is zero before the "
+                          f"noun; from the word after it to the verb {kept} of 32 units keep a difference above "
+                          "0.5 at every timestep; soon after the verb it is zero again. Below, the probability "
+                          "that a plural verb comes next: above zero only after “dogs”, where a verb can stand.")
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a unit while the other words pass by?
@@ -1015,8 +1022,9 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     back = (1, 10, 20, 50)
     rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)] for name, values in norms.items()]
     header = ["loop", *(f"{k} back" for k in back)]
-    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a logarithmic scale: four nearly "
-                          "straight lines for the plain loop, from steeply falling to rising, and two flat ones for the gated loops.")
+    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a logarithmic scale: four "
+                          "nearly straight lines for the plain loop, from steeply falling to rising, and two "
+                          "flat ones for the gated loops.")
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]
