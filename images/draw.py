@@ -28,7 +28,7 @@ def gallery():
         lines += [f"## {name}: {module.__doc__.splitlines()[0]}", ""]
         for figure in FIGURES.values():
             if figure.draw.__module__ == name:
-                lines += [f"### {figure.name}", "", f"![{figure.alt}]({figure.name}.svg)", "", f"{figure.alt}", ""]
+                lines += [f"### {figure.name}", "", f"{figure.title}.", "", f"![{figure.alt}]({figure.name}.svg)", ""]
     return "\n".join(lines)
 
 

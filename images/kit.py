@@ -124,17 +124,17 @@ class Drawing:
 
     # -- things
 
-    def box(self, x, y, w, h, label="", role="data", size=15, kind="", sub="", bold=False, radius=9, dashed=False):
+    def box(self, x, y, w, h, label="", role="data", size=15, kind="", sub="", bold=False, radius=9):
         """A rounded box that computes; `sub` is a second, smaller line."""
-        self.rect(x, y, w, h, role, radius, dashed)
+        self.rect(x, y, w, h, role, radius)
         if label:
             self.text(x, y + size * 0.35 - (8 if sub else 0), label, role, size, kind=kind, bold=bold)
         if sub:
             self.text(x, y + 15, sub, role, 12.5)
         return Box(x, y, w, h)
 
-    def rect(self, x, y, w, h, role="data", radius=0, dashed=False, extra=""):
-        classes = f"shape l-{role} f-{role}{' dashed' if dashed else ''}{extra}"
+    def rect(self, x, y, w, h, role="data", radius=0, extra=""):
+        classes = f"shape l-{role} f-{role}{extra}"
         self.parts.append(f'<rect x="{number(x - w / 2)}" y="{number(y - h / 2)}" width="{number(w)}" '
                           f'height="{number(h)}" rx="{number(radius)}" class="{classes}"/>')
         return Box(x, y, w, h)
@@ -177,15 +177,12 @@ class Drawing:
         self.parts.append(f'<rect x="{number(x - w / 2)}" y="{number(y - h / 2)}" width="{number(w)}" '
                           f'height="{number(h)}" rx="{number(radius)}" class="line l-{role}" style="stroke-width:3"/>')
 
-    def frame(self, left, top, right, bottom, label="", role="data", anchor="start"):
+    def frame(self, left, top, right, bottom, label="", role="data"):
         """A dashed frame around things that belong together, its label inside at the upper edge."""
-        x, y, w, h = (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
-        self.parts.append(f'<rect x="{number(left)}" y="{number(top)}" width="{number(w)}" height="{number(h)}" rx="14" '
+        self.parts.append(f'<rect x="{number(left)}" y="{number(top)}" width="{number(right - left)}" height="{number(bottom - top)}" rx="14" '
                           f'class="line thin dashed l-{role}"/>')
         if label:
-            at = {"start": left + 14, "middle": x, "end": right - 14}[anchor]
-            self.text(at, top + 21, label, role, 13.5, anchor=anchor, bold=True)
-        return Box(x, y, w, h)
+            self.text(left + 14, top + 21, label, role, 13.5, anchor="start", bold=True)
 
     def funnel(self, corners, role):
         """A closed shape through these corners, filled like a box."""
@@ -234,21 +231,6 @@ class Drawing:
     def dot(self, x, y, role="data"):
         """Where an arrow branches off."""
         self.parts.append(f'<circle cx="{number(x)}" cy="{number(y)}" r="4" class="h-{role}"/>')
-
-    def curve(self, start, end, bend, role="data", dashed=False, label="", label_at=None):
-        """A curved arrow; `bend` is (dx, dy) of both control points, from the middle."""
-        cx, cy = (start[0] + end[0]) / 2 + bend[0], (start[1] + end[1]) / 2 + bend[1]
-        length = math.hypot(end[0] - cx, end[1] - cy)
-        ux, uy = (end[0] - cx) / length, (end[1] - cy) / length
-        tip = (end[0] - 3 * ux, end[1] - 3 * uy)
-        stop = (tip[0] - 8 * ux, tip[1] - 8 * uy)
-        self.parts.append(f'<path d="M{number(start[0])},{number(start[1])} Q{number(cx)},{number(cy)} '
-                          f'{number(stop[0])},{number(stop[1])}" class="line l-{role}{" dashed" if dashed else ""}"/>')
-        wings = [(tip[0] - 9 * ux - s * 4.6 * uy, tip[1] - 9 * uy + s * 4.6 * ux) for s in (1, -1)]
-        corners = " ".join(f"{number(x)},{number(y)}" for x, y in [tip, *wings])
-        self.parts.append(f'<polygon points="{corners}" class="h-{role}"/>')
-        if label:
-            self.text(*(label_at or (cx, cy)), label, role if role != "data" else "soft", 12.5, halo=True)
 
     # -- groups and the file
 

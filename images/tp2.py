@@ -97,10 +97,11 @@ def stage(d, step, animated=False):
         x = (COLUMNS[1] + COLUMNS[2]) / 2
         total = d.op(x, rows["context"] + 22, "+", "attention", r=14)
         for column in COLUMNS:
-            edge = -1 if column < x else 1
-            d.arrow((column, rows["weighted"] - 16), (column, rows["context"] + 22), (x + edge * 14, rows["context"] + 22),
-                    role="attention") if abs(column - x) > 100 else \
-                d.arrow((column, rows["weighted"] - 16), (x + edge * 11, rows["context"] + 33), role="attention")
+            start, side = (column, rows["weighted"] - 16), -1 if column < x else 1
+            if column in COLUMNS[1:3]:
+                d.arrow(start, (x + side * 11, rows["context"] + 33), role="attention")
+            else:
+                d.arrow(start, (column, rows["context"] + 22), (x + side * 14, rows["context"] + 22), role="attention")
         vector = d.vector(x, rows["context"] - 36, [f"{value}" for value in CONTEXT], "attention", cell=34, upright=False, size=15)
         d.arrow(total.top, vector.bottom, role="attention")
         d.text(x + 66, rows["context"] - 31, "context vector c", "attention", 14, anchor="start")

@@ -97,7 +97,7 @@ def beam_tree():
         role = "output" if name in ("102⏎",) else "decoder" if kept else "soft"
         drawn[name] = d.token(x, y, name, role, w=74)
         if parent:
-            d.arrow(drawn[parent].right, drawn[name].left, role="decoder" if kept else "soft", dashed=False)
+            d.arrow(drawn[parent].right, drawn[name].left, role="decoder" if kept else "soft")
         if score:
             d.text(x, y + 33, score if kept else f"{score} dropped", role, 13, kind="mono")
     d.text(70, 290, "GO: 0.0", "soft", 13, kind="mono")
