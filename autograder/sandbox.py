@@ -13,9 +13,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from tp import wire
+from tp.replay import MAX_ITEMS
 
 from . import kernel
 
@@ -340,21 +342,25 @@ def _reply(reply):
 
 
 def _description(d, depth=0):
-    """Whether ``d`` is a description as `tp.replay.describe` makes them."""
-    import numpy as np
-
+    """Whether ``d`` is a description as `tp.replay.describe` makes them; the words in it are made safe to print."""
     if not isinstance(d, dict) or depth > 8:
         return False
     kind = d.get("kind")
     if kind in ("tensor", "array"):
-        return isinstance(d.get("array"), np.ndarray) and isinstance(d.get("dtype"), str)
+        d["dtype"] = _text(d.get("dtype"), 20)
+        return isinstance(d.get("array"), np.ndarray)
     if kind in ("bool", "int", "float", "str"):
         return type(d.get("value")).__name__ == kind
-    if kind == "list":
-        return isinstance(d.get("items"), list) and type(d.get("length")) is int and all(_description(item, depth + 1) for item in d["items"])
-    if kind == "dict":
-        both = isinstance(d.get("items"), list) and isinstance(d.get("keys"), list) and type(d.get("length")) is int and len(d["items"]) == len(d["keys"])
-        return both and all(_description(item, depth + 1) for item in d["items"] + d["keys"])
+    if kind in ("list", "dict"):
+        parts = [d.get("items"), d.get("keys", [])] if kind == "dict" else [d.get("items")]
+        if not all(isinstance(part, list) and len(part) == min(_count(d), MAX_ITEMS) for part in parts):
+            return False
+        return all(_description(item, depth + 1) for part in parts for item in part)
     if kind == "other":
-        return isinstance(d.get("type"), str)
+        d["type"] = _text(d.get("type"))
+        return True
     return kind == "none"
+
+
+def _count(d):
+    return d["length"] if type(d.get("length")) is int else -1

@@ -65,7 +65,10 @@ def error_sentence(error: dict) -> str:
 
 def output_difference(name, expected, got, spec) -> str | None:
     if spec.get("holds"):
-        return _predicate(spec["holds"])(plain(got))
+        try:
+            return _predicate(spec["holds"])(plain(got))
+        except Exception:  # a predicate reads what it hopes for; anything else is wrong
+            return f"`{name}` is {article(got)}, which is not what is asked for."
     if expected["kind"] in ("tensor", "array"):
         return _array_difference(name, expected, got, spec)
     if expected["kind"] in ("int", "float", "bool"):
