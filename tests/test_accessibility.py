@@ -34,7 +34,7 @@ def texts():
         cells = source.load(name).cells
         yield name, "\n\n".join(cell.source for cell in cells if cell.is_markdown)
     for path in tracked("*.md"):
-        if path.parts[-2] != "fixtures":
+        if path.parent.name not in ("fixtures", "benchmarks"):  # the latter are paragraphs, joined into docs/benchmarks.md
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
