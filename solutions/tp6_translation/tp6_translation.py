@@ -988,10 +988,10 @@ tp.check("bleu")
 ### END HIDDEN TESTS
 
 # %% demo="validation" covers="25,26"
-def judged(model, dataset, n=None):
+def judged(model, dataset):
     """Exact match and BLEU of the greedy translations of a dataset, in batches of like length."""
     hypotheses, references = [], []
-    for batch in length_batches(dataset.lengths, range(len(dataset))[:n], 100):
+    for batch in length_batches(dataset.lengths, range(len(dataset)), 100):
         hypotheses += translate(model, [dataset.pairs[i].source for i in batch])
         references += [tokenize(dataset.pairs[i].target) for i in batch]
     exact = sum(h == r for h, r in zip(hypotheses, references)) / len(references)
@@ -1043,11 +1043,10 @@ if tp.done(*ALL, "bleu"):
 
     def by_length(model):
         """BLEU on the test set, for sources of up to 6, 9, 12 and more tokens (EOS counted)."""
-        said, scores = judged(model, test_set), []
-        order = [i for batch in length_batches(test_set.lengths, range(len(test_set)), 100) for i in batch]
+        scores = []
         for low, high in ((0, 6), (6, 9), (9, 12), (12, 99)):
-            chosen = [k for k, i in enumerate(order) if low < test_set.lengths[i] <= high]
-            scores.append(round(corpus_bleu([said[2][k] for k in chosen], [said[3][k] for k in chosen]), 1))
+            pairs = [pair for pair, length in zip(test_set.pairs, test_set.lengths) if low < length <= high]
+            scores.append(round(judged(model, PairDataset(pairs, source_vocabulary, target_vocabulary))[1], 1))
         return scores
 
     tp.table([["with attention", *by_length(model)], ["without attention", *by_length(bottleneck)]],
@@ -1071,7 +1070,7 @@ if tp.done(*ALL, "bleu"):
 
 # %% demo="heatmap" covers="28,30"
 if tp.done(*ALL):
-    sentence = "The small girls do not eat the red apple of the king."
+    sentence = "The small girls do not see the red hat of the king."
     source, lengths, _ = collate([(source_vocabulary.encode(tokenize(sentence)), [EOS])])
     source_tokens = tokenize(sentence) + ["EOS"]
     with torch.no_grad():
@@ -1153,7 +1152,7 @@ if tp.done(*ALL, "aer"):
 # **Question.** Read the heatmap of the sentence above, and one of your own with a negation or with an adjective after its noun. (a) Where does the map leave the diagonal, and what does that say about the two languages? (b) Which French word has its weight on more than one English word, or on a surprising one? Explain it. (c) The alignment was never shown to the model. Why did it learn one?
 #
 # ### BEGIN SOLUTION
-# (a) At adjectives that follow the noun (red apple → pomme rouge: two crossing cells), at object pronouns (before the verb in French), at adverbs and at "ne … pas" around the verb: word order differs there. (b) For example "du" (of and the), "ne" (not, or the helper do), a determiner that looks at its noun, because the noun decides le or la: the weights follow what is needed to choose the word, and this is not always what a person would link. The hidden vectors also know their neighbours, so that a weight on the neighbour can be as good. (c) To lower the loss it must fetch the information of the word to be said next, and the cheapest place to find it is that word's own vector. Alignment is a by-product of translating.
+# (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the verb in French), at adverbs and at "ne … pas" around the verb: word order differs there. (b) For example "du" (of and the), "ne" (not, or the helper do), a determiner that looks at its noun, because the noun decides le or la: the weights follow what is needed to choose the word, and this is not always what a person would link. The hidden vectors also know their neighbours, so that a weight on the neighbour can be as good. (c) To lower the loss it must fetch the information of the word to be said next, and the cheapest place to find it is that word's own vector. Alignment is a by-product of translating.
 #
 # **Rubric.** 1 point: a crossing is named with the words. 1 point: one word with spread or surprising weight, with a reason. 1 point: the alignment helps the loss; the information is found there.
 # ### END SOLUTION
