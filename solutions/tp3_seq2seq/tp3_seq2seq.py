@@ -429,7 +429,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # Few answers are right. How few? For that, a number is needed, and the choice of the number matters.
 #
-# **Token accuracy** is the share of right characters. It is high even for a bad calculator: the number of digits, the decimal point, the `EOS` and everything after it are easy to guess. **Exact match** is the share of answers that are right from the first character to `EOS`. `1027` is not 75 % of `1029`. It is wrong.
+# **Token accuracy** is the share of right characters. It flatters a bad calculator: the sign, the decimal point, the `EOS` and often the first digit are easy to guess. **Exact match** is the share of answers that are right from the first character to `EOS`. `1027` is not 75 % of `1029`. It is wrong.
 
 # %% [markdown]
 # ### Exercise 5 · Exact match
