@@ -415,9 +415,6 @@ DECODE_SEQUENCE = [
     Mistake("decode-sequence", "never-still-and-never-ending",
             "Two things at once: a sequence that has ended goes on talking, and the loop always runs to the limit. Nothing in your code reacts to EOS.",
             both=("eos-does-not-stop", "always-to-the-limit")),
-    Mistake("decode-sequence", "eos-and-states",
-            "Two things at once: a sequence that has said EOS goes on talking, and every step starts from the encoder's states again.",
-            both=("eos-does-not-stop", "states-not-carried")),
     Variant("decode-sequence", "a for loop with a break", source=greedy('''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]

@@ -656,9 +656,12 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     tp.table(rows, ["model", "whole answer right, on its own", "step 1 right, after a slip at step 0"])
 
 # %% [markdown]
-# Compare the two columns. Scheduled sampling makes the network sturdier *after* a mistake; that is what the last column measures. It does not have to give more *entirely right* answers:
-# on this task an answer with one wrong digit is wrong, however well it goes on. Where partly right is worth something (translation, speech), sturdiness pays.
-# And there is a catch: after a slip, the loss still asks for the original next character, even where another one would now be the better continuation.
+# Compare the last two rows. Most likely there is next to no difference between the two ways of going on, in either column. Why?
+# At this stage, the network's own character is right about nineteen times in twenty. With three coins in four for the teacher, it reads something wrong in about one step of a hundred: there is hardly a mistake to learn from.
+# And the slips of our test are not the mistakes that it makes by itself.
+#
+# Scheduled sampling pays where a network is often wrong on the way, and where a partly right answer is worth something: translation, speech.
+# There is also a catch: after a slip, the loss still asks for the original next character, even where another one would now be the better continuation.
 
 # %% [markdown]
 # ## 7 · Beam search
@@ -845,8 +848,8 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     decoding.draw_beam(history, arithmetic.DECODER_ALPHABET, EOS=EOS, title=f"{question}, answer written backwards", best=hypotheses[:, 0])
 
 # %% [markdown]
-# A wider beam finds answers of higher probability; that is all it promises. Whether they are right more often depends on the model. Here the gain is small: a digit of a sum is
-# either known or not, and an answer that begins wrongly seldom becomes probable later. In translation, a beam of 4 or 5 is worth a point or two of BLEU; a very wide one makes translations worse again,
+# A wider beam finds answers of higher probability, or the same ones; that is all it promises. Here they are nearly always the same: once a digit of a sum is known, it is known with a probability near 1,
+# and greedy decoding goes wrong only where two characters are almost equally likely. In translation, where many sentences compete, a beam of 4 or 5 is worth a point or two of BLEU. A very wide one makes translations worse again,
 # because the most probable output of a network tends to be too short.
 
 # %% [markdown]
