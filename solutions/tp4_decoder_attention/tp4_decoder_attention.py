@@ -633,7 +633,7 @@ def one_cycle(progress, peak=6e-3):
 
 
 def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
-    """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`, 25 seconds at most."""
+    """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`, 22 seconds at most."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     (X, y), (X_test, y_test) = draw(rng, 6000), draw(rng, 2000, training=False)
@@ -645,7 +645,7 @@ def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
     model.to(model.device)
     model.optimizer = torch.optim.Adam(model.parameters())
 
-    view = tp.live(steps=steps, seconds=25, title=title)
+    view = tp.live(steps=steps, seconds=22, title=title)
     for step in view:
         model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress())
         encoder_input, decoder_input, target = model.encode(*draw(rng, 64))
@@ -762,9 +762,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in gl
 #
 # - **Context alone**: what the decoder has worked out itself, a carry for example, reaches the output only through the choice of where to look. That is a narrow door.
 # - **Context added**: the state goes straight to the output, as without attention. The door is wide again, and all is as good as before. But not better.
-# - **Concatenated**: the door is wide too. But behind it stands a new layer with tanh, and everything must be learnt through it. It is slow.
+# - **Concatenated**: the door is wide too. But behind it stands a new layer of 64 units with tanh, and everything must be learnt through it. That layer is a good part of the trouble: when we replaced the context by zeros, the same decoder had 21 %.
 #
-# SLOW-TEXT
+# More time was no cure in our runs. With three times the steps, concatenated had 10 %, and the context alone 1 %.
 #
 # So on sums the best thing attention can do is to stand aside. Nearly every character of the question matters for the answer, there are five of them, and 128 numbers hold them easily. Nothing has to be selected.
 #
