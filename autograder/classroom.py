@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import PyFileConfigLoader
 
 from . import marking, source
 from .judge import Judge, seed_of
+from .nbgrader_plugins import Entering
 from .records import Records
 from .sandbox import Limits, SandboxError
 
@@ -89,7 +90,7 @@ class Course:
 
     def enter(self, handed: Handed, verdict: dict) -> None:
         """Enter a recorded verdict into the gradebook and write the notebook that formgrader shows."""
-        self._convert(Autograde, handed.tp, handed.student)
+        self._convert(functools.partial(Entering, handed.path, verdict), handed.tp, handed.student)
         self.records.save(handed.tp, handed.student, {**verdict, "entered": True})
 
     def _convert(self, kind, tp, student):

@@ -60,11 +60,11 @@ def _nothing(judge, tp, seed, reason):
             "device": judge.device, "seconds": 0.0, "seed": seed, "notes": [reason], "unreadable": reason, "exercises": exercises}
 
 
-def rebuilt(tp: str, data: bytes | None) -> nbformat.NotebookNode:
-    """The released notebook with the student's answers in it; sound whatever was handed in, blank for ``None``."""
+def rebuilt(tp: str, data: bytes) -> nbformat.NotebookNode:
+    """The released notebook with the student's answers in it; sound whatever was handed in, blank for what is no notebook."""
     notebook = copy.deepcopy(release.released_notebook(tp))
     try:
-        cells = submission.parse(data) if data is not None else []
+        cells = submission.parse(data)
     except submission.Unreadable:
         cells = []
     truth = source.load(tp)

@@ -15,10 +15,11 @@ import nbgrader.converters.base
 from nbconvert.exporters import NotebookExporter
 from nbgrader import utils
 from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from . import marking, release, submission
+from . import marking, release
 from .judge import Judge
 from .records import Records
 from .sandbox import Limits
@@ -77,10 +78,7 @@ class SubmissionExporter(NotebookExporter):
     def from_filename(self, filename, resources=None, **kwargs):
         if not self.parent._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        try:
-            data = submission.read_bytes(Path(filename))
-        except submission.Unreadable:
-            data = None
+        data, _ = marking.read(getattr(self.parent, "handed_in", Path(filename)))
         notebook = marking.rebuilt(resources["nbgrader"]["assignment"], data)
         return self.from_notebook_node(notebook, resources=resources, **kwargs)
 
@@ -93,14 +91,30 @@ class SaveVerdict(NbGraderPreprocessor):
     exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take").tag(config=True)
 
     def preprocess(self, nb, resources):
-        where, coursedir = resources["nbgrader"], self.parent.parent.coursedir
-        path = Path(coursedir.format_path(coursedir.submitted_directory, where["student"], where["assignment"])) / f"{where['notebook']}.ipynb"
-        judge = the_judge(resolve_device(self.device), self.isolated, self.exercise_seconds)
-        verdict = marking.mark(judge, Records(coursedir.root), where["assignment"], where["student"], path)
-        nb = marking.annotated(nb, verdict)
+        where, converter = resources["nbgrader"], self.parent.parent
+        coursedir = converter.coursedir
+        nb = marking.annotated(nb, verdict := getattr(converter, "verdict", None) or self._verdict(coursedir, where))
         with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
             save(gradebook, nb, verdict, where)
         return nb, resources
+
+
+    def _verdict(self, coursedir, where):
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, where["student"], where["assignment"]))
+        judge = the_judge(resolve_device(self.device), self.isolated, self.exercise_seconds)
+        return marking.mark(judge, Records(coursedir.root), where["assignment"], where["student"], folder / f"{where['notebook']}.ipynb")
+
+
+class Entering(Autograde):
+    """nbgrader's converter for one submission that has been judged already, whatever its file is called or whether there is one."""
+
+    def __init__(self, handed_in: Path, verdict: dict, **kwargs):
+        super().__init__(**kwargs)
+        self.handed_in, self.verdict = handed_in, verdict
+
+    def init_notebooks(self):
+        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
 
 
 def save(gradebook, nb, verdict, where) -> None:

@@ -127,6 +127,13 @@ def test_a_renamed_notebook_is_found_and_noted(root, run, tiny, right):
     assert scores(root) == {"ada": 8}
 
 
+def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(root, run, tiny):
+    (root / "gradebook" / "submitted" / "ada" / tiny).mkdir(parents=True)
+    outcome = run(root)["ada"]
+    assert outcome.problem is None and "no such file" in outcome.verdict["unreadable"]
+    assert scores(root) == {"ada": 0}
+
+
 def test_links_beside_a_notebook_are_not_followed(root, run, tiny, right):
     path = demo.hand_in(root, "ada", tiny, demo.notebook(tiny, right))
     (path.parent / "secret.txt").symlink_to(root / "gradebook" / "secret")
