@@ -1,8 +1,8 @@
 # %% [markdown]
 # # TP 5 · Training is not inference
 #
-# A trained network does not answer anything yet. In training it is handed the right answer, one character ahead of what it has to say.
-# When it is used, there is no right answer: it must live on what it said itself. These are two different programs around the same weights.
+# A trained network does not answer anything yet. In training, somebody hands it the right answer: at every step it reads the character before the one that it has to say.
+# When it is used, there is no right answer. It must live on what it said itself. These are two different programs around the same weights.
 #
 # **After this session you can**
 # - carry both states of an LSTM, $h$ and $c$, from an encoder to a decoder;
@@ -215,7 +215,7 @@ class Seq2seq(nn.Module):
 #
 # ![The training pass with LSTMs. Encoder cells read 9, 4, +, 8 and hand on two states each, h and c. The last pair starts the decoder, whose cells read =, 1, 0, 2 from the true answer. Each decoder state goes through a softmax layer and is compared with the target 1, 0, 2, EOS.](figures/lstm_training_pass.svg)
 #
-# (The pictures show question and answer in the usual order, so that they are easy to read, and the softmax as a layer of its own. In our code the softmax is a part of the loss.)
+# (The pictures of this TP show question and answer in the usual order, which is easier to read, characters as one-hot rows, and the softmax as a layer of its own. In our code, characters are integers, and the softmax is a part of the loss.)
 #
 # In training the decoder is **forced by a teacher**: whatever it would have said, it reads the right character next.
 # So all T steps are known in advance, and one call does them all.
