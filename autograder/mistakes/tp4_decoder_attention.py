@@ -100,7 +100,7 @@ SHARES = "return {group: sum(values) / len(values) for group, values in right.it
 MISTAKES = [
     # ---------------------------------------------------------------- loops
 
-    Mistake("loops", "log-softmax-weights",
+    Mistake("loops", "log-softmax-as-attention-weights",
             "log_softmax as attention weights: all of them are negative and none is a share, so your context subtracts the encoder vectors. The weights are the softmax itself.",
             swap=(LOOP_SOFTMAX, "weights = F.log_softmax(scores, dim=0)")),
     Mistake("loops", "raw-scores",
@@ -139,7 +139,7 @@ MISTAKES = [
 
     # ---------------------------------------------------------------- batched
 
-    Mistake("batched", "log-softmax-weights",
+    Mistake("batched", "log-softmax-as-attention-weights",
             "log_softmax as attention weights: all of them are negative and none is a share, so your context subtracts the encoder vectors. The weights are the softmax itself.",
             swap=(SOFTMAX, "attention_weights = F.log_softmax(scores, dim=-1)")),
     Mistake("batched", "log-softmax-without-dim",
@@ -216,7 +216,7 @@ MISTAKES = [
 
     # ---------------------------------------------------------------- decoder
 
-    Mistake("decoder", "log-softmax-weights",
+    Mistake("decoder", "log-softmax-as-attention-weights",
             "log_softmax as attention weights: all of them are negative and none is a share, so your context subtracts the encoder vectors. The weights are the softmax itself; the log-softmax belongs to the output only.",
             swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Mistake("decoder", "log-softmax-kept",
@@ -268,10 +268,10 @@ MISTAKES = [
             swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
     Mistake("decoder", "two-softmaxes-exchanged",
             "log_softmax as attention weights, and a softmax at the output: the two are exchanged. Shares for the weights, log-probabilities for the output.",
-            both=("log-softmax-weights", "probabilities-instead-of-logs")),
-    Mistake("decoder", "log-softmax-weights-and-output-over-time",
+            both=("log-softmax-as-attention-weights", "probabilities-instead-of-logs")),
+    Mistake("decoder", "log-softmax-as-attention-weights-and-output-over-time",
             "Two things. log_softmax as attention weights: the weights are the softmax itself. And the log-softmax of the output has no `dim`, so it runs over time and not over the characters.",
-            both=("log-softmax-weights", "characters-over-time")),
+            both=("log-softmax-as-attention-weights", "characters-over-time")),
     Mistake("decoder", "no-dim-twice",
             "Both of your softmaxes have no `dim`, and on three axes both run over time. The weights belong to the encoder's timesteps, the output to the characters.",
             both=("softmax-over-decoder-time", "characters-over-time")),
