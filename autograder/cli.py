@@ -1,4 +1,4 @@
-"""The command line: `autograder release | grade | check | verify`."""
+"""The command line: `autograder release | grade | check | report | verify`."""
 
 import argparse
 import json
@@ -136,6 +136,28 @@ def table(outcomes) -> str:
     return "\n".join([*lines, "", legend, *unsafe])
 
 
+def _report(args) -> int:
+    from . import report
+    from .classroom import Course
+
+    course = Course()
+    known = report.graded(course.root)
+    for tp in args.tp:
+        if tp not in known:
+            raise source.SourceError(f"nothing is graded of {tp}; there is: {', '.join(known) or 'nothing yet'}")
+    if not known:
+        print("Nothing is graded yet: run autograder grade first")
+        return 0
+    tps = args.tp or known
+    if args.student is None:
+        print(report.write(course, tps))
+    elif args.student in {verdict["student"] for found in report.read(course.root, tps).values() for verdict in found}:
+        print(report.write_student(course, tps, args.student))
+    else:
+        raise source.SourceError(f"nothing is graded of a student called {args.student}")
+    return 0
+
+
 def _verify(args) -> int:
     from .verify import prove
 
@@ -173,6 +195,11 @@ def _parser():
     check.add_argument("--json", action="store_true", help="print one JSON object")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
     check.set_defaults(run=_check)
+
+    report = commands.add_parser("report", help="write gradebook/report/: a page on the class, grades as CSV for Moodle and Canvas")
+    report.add_argument("tp", nargs="*", help="names of TPs (all that are graded, when none is given)")
+    report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
+    report.set_defaults(run=_report)
 
     verify = commands.add_parser("verify", help="prove the solutions, mistakes and variants of the TPs")
     verify.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
