@@ -707,6 +707,9 @@ def weights_and_gold(t, n, rows_more=1, several=0.4):
         gold.append(tuple(alignment))
     counts = [len(links) == 1 for alignment in gold for links in alignment]
     t.require(any(counts) and (several == 0 or not all(counts)))
+    # somewhere the best word is a gold word, but not the first one
+    best = [w.argmax(-1).tolist() for w in weights]
+    t.require(several == 0 or any(s in links[1:] for row, alignment in zip(best, gold) for s, links in zip(row, alignment)))
     return weights, gold
 
 
