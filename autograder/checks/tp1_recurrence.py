@@ -87,6 +87,11 @@ def vocabulary_larger_than_text(t):
 
 # --- embed --------------------------------------------------------------------------------------
 
+def on_cpu(t, tensor):
+    """The tensor on the CPU, wherever the rest is graded: on a GPU an id out of range ends the whole process."""
+    return t.torch.from_numpy(tensor.numpy())
+
+
 @check("embed")
 def product(t):
     """The product of one-hot vectors with the table."""
@@ -108,25 +113,26 @@ def look_up(t):
     ids = t.integers(0, V, T, B)
     t.require(ids.max() == V - 1)
     t.forbid("embedding")
-    t.output("embedded", t["embed"](ids, t.normal(V, D)), axes="T B D")
+    t.output("embedded", t["embed"](on_cpu(t, ids), on_cpu(t, t.normal(V, D))), axes="T B D")
 
 
 @check("embed")
 def out_of_range(t):
     """One id that has no row, too large or negative, raises an IndexError."""
     T, B, V, D = t.sizes("T B V D")
-    table = t.normal(V, D)
+    table = on_cpu(t, t.normal(V, D))
     at = t.integer(0, T), t.integer(0, B)
     for name, wrong in {"too_large": V, "far_too_large": V + t.integer(2, 9), "negative": -1, "very_negative": -V}.items():
         ids = t.integers(1, V - 1, T, B)
         ids[at] = wrong
-        t.output(name, t.attempt(t["embed"], ids, table))
+        t.output(name, t.attempt(t["embed"], on_cpu(t, ids), table))
 
 
 @check("embed")
 def table_learns(t):
     """The gradient reaches the rows that were looked up, and only these."""
-    T, B, V, D = t.sizes("T B V D", low=4)
+    T, B, *sizes = t.sizes("T B V D", low=4)
+    V, D = sorted(sizes)  # so that no id is out of range for whoever looks columns up
     table = t.leaf(t.normal(V, D))
     t.backward(t["embed"](t.integers(0, V - 1, T, B), table))
     t.output("gradient of the table", table.grad, axes="V D")
@@ -177,7 +183,7 @@ def gradient_through_time(t):
 def reader(t, recurrence):
     """Sizes and a reader with random weights."""
     T, B, V, D, H = t.sizes("T B V D H")
-    model = t["NextToken"](V, D, H, getattr(t.module("torch.nn"), recurrence))
+    model = t["NextToken"](V, D, H, getattr(t.module("torch.nn"), recurrence)).to(t.device)
     t.weights(model)
     return T, B, V, H, model
 
@@ -377,7 +383,7 @@ def known_function(t):
 def an_lstm(t):
     """The norms for an `nn.LSTM` and a batch of one."""
     T, D, H = t.sizes("T D H")
-    lstm = t.module("torch.nn").LSTM(D, H)
+    lstm = t.module("torch.nn").LSTM(D, H).to(t.device)
     t.weights(lstm, scale=0.7)
     t.output("norms", t["gradient_norms"](lstm, t.normal(T, 1, D)), axes="T")
 

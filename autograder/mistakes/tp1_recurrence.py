@@ -164,10 +164,10 @@ ONE_HOT = [
     Mistake("one-hot", "from-one-and-whole-numbers",
             "Two things: places are counted from 0, and the vectors must hold real numbers (`float`).",
             both=("counted-from-one", "whole-numbers")),
-    Variant("one-hot", "rows of the identity matrix", swap=("return (ids.unsqueeze(-1) == places).float()", "return torch.eye(vocabulary_size)[ids]")),
+    Variant("one-hot", "rows of the identity matrix", swap=("return (ids.unsqueeze(-1) == places).float()", "return torch.eye(vocabulary_size, device=ids.device)[ids]")),
     Variant("one-hot", "scatter", source='''
 def one_hot(ids, vocabulary_size):
-    vectors = torch.zeros(*ids.shape, vocabulary_size)
+    vectors = torch.zeros(*ids.shape, vocabulary_size, device=ids.device)
     return vectors.scatter(-1, ids[..., None], 1.0)
 '''),
     Variant("one-hot", "loop over all ids", source='''
@@ -185,7 +185,7 @@ def one_hot(ids, vocabulary_size):
 '''),
     Variant("one-hot", "fill by index", source='''
 def one_hot(ids, vocabulary_size):
-    vectors = torch.zeros(ids.numel(), vocabulary_size)
+    vectors = torch.zeros(ids.numel(), vocabulary_size, device=ids.device)
     vectors[torch.arange(ids.numel()), ids.flatten()] = 1
     return vectors.reshape(ids.shape + (vocabulary_size,))
 '''),
@@ -274,7 +274,7 @@ def embed_by_product(one_hots, table):
 
 
 def embed(ids, table):
-    places = torch.arange(len(table))
+    places = torch.arange(len(table), device=ids.device)
     one_hots = (ids[..., None] == places).to(table.dtype)
     if (one_hots.sum(-1) == 0).any():
         raise IndexError("an id without a row")
@@ -383,7 +383,7 @@ def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
     Variant("rnn-loop", "index and a tensor to fill", source='''
 def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
     T, B, D = x.shape
-    states = torch.zeros(T, B, h_0.shape[1])
+    states = x.new_zeros(T, B, h_0.shape[1])
     for t in range(T):
         before = h_0 if t == 0 else states[t - 1].clone()
         states[t] = torch.tanh(torch.matmul(x[t], W_ih.t()) + b_ih + torch.matmul(before, W_hh.t()) + b_hh)
