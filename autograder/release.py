@@ -47,7 +47,8 @@ def solution_notebook(name: str) -> nbformat.NotebookNode:
     cells, texts = [], 0
     for cell in tp.cells:
         texts += cell.grade_id is None
-        made = (new_markdown_cell if cell.is_markdown else new_code_cell)(cell.source, id=cell.grade_id or f"text-{texts}")
+        text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M) if cell.is_markdown else cell.source
+        made = (new_markdown_cell if cell.is_markdown else new_code_cell)(text, id=cell.grade_id or f"text-{texts}")
         if cell.grade_id:
             made.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(made)
