@@ -28,7 +28,7 @@ RELEASED = [name for name in source.names() if (ROOT / "course" / name / f"{name
 
 # What JupyterLab and its own extensions say on the console is not ours.
 NOT_OURS = ("favicon", "/api/", "/lab/api/", "/static/", "WebSocket", "Service worker", "jupyter-lsp", "jupytext", "sourcemap",
-            "deprecated", "/assignments", "/courses", "manifest", "was preloaded", "ResizeObserver", "cdnjs.cloudflare.com")
+            "deprecated", "/assignments", "/courses", "manifest", "was preloaded", "ResizeObserver", "cdnjs.cloudflare.com", "MathJax")
 
 
 @pytest.fixture(scope="module")
