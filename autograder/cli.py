@@ -95,7 +95,7 @@ def _executor(args):
     try:
         from distributed import Client
     except ImportError:
-        raise SandboxError("--scheduler needs the package distributed: pip install 'seq2seq-course[cluster]'") from None
+        raise SandboxError("--scheduler needs the package distributed: pip install distributed") from None
     return _cluster(Client, args.scheduler)
 
 
