@@ -629,5 +629,5 @@ def refusals(t):
     """What the network was not trained for is refused with a ValueError; the largest and smallest numbers are not."""
     t.standin("decode_sequence", toy_decode_sequence)
     model, a, b = t.define(ToySeq2seq)(), number(t), number(t)
-    for question in ("1+999", f"{a}*{b}", f"{a}+{b}+1", f"{a}-0{b % 99 + 1}", f"{b}+0", f"1000-{a}", f"+{b}", f"{a}-", f"{a} + {b}", ""):
+    for question in ("1+999", f"{a}*{b}", f"{a % 9 + 1}+{b % 9 + 1}+1", f"{a}-0{b % 99 + 1}", f"{b}+0", f"1000-{a}", f"+{b}", f"{a}-", f"{a} + {b}", ""):
         t.output(f"asked for {question!r}", t.attempt(t["answer"], model, question))
