@@ -94,7 +94,7 @@ def long_stream():
     # tenses, moods and questions
     (r"^You cannot \w+\b", r"^Vous ne pouvez pas\b"),
     (r"^We are going to\b", r"^Nous allons\b"),
-    (r"^Does (he|she) \w+ (us|you)\b", r"^Est-ce qu'(il|elle) (nous|vous) \w+"),
+    (r"^(Does|Can|Must|Did) (he|she)\b", r"^Est-ce qu'(il|elle)\b"),
     (r"^(He|She) often \w+ed\b", r"^(Il|Elle) (a|est) souvent\b|^(Il|Elle) (l'|les |nous |vous |m')\w+ souvent\b"),
     # contraction, elision, forms before a vowel
     (r"\bto the (boy|king|father|brother)\b", r"\bau\b"),

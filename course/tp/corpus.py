@@ -111,7 +111,7 @@ class _Grammar:
 
     def sentence(self):
         self.lemmas = []
-        mark = _Word("?" if self.chance(.06) else ".")
+        mark = _Word("?" if self.chance(.04) else ".")
         question = mark if mark.text == "?" else None
         tense = self.pick(_TENSES)
         english, french = self.clause(tense, question)
