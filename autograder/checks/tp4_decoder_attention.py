@@ -304,7 +304,9 @@ def inference(t):
     output = s.model(s.encoder_input, None, False, True)
     length = len(output.value)
     t.require(3 <= length <= s.T - 2)
-    t.clear_margin(output)
+    onward = s.model(s.encoder_input, None, False)
+    t.clear_margin(onward)
+    t.require((onward.value[length:].argmax(-1) != 0).any())  # without the stop, more than EOS would be written
     # whether the row of EOS itself is handed back, or rows of zeros follow, is a matter of taste: the text is compared
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")

@@ -633,7 +633,7 @@ def one_cycle(progress, peak=6e-3):
 
 
 def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
-    """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`, 22 seconds at most."""
+    """A new model with `decoder`, a class, trained for `steps` batches of fresh samples from `draw`."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     (X, y), (X_test, y_test) = draw(rng, 6000), draw(rng, 2000, training=False)
@@ -645,7 +645,7 @@ def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
     model.to(model.device)
     model.optimizer = torch.optim.Adam(model.parameters())
 
-    view = tp.live(steps=steps, seconds=22, title=title)
+    view = tp.live(steps=steps, title=title)
     for step in view:
         model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress())
         encoder_input, decoder_input, target = model.encode(*draw(rng, 64))
