@@ -721,7 +721,7 @@ if tp.done("decoder", "seq2seq", "groups") and "four" in globals():
     compare(four, {"operation": operation, "length": len})
 
 # %% [markdown]
-# Is your table like ours? We had, with these 1200 steps:
+# Is your table like ours? In one run of these 1200 steps we had (the numbers differ from run to run, the order of the rows hardly does):
 #
 # | model | sums | differences |
 # |---|---|---|
@@ -758,7 +758,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in gl
             {"operation": operation, "length": len})
 
 # %% [markdown]
-# We had, on sums: 99.6 % without attention, 12.8 % with the context alone, 99.4 % with the context added, 8.8 % concatenated. The attention is the same in the last three. What differs is the way from the state to the output.
+# In the same run we had, on sums: 99.6 % without attention, 12.8 % with the context alone, 99.4 % with the context added, 8.8 % concatenated. The attention is the same in the last three. What differs is the way from the state to the output.
 #
 # - **Context alone**: what the decoder has worked out itself, a carry for example, reaches the output only through the choice of where to look. That is a narrow door.
 # - **Context added**: the state goes straight to the output, as without attention. The door is wide again, and all is as good as before. But not better.
