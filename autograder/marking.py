@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -118,5 +119,6 @@ def explain(exercise: dict) -> str:
     """The reasons of a verdict on one exercise, as a student reads them."""
     lines = [f"{exercise['exercise']}: {exercise['score']:.4g} of {exercise['max_score']:.4g} points ({exercise['verdict']})"]
     for check in exercise["checks"]:
-        lines.append(f"  {'✓' if check['passed'] else '✗'} {check['check']}: {check['message']}")
+        line = f"{'✓' if check['passed'] else '✗'} {check['check']}: {check['message']}"
+        lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
     return "\n".join(lines) + "\n"
