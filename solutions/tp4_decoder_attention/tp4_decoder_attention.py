@@ -721,7 +721,7 @@ if tp.done("decoder", "seq2seq", "groups") and "four" in globals():
     compare(four, {"operation": operation, "length": len})
 
 # %% [markdown]
-# Is your table like ours? In one run of these 1200 steps we had (the numbers differ from run to run, the order of the rows hardly does):
+# Is your table like ours? In one run of these 1200 steps we had (yours will differ a little):
 #
 # | model | sums | differences |
 # |---|---|---|
