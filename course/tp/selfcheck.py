@@ -143,6 +143,7 @@ def _beside(name, want, have, axes):
         image = ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
         ax.set_title(title, fontsize=9)
         ax.tick_params(labelsize=7)
+        ax.locator_params(integer=True)
     figure.colorbar(image, ax=figure.axes, shrink=0.8)
     figure.suptitle(f"{name}{at}" + (f"   ({axes})" if axes else ""), fontsize=9)
     plots.show(figure, f"{name}{at}: expected beside got. The largest difference is {float(np.nanmax(np.abs(have - want))):.3g}.")
