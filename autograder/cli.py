@@ -14,12 +14,20 @@ def main(argv=None) -> int:
     args = _parser().parse_args(argv)
     try:
         return args.run(args)
-    except (source.SourceError, submission.Unreadable, SandboxError) as error:
-        print(f"autograder: {error}", file=sys.stderr)
-        return 2
+    except (source.SourceError, submission.Unreadable, SandboxError, OSError) as error:
+        return _cannot(str(error))
     except KeyboardInterrupt:
         print("autograder: stopped; what is graded is kept, and the same command goes on from here", file=sys.stderr)
         return 130
+    except Exception as error:
+        if type(error).__module__.startswith("sqlalchemy"):  # imported only by the commands that need a gradebook
+            return _cannot(f"the gradebook cannot be used: {str(error).splitlines()[0]}")
+        raise
+
+
+def _cannot(reason: str) -> int:
+    print(f"autograder: {reason}", file=sys.stderr)
+    return 2
 
 
 def _release(args) -> int:

@@ -70,7 +70,7 @@ class Judge:
         results = []
         for i, (check, record) in enumerate(zip(checks, records)):
             if i >= len(replies):
-                results.append(_result(check, f"Not checked: {lost}.", None))
+                results.append(_result(check, f"Not checked: {lost}" + ("" if str(lost).endswith("?") else "."), None))
                 continue
             difference = compare.first_difference(record["expected"], replies[i], record["specs"])
             results.append(_result(check, difference and _sentence(difference, replies[i], known[i], bench.errors.get(exercise)), known[i]))

@@ -57,7 +57,7 @@ def test_no_isolation_is_said_in_the_report(tiny, right, file, capsys):
 
 
 def test_help_reads_well(capsys):
-    for command in ([], ["grade"], ["check"], ["release"], ["verify"]):
+    for command in ([], ["grade"], ["check"], ["release"], ["report"], ["verify"]):
         with pytest.raises(SystemExit) as stop:
             cli.main([*command, "--help"])
         assert stop.value.code == 0
@@ -67,3 +67,15 @@ def test_help_reads_well(capsys):
 def test_an_unknown_tp_exits_2(capsys):
     assert cli.main(["verify", "tp9_nothing"]) == 2
     assert "there is no TP called tp9_nothing" in capsys.readouterr().err
+
+
+def test_a_gradebook_that_cannot_be_used_is_one_line(monkeypatch, capsys):
+    from sqlalchemy.exc import OperationalError
+
+    def locked(*args):
+        raise OperationalError("SELECT 1", {}, Exception("database is locked"))
+
+    monkeypatch.setattr("autograder.classroom.Course.__init__", locked)
+    assert cli.main(["grade"]) == 2
+    out, err = capsys.readouterr()
+    assert "database is locked" in err and err.count("\n") == 1
