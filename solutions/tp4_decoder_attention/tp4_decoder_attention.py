@@ -558,7 +558,7 @@ class ConcatDecoderRNN(nn.Module):
 
     def forward(self, decoder_input, hdec_init, henc_ts):
         """(T, B, V), (1, B, H), (S, B, H) → output (T, B, V), hdec_final (1, B, H)."""
-        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)  # as in TP 3
         context_vectors, self.attention_weights = attention_batched(hdec_ts, henc_ts)
         return self.predict(hdec_ts, context_vectors), hdec_final
 
@@ -743,7 +743,7 @@ class AddedDecoderRNN(DecoderRNN):
     """The context is added to the state, and the sum predicts the character."""
 
     def forward(self, decoder_input, hdec_init, henc_ts):
-        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)  # as in TP 3
         context_vectors, self.attention_weights = attention_batched(hdec_ts, henc_ts)
         return F.log_softmax(self.linear(hdec_ts + context_vectors), dim=-1), hdec_final
 
