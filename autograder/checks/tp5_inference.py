@@ -46,7 +46,8 @@ class Toy(nn.Module):
 
 
 def toy_encode(model, encoder_tokens):
-    return model.encoder(encoder_tokens)
+    henc_ts, states = model.encoder(encoder_tokens)
+    return henc_ts, states
 
 
 def toy_step(model, tokens, states, henc_ts=None):
