@@ -34,6 +34,9 @@ def main(argv=None) -> int:
     for title, file in (("attacks held", "test_hostile.py"), ("broken submissions graded or refused", "test_broken.py"), ("known tricks, on the stock grader and on ours", "test_canary.py")):
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--no-header", str(source.ROOT / "tests" / file)], capture_output=True, text=True, cwd=source.ROOT)
         print(f"{title}: {re.sub(r'=+', '', done.stdout.strip().splitlines()[-1]).strip()}", flush=True)
+        for line in done.stdout.splitlines():
+            if line.startswith(("FAILED", "ERROR")):
+                print(f"  {line}")
         bad += done.returncode != 0
     return 1 if bad else 0
 
