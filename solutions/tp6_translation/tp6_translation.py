@@ -637,7 +637,7 @@ tp.check("paper-decoder")
 #
 # <details><summary>Hint 2 · the shape</summary> <code>nn.GRUCell</code> takes (B, D) and (B, H) and returns (B, H). </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>hdec = self.cell(self.embedding(tokens), hdec)</code> is the first line. </details>
+# <details><summary>Hint 3 · the line</summary> Three calls: the cell takes the embedded tokens and the old state; <code>attend</code> takes what the cell returns; the read-out takes both, joined along the last axis. </details>
 
 # %% exercise="plain-decoder" covers="15,16,17"
 class PlainDecoder(nn.Module):
@@ -1031,7 +1031,8 @@ class BottleneckDecoder(nn.Module):
         self.readout = nn.Linear(hidden_size, vocabulary_size)
 
     def forward(self, tokens, hdec, memory):
-        hdec = self.cell(self.embedding(tokens), hdec)
+        embedded = self.embedding(tokens)
+        hdec = self.cell(embedded, hdec)
         return self.readout(hdec), hdec, torch.zeros(memory.mask.shape, device=hdec.device)
 
 # %% training="train-bottleneck" covers="27"
