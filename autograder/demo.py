@@ -78,9 +78,8 @@ def sample_class() -> dict[str, nbformat.NotebookNode | str]:
     }
     for mistake in [truth.mistakes_of(name)[0] for name in names]:
         students[f"max-{mistake.name}"] = notebook(TP, {**right, mistake.exercise: truth.text_of(mistake)})
-    misindented = right[names[-1]].replace("    def forward(", "     def forward(", 1)
     students |= {
-        "ida-misindented": notebook(TP, {**right, names[-1]: misindented}),
+        "ida-misindented": notebook(TP, {**right, "exact-match": MISINDENTED}),
         "leo-loops": notebook(TP, {**right, first: right[first] + "\nwhile True:\n    pass"}),
         "dan-dies": notebook(TP, {**right, second: right[second] + "\nimport os\nos._exit(0)"}),
         "kim-cheats": notebook(TP, {}, own=(CHEAT,)),
@@ -88,6 +87,14 @@ def sample_class() -> dict[str, nbformat.NotebookNode | str]:
     }
     return students
 
+
+MISINDENTED = """def exact_match(output, target):
+    if output.shape == target.shape:
+        right = (output.argmax(-1) == target.argmax(-1)).all(0)
+      else:
+        right = torch.zeros(1)
+    return right.float().mean().item()
+"""
 
 CHEAT = '''
 import torch, sys
