@@ -46,8 +46,8 @@ class Toy(nn.Module):
 
 
 def toy_encode(model, encoder_tokens):
-    henc_ts, states = model.encoder(encoder_tokens)
-    return henc_ts, states
+    read, last = model.encoder(encoder_tokens)
+    return read, last
 
 
 def toy_step(model, tokens, states, henc_ts=None):
