@@ -12,7 +12,7 @@ import signal
 import threading
 import warnings
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -49,7 +49,6 @@ class Outcome:
     verdict: dict | None = None
     problem: str | None = None
     fresh: bool = True
-    seconds: float = field(default=0.0, compare=False)
 
 
 class Course:
@@ -127,14 +126,14 @@ def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cp
         if known and not force and known.get("entered"):
             tell(Outcome(one, known, fresh=False))
         elif known and not force:
-            tell(_entered(course, one, known, 0.0))
+            tell(_entered(course, one, known))
         else:
             waiting.append(one)
     own = executor is None and bool(waiting)
     executor = _processes(min(jobs, len(waiting))) if own else executor
     try:
-        for one, verdict, problem, seconds in _judged(executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
-            tell(Outcome(one, problem=problem) if problem else _entered(course, one, verdict, seconds))
+        for one, verdict, problem in _judged(executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
+            tell(Outcome(one, problem=problem) if problem else _entered(course, one, verdict))
     finally:
         if own:
             executor.shutdown(cancel_futures=True)
@@ -142,12 +141,11 @@ def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cp
 
 
 def _known(course, handed, device, isolation):
-    verdict = course.records.load(handed.tp, handed.student)
-    return verdict if verdict and verdict.get("key") == marking.key(marking.read(handed.path)[0], handed.tp, device, isolation) else None
+    return marking.known(course.records, handed.tp, handed.student, marking.read(handed.path)[0], device, isolation)
 
 
 def _judged(executor, course, waiting, device, isolated, limits, ahead):
-    """(handed, verdict, problem, seconds) of every waiting submission, as they come; few are on their way at once."""
+    """(handed, verdict, problem) of every waiting submission, as they come; few are on their way at once."""
     pending, queue = {}, list(reversed(waiting))
     while queue or pending:
         while queue and len(pending) < ahead:
@@ -162,21 +160,19 @@ def _judged(executor, course, waiting, device, isolated, limits, ahead):
             except SandboxError:
                 raise
             except Exception as error:  # a fault of ours: say so, and go on with the others
-                yield one, None, f"{type(error).__name__}: {error}", 0.0
+                yield one, None, f"{type(error).__name__}: {error}"
                 continue
             if one.note:
                 verdict["notes"].append(one.note)
-            verdict = {"student": one.student, **verdict, "key": marking.key(data, one.tp, device, verdict["isolation"])}
-            course.records.save(one.tp, one.student, verdict)
-            yield one, verdict, None, verdict["seconds"]
+            yield one, marking.recorded(course.records, one.student, data, verdict), None
 
 
-def _entered(course, handed, verdict, seconds):
+def _entered(course, handed, verdict):
     try:
         course.enter(handed, verdict)
     except Exception as error:
         return Outcome(handed, verdict, problem=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no reason given'}")
-    return Outcome(handed, verdict, seconds=seconds)
+    return Outcome(handed, verdict)
 
 
 def _processes(jobs):

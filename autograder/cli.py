@@ -1,6 +1,7 @@
 """The command line: `autograder release | grade | check | report | verify`."""
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -94,32 +95,22 @@ def _grade(args) -> int:
     return 2 if any(outcome.problem for outcome in outcomes) else 0
 
 
+@contextlib.contextmanager
 def _executor(args):
     """Where submissions are judged: None (processes of this machine), or a Dask cluster."""
-    import contextlib
-
     if not args.scheduler:
-        return contextlib.nullcontext()
+        yield None
+        return
     try:
         from distributed import Client
     except ImportError:
         raise SandboxError("--scheduler needs the package distributed: pip install distributed") from None
-    return _cluster(Client, args.scheduler)
-
-
-def _cluster(client_class, address):
-    import contextlib
-
-    @contextlib.contextmanager
-    def connected():
-        try:
-            client = client_class(address, timeout="10s")
-        except OSError:
-            raise SandboxError(f"no scheduler answers at {address}") from None
-        with client, client.get_executor(pure=False, retries=3) as executor:
-            yield executor
-
-    return connected()
+    try:
+        client = Client(args.scheduler, timeout="10s")
+    except OSError:
+        raise SandboxError(f"no scheduler answers at {args.scheduler}") from None
+    with client, client.get_executor(pure=False, retries=3) as executor:
+        yield executor
 
 
 def table(outcomes) -> str:

@@ -16,14 +16,10 @@ from .records import Records
 def mark(judge: Judge, records: Records, tp: str, student: str, path: Path) -> dict:
     """The verdict on the file at ``path``: the recorded one while nothing has changed, else a new one, recorded."""
     data, unreadable = read(path)
-    wanted = key(data, tp, judge.device, judge.sandbox.isolation)
-    known = records.load(tp, student)
-    if known and known.get("key") == wanted:
-        return known
-    verdict = judged(judge, data, unreadable, tp, seed_of(records.secret(), student, tp, data), path.name)
-    verdict = {"student": student, **verdict, "key": wanted}
-    records.save(tp, student, verdict)
-    return verdict
+    kept = known(records, tp, student, data, judge.device, judge.sandbox.isolation)
+    if kept:
+        return kept
+    return recorded(records, student, data, judged(judge, data, unreadable, tp, seed_of(records.secret(), student, tp, data), path.name))
 
 
 def read(path: Path) -> tuple[bytes, str | None]:
@@ -34,7 +30,20 @@ def read(path: Path) -> tuple[bytes, str | None]:
         return b"", str(error)
 
 
-def key(data: bytes, tp: str, device: str, isolation: str) -> dict:
+def known(records: Records, tp: str, student: str, data: bytes, device: str, isolation: str) -> dict | None:
+    """The recorded verdict on a student's submission, if it was made on the same things."""
+    verdict = records.load(tp, student)
+    return verdict if verdict and verdict.get("key") == _key(data, tp, device, isolation) else None
+
+
+def recorded(records: Records, student: str, data: bytes, verdict: dict) -> dict:
+    """The verdict with whose it is and what it was made on, as it stands recorded from now on."""
+    verdict = {"student": student, **verdict, "key": _key(data, verdict["assignment"], verdict["device"], verdict["isolation"])}
+    records.save(verdict["assignment"], student, verdict)
+    return verdict
+
+
+def _key(data, tp, device, isolation):
     """What a verdict depends on; while it stays the same, nothing is judged again."""
     return {"submission": hashlib.sha256(data).hexdigest(), "made_from": release.digest(tp), "device": device, "isolation": isolation}
 

@@ -93,11 +93,11 @@ class SaveVerdict(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         where, converter = resources["nbgrader"], self.parent.parent
         coursedir = converter.coursedir
-        nb = marking.annotated(nb, verdict := getattr(converter, "verdict", None) or self._verdict(coursedir, where))
+        verdict = getattr(converter, "verdict", None) or self._verdict(coursedir, where)
+        nb = marking.annotated(nb, verdict)
         with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
             save(gradebook, nb, verdict, where)
         return nb, resources
-
 
     def _verdict(self, coursedir, where):
         folder = Path(coursedir.format_path(coursedir.submitted_directory, where["student"], where["assignment"]))
