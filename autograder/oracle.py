@@ -76,7 +76,8 @@ class Oracle:
     def diagnose(self, exercise: str, records: list[dict], got: list[dict]) -> list:
         """For each check of an exercise, the mistake whose answers the student's equal, or None.
 
-        A mistake is asked about the failed checks first: few agree there, and only those are asked about the rest.
+        A mistake is asked about the failed checks first: few agree there, and only those are asked about the rest. One that
+        agrees everywhere explains everything, and no other is asked.
         """
         failed = [compare.first_difference(r["expected"], g, r["specs"]) not in (None, compare.NOT_WRITTEN) for r, g in zip(records, got)]
         answers = []
@@ -86,6 +87,8 @@ class Oracle:
             if any(bad and compare.same(reply, g, r["specs"]) for bad, reply, g, r in zip(failed, replies, got, records)):
                 self._answer(mistake, records, replies, [not bad for bad in failed])
                 answers.append((mistake.name, mistake.says, replies))
+                if all(compare.same(reply, g, r["specs"]) for reply, g, r in zip(replies, got, records)):
+                    break
         return compare.diagnose(records, got, answers)
 
     def _answer(self, mistake, records, replies, wanted):

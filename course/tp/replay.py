@@ -324,6 +324,7 @@ class _Spy(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
+@functools.lru_cache(256)
 def source_of(thing) -> str:
-    """The source text of a self-contained class or function, so that it can travel."""
+    """The source text of a self-contained class or function, so that it can travel; kept, for finding it costs more than running it."""
     return textwrap.dedent(inspect.getsource(thing))
