@@ -39,7 +39,7 @@ CONFIG = {
         "sanitize_preprocessors": [],
         "autograde_preprocessors": ["autograder.nbgrader_plugins.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
     },
-    "HTMLExporter": {"embed_images": True, "sanitize_html": True},
+    "HTMLExporter": {"filters": {"markdown2html": "autograder.pages.markdown2html"}, "sanitize_html": True},
 }
 
 
