@@ -92,9 +92,10 @@ def encode(strings, alphabet, length=None):
     numbers = np.full(128, -1, dtype=np.int8)
     numbers[[ord(character) for character in alphabet]] = range(len(alphabet))
     numbers[0] = len(alphabet)
-    ids = numbers[characters.T]
+    ids = numbers[np.minimum(characters.T, 127)]
     if (ids < 0).any():
-        raise ValueError(f"a character outside the alphabet {alphabet!r}")
+        unknown = "".join(sorted(set("".join(strings)) - set(alphabet)))
+        raise ValueError(f"{unknown!r} is outside the alphabet {alphabet!r}")
     missing = (length or len(ids)) - len(ids)
     if missing < 0:
         raise ValueError(f"a string of {len(ids)} characters does not fit into {length} timesteps")

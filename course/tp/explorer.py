@@ -106,7 +106,8 @@ class Explorer:
             self.steps, self.error = list(self.models[self._model](self._text)), ""
         except Exception as error:
             self.steps = []
-            self.error = f"The model cannot read this input: {type(error).__name__}: {error}"
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "  # a ValueError speaks for itself
+            self.error = f"The model cannot read {plots.visible(self._text)!r}: {kind}{error}"
         self._step = max(0, min(self._step, len(self.steps) - 1))
 
     # -- the views
@@ -172,7 +173,7 @@ def likeliest(step, n=5):
 
 def overview(steps):
     """The steps as (header, rows) of a table."""
-    header = ["step", "reads", "writes", "probability", "looks most at", "length of context"]
+    header = ["step", "reads", "writes", "probability", "next likeliest", "looks most at", "length of context", "the beam"]
     rows = []
     for i, step in enumerate(steps):
         most = ""
@@ -181,7 +182,10 @@ def overview(steps):
             j = int(weights.argmax())
             most = f"{plots.visible(str(step.source[j]))} ({weights[j]:.2f})"
         probability = step.distribution.get(step.written)
-        rows.append([i + 1, step.read, step.written, "" if probability is None else f"{float(probability):.3f}", most, norm(step)])
+        others = [pair for pair in likeliest(step, 2) if pair[0] != str(step.written)]
+        rows.append([i + 1, step.read, step.written, "" if probability is None else f"{float(probability):.3f}",
+                     f"{plots.visible(others[0][0])} ({others[0][1]:.3f})" if others else "", most, norm(step),
+                     ", ".join(f"{plots.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
     keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
     return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
 
