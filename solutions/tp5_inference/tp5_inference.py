@@ -26,6 +26,7 @@ import math
 import re
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -841,11 +842,35 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     print("A beam of width 1 and greedy decoding say the same:", bool((best[1] == greedy).all()))
     rescued = ((best[3] == target_tokens[:, :n]).all(dim=0) & (best[1] != target_tokens[:, :n]).any(dim=0)).nonzero().flatten()
     i = rescued[0].item() if len(rescued) else 0
-    question = question_texts(encoder_tokens[:, i:i + 1])[0]
-    print(f"{question} = {answer_texts(target_tokens[:, i:i + 1])[0]}; greedy says {answer_texts(best[1][:, i:i + 1])[0]}, "
+    hard = question_texts(encoder_tokens[:, i:i + 1])[0]
+    print(f"{hard} = {answer_texts(target_tokens[:, i:i + 1])[0]}; greedy says {answer_texts(best[1][:, i:i + 1])[0]}, "
           f"a beam of three {answer_texts(best[3][:, i:i + 1])[0]}")
     hypotheses, _, history = beam_search(unfinished, encoder_tokens[:, i:i + 1], 3)
-    decoding.draw_beam(history, arithmetic.DECODER_ALPHABET, EOS=EOS, title=f"{question}, answer written backwards", best=hypotheses[:, 0])
+    decoding.draw_beam(history, arithmetic.DECODER_ALPHABET, EOS=EOS, title=f"{hard}, answer written backwards", best=hypotheses[:, 0])
+
+# %% [markdown]
+# And step by step. Choose greedy decoding or the beam, and move through the answer, units first. At each step you see what the network takes for likely, and the beam: its beginnings with their sums. Type other questions, too.
+#
+# Look for the step at which greedy decoding goes wrong. In our run the question was `29-19`, and it was step 2: the network gave `0`, `1` and `9` the probabilities 0.33, 0.29 and 0.26. Greedy decoding takes the first and forgets the others. The beam keeps all three, and one step later it knows more: after `1` the network is sure that the answer ends (0.98), after `0` it is not (0.88). The sums change places, by a hair.
+
+# %% demo="explore"
+def searched(model, beam_width, question):
+    """Search for the answer to one question, as a person writes it: a `tp.Step` for each character of the best hypothesis."""
+    asked, alphabet = encoded_questions([question]), arithmetic.DECODER_ALPHABET
+    hypotheses, _, history = beam_search(model, asked, beam_width)
+    best = hypotheses[:, :1]
+    with torch.no_grad():
+        probabilities = training_pass(model, asked, best)[0][:, 0].softmax(dim=-1)  # of the network, when it reads its own answer
+    written = [alphabet[i] for i in best[:, 0]]
+    steps, beam = [], [""]
+    for read, wrote, row, (tokens, parents, scores) in zip([arithmetic.GO, *written], written, probabilities.tolist(), history):
+        beam = [beam[parent].removesuffix(arithmetic.EOS) + alphabet[token] for token, parent in zip(tokens, parents)]
+        steps.append(tp.Step(read, wrote, dict(zip(alphabet, row)), beam=list(zip(beam, scores))))
+    return steps
+
+
+if tp.done("encoder", "training-pass", "inference-programs", "decode-sequence", "beam-step", "beam-search") and "hard" in globals():
+    tp.explore({"a beam of 3": partial(searched, unfinished, 3), "greedy": partial(searched, unfinished, 1)}, hard)
 
 # %% [markdown]
 # A wider beam finds answers of higher probability, or the same ones; that is all it promises. Here they are nearly always the same: once a digit of a sum is known, it is known with a probability near 1,
