@@ -9,6 +9,7 @@ import gzip
 import os
 import random
 import sys
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -46,9 +47,9 @@ def check(exercise: str) -> None:
     results = _results(exercise, sys._getframe(1).f_globals)
     lines = [f"{exercise}: {_tally(results)}"]
     for name, says, sentence, _, _ in results:
-        lines.append(f"  {'✗' if sentence else '✓'} {name}: {says}")
+        lines.append(textwrap.fill(f"{'✗' if sentence else '✓'} {name}: {says}", 100, initial_indent="  ", subsequent_indent="    "))
         if sentence:
-            lines.append(f"      {sentence}")
+            lines.append(textwrap.fill(sentence, 100, initial_indent="      ", subsequent_indent="      "))
     wrong = [result for result in results if result[2]]
     if wrong:
         _passed.discard(exercise)
