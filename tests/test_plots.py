@@ -81,6 +81,14 @@ def test_small_multiples_share_scale_and_name_their_panels():
     assert len(picture.data[1]) == 5 * 4
 
 
+@pytest.mark.parametrize("names", [["47+38, question and answer written backwards"], ["step 0", "free running, after two thousand steps"]])
+def test_long_titles_stay_in_their_panels(names):
+    figure = tp.attention_heatmaps({name: np.eye(3) for name in names}, "abc", "xyz").figure
+    titles = [ax.title.get_window_extent() for ax in figure.axes[:len(names)]]
+    assert all(0 <= title.x0 and title.x1 <= figure.bbox.width and title.y1 <= figure.bbox.height for title in titles)
+    assert all(left.x1 < right.x0 for left, right in zip(titles, titles[1:]))
+
+
 def test_difference_keeps_its_sign():
     rng = np.random.default_rng(6)
     first, second = random_weights(rng, 3, 4), random_weights(rng, 3, 4)

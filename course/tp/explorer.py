@@ -196,8 +196,8 @@ def weights_picture(steps, title):
     weights, source, target = plots.as_weights(
         np.stack([plain_array(step.weights) for step in looking]), list(looking[0].source),
         [step.written for step in looking])
-    figure, (ax,), scale = plots.figure_for(1, source, target)
-    plots.draw_scale(scale, plots.draw_map(ax, weights, source, target, title))
+    figure, (ax,), scale = plots.figure_for([title], source, target)
+    plots.draw_scale(scale, plots.draw_map(ax, weights, source, target))
     return plots.Picture(figure, f"Attention weights of {title}. {plots.looks_at(weights, source, target)}.")
 
 

@@ -11,6 +11,7 @@ import base64
 import html
 import io
 import math
+import textwrap
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -233,28 +234,31 @@ def cell_inches(n_columns):
     return float(np.clip(6.6 / max(n_columns, 1), 0.27, 0.56))
 
 
-def figure_for(n_panels, source, target, columns=4):
-    """An empty figure and its panels, sized so that the cells are square and the labels have room."""
-    across = min(n_panels, columns)
-    down = math.ceil(n_panels / across)
+def figure_for(titles, source, target, columns=4):
+    """An empty figure and its panels, one for each title, sized so that the cells are square and all words have room."""
+    across = min(len(titles), columns)
+    down = math.ceil(len(titles) / across)
     cell = cell_inches(len(source) * across)
     left = 0.30 + 0.085 * max(map(len, target), default=1)
-    top = 0.62 + 0.085 * max(map(len, source), default=1)
     panel = (max(len(source) * cell, 1.1), len(target) * cell)
-    width, height = panel[0] + left + 0.25, panel[1] + top + 0.12
+    width = panel[0] + left + 0.25
+    titles = [textwrap.fill(title, int(width / 0.087)) for title in titles]
+    top = 0.62 + 0.085 * max(map(len, source), default=1) + 0.17 * max(title.count("\n") for title in titles)
+    height = panel[1] + top + 0.12
     figure = Figure(figsize=(across * width + 0.85, down * height + 0.1), facecolor="white")
     total = figure.get_size_inches()
     axes = []
-    for index in range(n_panels):
+    for index, title in enumerate(titles):
         row, column = divmod(index, across)
         box = (column * width + left, total[1] - (row + 1) * height + 0.02, *panel)
         axes.append(figure.add_axes((box[0] / total[0], box[1] / total[1], box[2] / total[0], box[3] / total[1])))
+        axes[-1].set_title(title, fontsize=11, color=INK, pad=8)
     bar = (total[0] - 0.78, total[1] - height + 0.02, 0.14, min(panel[1], 2.4))
     scale = figure.add_axes((bar[0] / total[0], bar[1] / total[1], bar[2] / total[0], bar[3] / total[1]))
     return figure, axes, scale
 
 
-def draw_map(ax, weights, source, target, title="", numbers=None, colours=WEIGHT_MAP, low=0.0):
+def draw_map(ax, weights, source, target, numbers=None, colours=WEIGHT_MAP, low=0.0):
     """Draw one map (T, S) into `ax`, on the true scale from `low` to 1."""
     image = ax.imshow(weights, cmap=colours, vmin=low, vmax=1.0, aspect="equal", interpolation="nearest")
     many = len(source) > 12
@@ -269,8 +273,6 @@ def draw_map(ax, weights, source, target, title="", numbers=None, colours=WEIGHT
     ax.tick_params(which="both", length=0, colors=INK)
     for spine in ax.spines.values():
         spine.set_color("#8A8D98")
-    if title:
-        ax.set_title(title, fontsize=11, color=INK, pad=8)
     if numbers is None:
         numbers = max(len(source), len(target)) <= 10
     if numbers:
@@ -313,10 +315,11 @@ def attention_heatmap(weights, source_tokens, target_tokens, ax=None, title="", 
     alt = f"Attention weights{': ' + title if title else ''}. {looks_at(weights, source, target)}."
     data = weights_data(weights, source, target)
     if ax is not None:
-        draw_map(ax, weights, source, target, title, numbers)
+        draw_map(ax, weights, source, target, numbers)
+        ax.set_title(title, fontsize=11, color=INK, pad=8)
         return Picture(ax.figure, alt, data)
-    figure, (ax,), scale = figure_for(1, source, target)
-    draw_scale(scale, draw_map(ax, weights, source, target, title, numbers))
+    figure, (ax,), scale = figure_for([title], source, target)
+    draw_scale(scale, draw_map(ax, weights, source, target, numbers))
     return show(figure, alt, data)
 
 
@@ -324,9 +327,9 @@ def attention_heatmaps(maps, source_tokens, target_tokens, numbers=False, column
     """Show several maps side by side: `maps` is name → weights (T, S), of heads, steps or models."""
     read = {name: as_weights(weights, source_tokens, target_tokens) for name, weights in maps.items()}
     _, source, target = next(iter(read.values()))
-    figure, axes, scale = figure_for(len(read), source, target, columns)
-    for ax, (name, (weights, _, _)) in zip(axes, read.items()):
-        image = draw_map(ax, weights, source, target, str(name), numbers)
+    figure, axes, scale = figure_for([str(name) for name in read], source, target, columns)
+    for ax, (weights, _, _) in zip(axes, read.values()):
+        image = draw_map(ax, weights, source, target, numbers)
     draw_scale(scale, image)
     alt = "Attention weights, side by side. " + " ".join(
         f"{name}: {looks_at(*what)}." for name, what in read.items())
@@ -339,8 +342,8 @@ def attention_difference(first, second, source_tokens, target_tokens, title="", 
     first, source, target = as_weights(first, source_tokens, target_tokens)
     second, _, _ = as_weights(second, source_tokens, target_tokens)
     difference = first - second
-    figure, (ax,), scale = figure_for(1, source, target)
-    draw_scale(scale, draw_map(ax, difference, source, target, title, numbers, DIFFERENCE_MAP, low=-1.0),
+    figure, (ax,), scale = figure_for([title], source, target)
+    draw_scale(scale, draw_map(ax, difference, source, target, numbers, DIFFERENCE_MAP, low=-1.0),
                "difference")
     i, j = np.unravel_index(np.abs(difference).argmax(), difference.shape)
     alt = (f"Difference of two attention maps{': ' + title if title else ''}. The largest is "
@@ -360,9 +363,9 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
     chosen = [names[i] for i in np.unique(np.linspace(0, len(names) - 1, min(4, len(names))).round().astype(int))]
     few = {name: as_weights(maps[name], source_tokens, target_tokens) for name in chosen}
     _, source, target = few[chosen[0]]
-    still, axes, scale = figure_for(len(few), source, target)
-    for ax, (name, (weights, _, _)) in zip(axes, few.items()):
-        image = draw_map(ax, weights, source, target, str(name), numbers=False)
+    still, axes, scale = figure_for([str(name) for name in few], source, target)
+    for ax, (weights, _, _) in zip(axes, few.values()):
+        image = draw_map(ax, weights, source, target, numbers=False)
     draw_scale(scale, image)
     alt = "How attention changes during training. " + " ".join(
         f"{name}: {looks_at(*what)}." for name, what in few.items())
@@ -373,9 +376,9 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
 
     frames = []
     for name in names:
-        figure, (ax,), scale = figure_for(1, source, target)
+        figure, (ax,), scale = figure_for([str(name)], source, target)
         weights, _, _ = as_weights(maps[name], source_tokens, target_tokens)
-        draw_scale(scale, draw_map(ax, weights, source, target, str(name), numbers=False))
+        draw_scale(scale, draw_map(ax, weights, source, target, numbers=False))
         frames.append(Image.open(io.BytesIO(png(figure, dpi=96))).convert("P", palette=Image.Palette.ADAPTIVE))
     moving = io.BytesIO()
     pace = round(1000 * seconds_per_map)
