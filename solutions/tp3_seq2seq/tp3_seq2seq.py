@@ -24,6 +24,7 @@ tp.start("tp3_seq2seq")
 
 # %% given="imports"
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -604,6 +605,29 @@ if tp.done("encoder", "decoder", "seq2seq"):
 if tp.done("encoder", "decoder", "seq2seq") and "better" in globals():
     for question in ["94+8", "8+94", "999+1", "123-456", "500-500", "1234+5"]:
         print(f"{question} = {better.answer([question[::-1]])[0][::-1]}")
+
+# %% [markdown]
+# And step by step. Choose a model, type an expression, and move through the answer: you see which character goes in, which one comes out, and what else was likely. There is no more to see. All that this decoder knows of the question is the vector it started from.
+#
+# Three things to look for:
+#
+# - The better recipe is sure of nearly every character. Where it hesitates, it is mostly about a carry. In our run `94+8` was a near thing: after the `2` it gave `0` a probability of 0.62, and `9` one of 0.37.
+# - The classic recipe writes the first digit first. Of that one, and perhaps of the second, it is fairly sure. After them several digits are almost equally likely: it knows *about how much*, and not which number.
+# - `1234+5` is wrong, and no step hesitates. A probability says how sure a network is, not how right.
+
+# %% demo="explore"
+def decoding(model, question):
+    """Ask `model` one question as a person writes it: a list of `tp.Step`, one for each character it writes."""
+    encoder_input, _, _ = model.encode([question[::-1] if model.input_reversed else question], [""])
+    with torch.no_grad():
+        output = model(encoder_input, teacher_enforce=False, inference=True)[:, 0]
+    written = [model.decoder_index_char[i] for i in output.argmax(-1).tolist()]
+    return [tp.Step(read, wrote, dict(zip(model.decoder_char_index, row.exp().tolist())))
+            for read, wrote, row in zip([model.GO, *written], written, output)]
+
+
+if tp.done("encoder", "decoder", "seq2seq") and "better" in globals() and "classic" in globals():
+    tp.explore({"better recipe": partial(decoding, better), "classic recipe": partial(decoding, classic)}, "94+8")
 
 # %% [markdown]
 # ### Which lever was it?
