@@ -480,9 +480,11 @@ def decoding(model, question):
     steps = [tp.Step(read, wrote, dict(zip(model.decoder_char_index, row.exp().tolist())))
              for read, wrote, row in zip([model.GO, *written], written, output)]
     if model.attention:
-        for step, weights in zip(steps, model.attention_weights[:, 0].cpu()):
+        with torch.no_grad():
+            henc_ts = model.encoder(encoder_input)[0][:, 0]
+        for step, weights in zip(steps, model.attention_weights[:, 0]):
             step.source = list(asked.ljust(len(encoder_input), "–"))  # a dash is a row of zeros
-            step.weights = weights
+            step.weights, step.context = weights.cpu(), weights @ henc_ts
     return steps
 
 
@@ -778,7 +780,7 @@ if "designs" in globals():
         look(designs["context added"], question)
 
 # %% [markdown]
-# And step by step: choose a model, type an expression, move through the answer. At each step you see what is read, where the decoder looks, and how sure it is of what it writes.
+# And step by step: choose a model, type an expression, move through the answer. At each step you see what is read, where the decoder looks, how long its context vector is, and how sure it is of what it writes.
 
 # %% demo="explore"
 if "four" in globals() and "designs" in globals():
