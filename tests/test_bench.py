@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from bench import attention, data, learning, measure, working
+from autograder.oracle import oracle
+from bench import attention, data, grading, learning, measure, working
 from tp import arithmetic
 
 
@@ -92,3 +93,19 @@ def test_a_short_training_is_recorded_with_all_operators():
 def test_spread_names_median_and_range():
     assert measure.spread([3.0, 1.0, 2.0]) == "2 (1 – 3)"
     assert measure.spread([0.5]) == "0.5"
+
+
+def test_stock_tests_pass_the_solution_and_fail_what_is_not_written():
+    truth = oracle(grading.TP)
+    assert set(grading.ASSERTS) == set(truth.source.exercises)
+    for name, tests in grading.ASSERTS.items():
+        exec(tests, dict(truth.namespace))
+        blank = dict(truth.namespace)
+        exec(truth.source.cell("exercise", name).released, blank)
+        with pytest.raises(NotImplementedError):
+            exec(tests, blank)
+
+
+def test_a_class_has_right_blank_and_mistaken_submissions():
+    blank, right, *mistaken = grading.answers(4)
+    assert blank == {} and all(sum(cells[name] != right[name] for name in right) == 1 for cells in mistaken)

@@ -1,0 +1,191 @@
+"""(e) Grading a class: stock nbgrader against the judge, on the same class, the same machine, the same two cores.
+
+**Stock** is `nbgrader autograde` as it comes, in a course of its own without our plug-ins: one submission after the other,
+each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp3 with ordinary test cells (`ASSERTS`,
+hidden tests) in the place of the checks, and without the cells that show or train something, which stock would execute too.
+Those tests ask for less than the judge does: about one comparison an exercise, no known mistakes, no reasons in words.
+**Judge** is what `autograder grade --jobs 2` does, in bubblewrap. Both end with every grade in a gradebook.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from copy import deepcopy
+from itertools import cycle
+from pathlib import Path
+
+import nbformat
+import psutil
+from nbgrader.api import Gradebook
+
+from autograder import demo, release, source
+from autograder.nbgrader_plugins import find_alembic
+from autograder.oracle import oracle
+
+from .measure import spread, table
+
+TITLE = "Grading a class"
+TP = "tp3_seq2seq"
+JOBS = 2
+SIZES = {"stock nbgrader": [10, 30, 100], "the judge": [10, 30, 100, 300, 1000]}  # stock would take hours for more
+REPEATED = 30  # the size that is measured more than once
+
+ASSERTS = {
+    "shift": """
+x = torch.randn(5, 3, 4)
+assert torch.equal(shifted_target(x), torch.cat([x[1:], torch.zeros(1, 3, 4)]))
+""",
+    "encoder": """
+module, x, start = EncoderRNN(4, 6, "cpu"), torch.randn(5, 3, 4), torch.randn(1, 3, 6)
+for given in [(x,), (x, start)]:
+    for got, expected in zip(module(*given), module.gru(*given)):
+        torch.testing.assert_close(got, expected)
+""",
+    "decoder": """
+module, x, start = DecoderRNN(6, 4, "cpu"), torch.randn(5, 3, 4), torch.randn(1, 3, 6)
+output, hdec_final = module(x, start)
+hdec_ts, expected = module.gru(x, start)
+torch.testing.assert_close(output, F.log_softmax(module.linear(hdec_ts), dim=-1))
+torch.testing.assert_close(hdec_final, expected)
+""",
+    "seq2seq": """
+model = Seq2seq(["12+3", "4+56", "7+8", "90+1"], ["15", "60", "15", "91"], hidden_size=6, device="cpu")
+question, answer = model.encoder_input_tr, model.decoder_input_tr
+henc_final = model.encoder.gru(question)[1]
+torch.testing.assert_close(model(question, answer), model.decoder(answer, henc_final)[0])
+character, hidden, written = answer[:1], henc_final, []
+for _ in range(model.max_decoder_sequence_length):
+    output, hidden = model.decoder(character, hidden)
+    written.append(output)
+    character = F.one_hot(output.argmax(-1), answer.shape[-1]).float()
+torch.testing.assert_close(model(question, answer, False), torch.cat(written))
+""",
+    "exact-match": """
+target = F.one_hot(torch.tensor([[1, 2], [2, 3], [0, 0]]), 4).float()
+output = target.clone()
+assert abs(exact_match(output, target) - 1) < 1e-6
+output[0, 1] = output[0, 1].roll(1)
+assert abs(exact_match(output, target) - 0.5) < 1e-6
+""",
+}
+
+
+def answers(n):
+    """The cells that n students fill: of four, one all right, one nothing, two all right but for one mistake, each another."""
+    right, truth = demo.solved(TP), oracle(TP)
+    mistaken = cycle({**right, mistake.exercise: truth.text_of(mistake)} for mistake in truth.mistakes)
+    return [next(mistaken) if i % 4 > 1 else right if i % 4 else {} for i in range(n)]
+
+
+def hand_in(folder, released, n):
+    """Put n submissions into ``folder``, as the exchange would have collected them."""
+    for i, cells in enumerate(answers(n)):
+        notebook = deepcopy(released)
+        for cell in notebook.cells:
+            cell.source = cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+        path = folder / f"student-{i:04}" / TP / f"{TP}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+
+def stock(root, n):
+    """A course for nbgrader as it comes, with n submissions; the command that grades them, and the gradebook."""
+    notebook = release.solution_notebook(TP)
+    by_id = {cell.grade_id: cell for cell in source.load(TP).cells if cell.grade_id}
+    roles = [getattr(by_id.get(cell.id), "role", "text") for cell in notebook.cells]
+    notebook.cells = [cell for cell, role in zip(notebook.cells, roles) if role not in ("demo", "training")]
+    for cell in notebook.cells:
+        if cell.id.startswith("check-"):
+            cell.source = f"### BEGIN HIDDEN TESTS\n{ASSERTS[cell.id.removeprefix('check-')].strip()}\n### END HIDDEN TESTS"
+    (root / "source" / TP).mkdir(parents=True)
+    nbformat.write(notebook, root / "source" / TP / f"{TP}.ipynb")
+    (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'stock'\n")
+    subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", TP, "--create"], cwd=root, check=True, capture_output=True)
+    hand_in(root / "submitted", nbformat.read(root / "release" / TP / f"{TP}.ipynb", 4), n)
+    return [sys.executable, "-m", "nbgrader", "autograde", TP], root / "gradebook.db"
+
+
+def judge(root, n):
+    """A course with the judge, with n submissions; the command that grades them, and the gradebook."""
+    demo.course_root(root, [TP])
+    hand_in(root / "gradebook" / "submitted", release.released_notebook(TP), n)
+    command = f"from autograder.classroom import *; course = Course({str(root)!r}); grade_class(course, [{TP!r}], jobs={JOBS})"
+    return [sys.executable, "-c", command], root / "gradebook" / "gradebook.db"
+
+
+WAYS = {"stock nbgrader": stock, "the judge": judge}
+
+
+def graded(way, n):
+    """Seconds, from the start of the command to its end, and peak megabytes of all its processes, for a class of n.
+
+    Memory is the sum of resident sets, looked at twice a second: what forked processes share counts for each of them.
+    """
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        command, gradebook = WAYS[way](Path(folder) / "course", n)
+        cores = sorted(os.sched_getaffinity(0))[:JOBS]
+        peak, started = 0, time.monotonic()
+        process = subprocess.Popen(command, cwd=gradebook.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "TP_GRADING": "1"}, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        while True:
+            try:
+                process.wait(0.5)
+                break
+            except subprocess.TimeoutExpired:
+                peak = max(peak, resident(process.pid))
+        seconds = time.monotonic() - started
+        with Gradebook(f"sqlite:///{gradebook}") as book:
+            grades = [grade for s in book.assignment_submissions(TP) for grade in s.notebooks[0].grades if grade.name.startswith("check-")]
+            entered = sum(grade.auto_score is not None for grade in grades)
+    if process.returncode or entered != n * len(source.load(TP).exercises):
+        raise RuntimeError(f"{way}: exit status {process.returncode}, {entered} scores for {n} submissions")
+    return {"way": way, "n": n, "seconds": seconds, "megabytes": peak / 1e6}
+
+
+def resident(pid):
+    """Bytes of memory that a process and all beneath it hold."""
+    total = 0
+    for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+        try:
+            total += process.memory_info().rss
+        except psutil.Error:  # it has just ended
+            pass
+    return total
+
+
+def measure(quick, repeats, folder):
+    find_alembic()
+    results = []
+    for way, n in [(way, n) for way in WAYS for n in ([4] if quick else SIZES[way])]:
+        for _ in range(repeats if n == REPEATED else 1):
+            results.append(graded(way, n))
+            print("  {way}: {n} submissions, {seconds:.0f} s, at most {megabytes:.0f} MB".format(**results[-1]), flush=True)
+    return results
+
+
+def report(results, picture):
+    found = {}
+    for run in results:
+        found.setdefault((run["way"], run["n"]), []).append(run)
+    seconds = {key: statistics.median(run["seconds"] for run in runs) for key, runs in found.items()}
+    memory = {key: max(run["megabytes"] for run in runs) for key, runs in found.items()}
+    rows = []
+    for (way, n), runs in found.items():
+        gain = f"{seconds['stock nbgrader', n] / seconds[way, n]:.1f}" if ("stock nbgrader", n) in found else ""
+        rows.append([f"{way}, {n}", spread([run["seconds"] for run in runs], "{:.0f}"), f"{60 * n / seconds[way, n]:.1f}", gain, f"{memory[way, n]:.0f}"])
+    figure, axes = picture(1, 2, "grading")
+    for way in WAYS:
+        sizes = sorted(n for key, n in found if key == way)
+        for ax, values in zip(axes, (seconds, memory)):
+            ax.plot(sizes, [values[way, n] for n in sizes], marker="o", label=way)
+    axes[0].set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds")
+    axes[1].set(xscale="log", ylim=(0, None), xlabel="submissions", ylabel="peak memory, MB")
+    return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one mistake each. Seconds are those of the clock on the "
+            f"wall, from the start of the command to its end, on two cores. Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission "
+            f"after the other, in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. "
+            "Memory is the sum of resident sets of all processes at its peak; what forked processes share counts for each of them.\n\n"
+            + table(["submissions", "seconds", "submissions a minute", "times stock", "peak memory, MB"], rows) + "\n"
+            + figure("Seconds and peak memory against the number of submissions, for the judge and for stock nbgrader."))
