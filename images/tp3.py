@@ -84,7 +84,7 @@ def decoder_input_one_step():
             x = left + (v + 0.5) * cell
             (d.rect_filled if character == hot else d.rect)(x, y, cell, cell, "decoder")
             d.text(x, y + 29, character, "soft", 12, kind="mono")
-        d.text(left, y - 22, "step 1: GO as one-hot" if row == 0 else "step 2: the arg-max of step 1 as one-hot", "decoder", 13.5,
+        d.text(left, y - 22, "timestep 0: GO as one-hot" if row == 0 else "timestep 1: the arg-max of timestep 0 as one-hot", "decoder", 13.5,
                anchor="start", bold=True)
         decoder = d.box(510, y, 104, 54, "decoder", "decoder", bold=True)
         decoders.append(decoder)

@@ -72,12 +72,12 @@ def seq2seq_attention():
     A second way to use the context. The decoder state (T, B, H) is compared with all encoder states,
     a softmax over S gives the weights, their weighted sum the context (T, B, H). Decoder state and
     context are concatenated to (T, B, 2H), then a dense layer of 64 units with tanh, then a dense layer
-    with softmax over V gives the output.""")
+    with log-softmax over V gives the output.""")
 def decoder_concat_attention():
     d = Drawing(980, 420)
     d.title("Concatenate: state and context predict together")
     top, low = 130, 300
-    lstm = d.box(120, low, 100, 58, "LSTM", "decoder", 17, sub="decoder", bold=True)
+    gru = d.box(120, low, 100, 58, "GRU", "decoder", 17, sub="decoder", bold=True)
     states = d.box(112, top, 120, 58, "encoder", "encoder", 16, sub="all states", bold=True)
     attend = d.box(340, top, 150, 66, "attention", "attention", 16, sub="dot, softmax over S", bold=True)
     d.arrow(states.right, attend.left, role="encoder", label="(S, B, H)")
@@ -88,10 +88,10 @@ def decoder_concat_attention():
     join = d.box(560, (top + low) / 2, 92, 58, "concat", "data", 16, sub="[h ; c]", bold=True)
     d.arrow(attend.right, (560, top), join.top, role="attention")
     d.text(488, top - 9, "context (T, B, H)", "attention", 12.5, kind="mono")
-    d.arrow(lstm.right, (560, low), join.bottom, role="decoder")
+    d.arrow(gru.right, (560, low), join.bottom, role="decoder")
     y = (top + low) / 2
     dense = d.box(748, y, 100, 58, "dense", "output", 16, sub="64, tanh", bold=True)
-    final = d.box(896, y, 100, 58, "dense", "output", 16, sub="softmax over V", bold=True)
+    final = d.box(896, y, 100, 58, "dense", "output", 16, sub="log_softmax", bold=True)
     d.arrow(join.right, dense.left, label="(T, B, 2H)")
     d.arrow(dense.right, final.left, role="output")
     d.arrow(final.bottom, (896, 330), role="output")

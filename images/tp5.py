@@ -103,6 +103,6 @@ def beam_tree():
     d.text(70, 290, "GO: 0.0", "soft", 13, kind="mono")
     d.text(820, 240, "the best answer", "output", 14, bold=True)
     d.text(672, 95, "ended: what greedy decoding finds", "decoder", 13.5, anchor="start")
-    for x, label in ((230, "step 1"), (420, "step 2"), (620, "step 3"), (820, "step 4")):
+    for x, label in ((230, "step 0"), (420, "step 1"), (620, "step 2"), (820, "step 3")):
         d.text(x, 440, label, "soft", 13.5)
     return d

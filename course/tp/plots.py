@@ -133,7 +133,7 @@ def cell_text(value):
 
 def is_number(text):
     try:
-        float(text)
+        float(text.removesuffix("%"))
     except ValueError:
         return text == ""
     return True

@@ -1,8 +1,3 @@
-# %% given="start"
-import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
-import tp
-tp.start("tp1_recurrence")
-
 # %% [markdown]
 # # TP 1 · Tokens and recurrence
 #
@@ -28,6 +23,11 @@ tp.start("tp1_recurrence")
 # | V | tokens in the vocabulary |
 # | D | numbers in an embedding |
 # | H | numbers in a hidden state |
+
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+import tp
+tp.start("tp1_recurrence")
 
 # %% given="imports"
 import itertools

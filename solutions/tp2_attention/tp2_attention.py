@@ -1,5 +1,5 @@
 # %% [markdown]
-# # TP2 · Attention by hand
+# # TP 2 · Attention by hand
 #
 # A decoder that receives one single vector must find a whole sentence in it. Attention gives it something better:
 # all the vectors of the encoder, and a way to choose among them. In this TP you compute attention with a pencil,
@@ -12,10 +12,10 @@
 # - write six score functions and say what each of them sees;
 # - train a network that looks something up, and read its attention weights.
 #
-# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP1 (embeddings, a recurrence, the shapes of an LSTM).
+# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP 1 (embeddings, a recurrence, the shapes of an LSTM).
 #
 # **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
-# D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP3 time comes first, as
+# D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP 3 time comes first, as
 # `nn.GRU` has it by default.
 
 # %% given="start"
@@ -429,7 +429,7 @@ if tp.done("scores", "weights", "context"):
 # ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden vector.](figures/attention_steps_5.svg)
 #
 # The context vector goes into the decoder. There are two places for it. It can help to predict the present token, beside
-# the decoder's own hidden vector, as in the picture; you will do this in TP3. Or it can go into the next step of the
+# the decoder's own hidden vector, as in the picture; you will do this in TP 4. Or it can go into the next step of the
 # recurrence, beside the vector of the token; this is what we do here. The decoder makes a new hidden vector. With it the
 # scores are computed afresh: at each step the decoder can look at another place.
 #
@@ -451,7 +451,7 @@ if tp.done("scores", "weights", "context"):
 # Minutes: 20 · Difficulty: ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# It is the loop of TP1, with a look at the encoder before each step. One variable holds the present hidden vector; it
+# It is the loop of TP 1, with a look at the encoder before each step. One variable holds the present hidden vector; it
 # is read by the scores and by the cell, and written by the cell.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
@@ -1057,12 +1057,12 @@ if tp.done("net"):
 # Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it. Is it so
 # in every row?
 
-# %% demo="lookup-brightest"
+# %% demo="lookup-darkest"
 if tp.done("net"):
     hits(net, test_data, test_idx, test_y)
     away = (net.attention_weights.argmax(dim=1) - test_idx).abs()
     tp.table([("at the index itself", (away == 0).float().mean()), ("next to it", (away == 1).float().mean())],
-             header=("the brightest column is", "share of 5000 rows"))
+             header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
 # During the training we kept some maps, each the mean over a thousand rows. This is how the diagonal grew:
@@ -1074,7 +1074,7 @@ if tp.done("net"):
 
 # %% [markdown] answer="read-weights" points=2
 # **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In the finished
-# map, the brightest column shows where the network looked. Does it prove that the answer came from the digit in that column alone?
+# map, the darkest column shows where the network looked. Does it prove that the answer came from the digit in that column alone?
 # (Think of what one hidden vector of a bidirectional LSTM contains.)
 #
 # ### BEGIN SOLUTION
@@ -1241,7 +1241,7 @@ if tp.done("content-only"):
 # what it is good for (a memory that grows with the input, weights that can be read) and what it does not do by itself (order). Its
 # price is a score for every pair of source and target timesteps: B × T × S numbers.
 #
-# In TP3 your attention goes into a sequence-to-sequence model that does arithmetic.
+# In TP 3 you write a sequence-to-sequence model that does arithmetic, and in TP 4 your attention goes into it.
 
 # %% demo="progress"
 tp.progress()

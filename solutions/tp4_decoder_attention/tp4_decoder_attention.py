@@ -507,7 +507,7 @@ if tp.done("decoder", "seq2seq"):
 #
 # The context alone must predict the character. That is a strict rule: whatever the decoder knows and the encoder does not (a carry, how many characters it has written) can reach the output only through the *choice* of where to look. A second design is milder. It hands both to the output:
 #
-# ![Attention beside the decoder state: the state is compared with all encoder states, a softmax over S gives the weights, their weighted sum the context; state and context are concatenated to 2H numbers, then comes a dense layer of 64 units with tanh, then a dense layer with softmax over V](figures/decoder_concat_attention.svg)
+# ![Attention beside the decoder state: the state is compared with all encoder states, a softmax over S gives the weights, their weighted sum the context; state and context are concatenated to 2H numbers, then comes a dense layer of 64 units with tanh, then a dense layer with log-softmax over V](figures/decoder_concat_attention.svg)
 #
 # The state, `(T, B, H)`, and the context, `(T, B, H)`, are laid end to end, `(T, B, 2H)`. A layer of 64 units with tanh mixes them. A last layer makes V numbers of those 64, and a log-softmax makes log-probabilities.
 
@@ -784,8 +784,8 @@ if "designs" in globals():
 
 # %% demo="explore"
 if "four" in globals() and "designs" in globals():
-    tp.explore({name: partial(decoding, model) for name, model in
-                {**designs, "context alone": four["context alone, teacher forcing"], "no attention": four["no attention, teacher forcing"]}.items()}, "57+68")
+    chosen = {**designs, "context alone": four["context alone, teacher forcing"], "no attention": four["no attention, teacher forcing"]}
+    tp.explore({name: partial(decoding, model) for name, model in chosen.items()}, "57+68")
 
 # %% [markdown]
 # In our run the answer to `57+68` was right, and the map was odd: the units looked at `7` and at nothing else, although they depend on `8` just as much; then the decoder looked at `5`, then at `+`. So the rest came by another way, through the state. Keep this in mind when you read such maps: they show where the decoder **looked**. They do not show all that it **used**.

@@ -851,7 +851,7 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # %% [markdown]
 # And step by step. Choose greedy decoding or the beam, and move through the answer, units first. At each step you see what the network takes for likely, and the beam: its beginnings with their sums. Type other questions, too.
 #
-# Look for the step at which greedy decoding goes wrong. In our run the question was `29-19`, and it was step 2: the network gave `0`, `1` and `9` the probabilities 0.33, 0.29 and 0.26. Greedy decoding takes the first and forgets the others. The beam keeps all three, and one step later it knows more: after `1` the network is sure that the answer ends (0.98), after `0` it is not (0.88). The sums change places, by a hair.
+# Look for the step at which greedy decoding goes wrong. In our run the question was `29-19`, and it was the second step: the network gave `0`, `1` and `9` the probabilities 0.33, 0.29 and 0.26. Greedy decoding takes the first and forgets the others. The beam keeps all three, and one step later it knows more: after `1` the network is sure that the answer ends (0.98), after `0` it is not (0.88). The sums change places, by a hair.
 
 # %% demo="explore"
 def searched(model, beam_width, question):
