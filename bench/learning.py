@@ -46,12 +46,13 @@ class Recipe:
     samples: int = 0               # size of a fixed training set; 0: every batch is fresh
     least_digit_first: bool = True
     working: bool = False          # the answer comes after its working
+    attention: bool = False        # the decoder looks at the expression and at what it has written, then reads out in two layers
     easy_first: float = 0.0        # share of the time with + and - only
     weights: tuple = ()            # how often each operator is drawn, if not equally often
 
 
 # Where all of ours agree; docs/benchmarks/learning.md says what each of these is worth, and which recipes are still a guess.
-OURS = dict(keep=1.0, clip=1.0, beta2=0.98)
+OURS = dict(batch=128, learning_rate=1e-2, keep=1.0, clip=1.0, beta2=0.98)
 CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000, least_digit_first=False)
 
 RECIPES = {
@@ -59,14 +60,14 @@ RECIPES = {
     "classic-lstm": Recipe("classic LSTM, 64 units", cell="LSTM", hidden=64, learning_rate=0.001, **CLASSIC),
     "plus-minus-60": Recipe("ours, + −", "+-", 60, **OURS),
     "plus-minus-180": Recipe("ours, + −, longer", "+-", 180, **OURS),
-    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, hidden=256, easy_first=0.25, weights=(3, 3, 1, 1, 4), **OURS),
-    "product-600": Recipe("ours, * with working", "*", 600, working=True, **OURS),
-    "quotient-600": Recipe("ours, / with working", "/", 600, working=True, **OURS),
+    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 1, 1, 4), **OURS),
+    "product-600": Recipe("ours, * with working", "*", 600, working=True, attention=True, **OURS),
+    "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS),
 }
 
 
 class Couple(nn.Module):
-    """Encoder and decoder on ids, joined by the encoder's last state. No attention."""
+    """Encoder and decoder on ids, joined by the encoder's last state, and by attention if the recipe says so."""
 
     def __init__(self, recipe):
         super().__init__()
@@ -75,25 +76,38 @@ class Couple(nn.Module):
         cell = getattr(nn, recipe.cell)
         self.encoder = cell(self.source.embedding_dim, recipe.hidden)
         self.decoder = cell(self.target.embedding_dim, recipe.hidden)
-        self.output = nn.Linear(recipe.hidden, len(DECODER_ALPHABET))
+        H, V = recipe.hidden, len(DECODER_ALPHABET)
+        self.query = nn.Linear(H, H) if recipe.attention else None
+        self.output = nn.Sequential(nn.Linear(2 * H, H), nn.ReLU(), nn.Linear(H, V)) if recipe.attention else nn.Linear(H, V)
         if recipe.cell == "GRU":
             for gru in (self.encoder, self.decoder):
                 gru.bias_hh_l0.data[recipe.hidden:2 * recipe.hidden] += recipe.keep
 
     def forward(self, encoder_ids, decoder_input):
         """(T_enc, B), (T_dec, B) → logits (T_dec, B, V): teacher forcing."""
-        _, state = self.encoder(self.source(encoder_ids))
+        henc_ts, state = self.encoder(self.source(encoder_ids))
         hdec_ts, _ = self.decoder(self.target(decoder_input), state)
+        return self.read_out(hdec_ts, torch.cat([henc_ts, hdec_ts]))
+
+    def read_out(self, hdec_ts, memory):
+        """The last T_dec states of `memory` (T, B, H) are `hdec_ts` (T_dec, B, H); each sees itself and what is before it."""
+        if self.query:
+            (T_dec, B, H), T = hdec_ts.shape, len(memory)
+            scores = torch.einsum("tbh,sbh->bts", self.query(hdec_ts), memory) / math.sqrt(H)
+            past = torch.ones(T_dec, T, dtype=torch.bool).tril(T - T_dec)
+            attention_weights = scores.masked_fill(~past, -math.inf).softmax(dim=-1)
+            hdec_ts = torch.cat([hdec_ts, torch.einsum("bts,sbh->tbh", attention_weights, memory)], dim=-1)
         return self.output(hdec_ts)
 
     @torch.no_grad()
     def write(self, encoder_ids, timesteps):
         """(T_enc, B) → ids (timesteps, B): free running, always the likeliest character."""
-        _, state = self.encoder(self.source(encoder_ids))
+        memory, state = self.encoder(self.source(encoder_ids))
         written = [torch.full(encoder_ids.shape[1:], DECODER_ALPHABET.index(arithmetic.GO))]
         for _ in range(timesteps):
             hdec_ts, state = self.decoder(self.target(written[-1][None]), state)
-            written.append(self.output(hdec_ts[0]).argmax(-1))
+            memory = torch.cat([memory, hdec_ts])
+            written.append(self.read_out(hdec_ts, memory)[0].argmax(-1))
         return torch.stack(written[1:])
 
 

@@ -71,10 +71,7 @@ def translator(seed, seconds, n_train=40_000, n_test=1_000):
     dataset = tp6["PairDataset"](train_pairs, *vocabularies)
     model = tp6["build"](seed=seed)
     budget = Budget(seconds)
-    longest = lambda: 7 + 15 * min(1, budget.progress() / 0.4)
-    optimizer = torch.optim.Adam(model.parameters(), lr=6e-3)
-    tp6["train"](model, tp6["batches_of"](dataset, longest=longest, seed=seed), optimizer,
-                 tp6["warm_cosine"](optimizer, budget), budget)
+    tp6["learn"](model, dataset, budget, seed=seed)
     spent = budget.spent()
     said = tp6["translate"](model, [pair.source for pair in test_pairs])
     exact = [words == tp6["tokenize"](pair.target) for words, pair in zip(said, test_pairs)]

@@ -1,8 +1,8 @@
 """Answers that show their working: what is written down before the answer, least digit first.
 
 A decoder that must say the first digit of 487*623 at once has to do all the work in one step. On paper nobody
-does: one writes partial products and adds them up. Here the decoder is taught to write the same lines, each
-with a fixed number of digits, then `=`, then the answer.
+does: one multiplies digit by digit, with carries. Here the decoder is taught to write down the same, every digit
+next to those it comes from, then `=`, then the answer. So each character is a small table of the few before it.
 """
 
 from functools import reduce
@@ -11,34 +11,65 @@ import numpy as np
 
 from tp.arithmetic import answers, backwards
 
-PRODUCT, QUOTIENT = 20 + 1 + 6, 36 + 1 + 9  # characters: working, =, longest answer
+PRODUCT, QUOTIENT = 10 + 2 * 20 + 1 + 6, 9 * 16 + 1 + 9  # characters: working, =, longest answer
 
 
 def product(a, b):
-    """`a * b` column by column, three rounds for the three digits of b:
+    """`a * b` in three rows, one for each digit of b, all from the least digit on.
 
-    the partial product (a times one digit), and the running sum, from which the finished digit has been dropped.
-    All have four digits, least digit first. 12*34 is `8400 6300 0400 0000 4000 = 804`, without the spaces.
+    A row begins with the digit of b. Then come for each digit of a: that digit, the last digit of their product plus
+    carry, the new carry; and from the second row on also the digit of the sum so far, the last digit of both together,
+    its carry. Such a row ends with what both carries make.
     """
-    partial = [a * (b // 10**i % 10) for i in range(3)]
-    first = partial[0]
-    second = first // 10 + partial[1]
-    third = second // 10 + partial[2]
-    lines = [_least_first(number, 4) for number in (first, partial[1], second, partial[2], third)]
-    return join(*lines, "=", backwards(answers(a, np.full(a.shape, "*"), b)))
+    lines, so_far = [], [np.zeros_like(a)] * 3
+    for row in range(3):
+        lines.append(_digit(b, row))
+        carry, sum_carry, digits = np.zeros_like(a), np.zeros_like(a), []
+        for column in range(3):
+            multiple = _digit(a, column) * _digit(b, row) + carry
+            digit, carry = multiple % 10, multiple // 10
+            lines += [_digit(a, column), digit, carry]
+            if row:
+                total = digit + so_far[column] + sum_carry
+                digit, sum_carry = total % 10, total // 10
+                lines += [so_far[column], digit, sum_carry]
+            digits.append(digit)
+        digits.append(carry + sum_carry)
+        if row:
+            lines.append(digits[-1])
+        so_far = digits[1:]
+    return join(*map(_text, lines), "=", backwards(answers(a, np.full(a.shape, "*"), b)))
 
 
 def quotient(a, b):
-    """`a / b` as in long division: nine rounds of one digit of the quotient and what remains (least digit first).
+    """`a / b` as in long division: nine rounds of one digit of the quotient.
 
-    Three rounds use up the digits of a, five give the decimals, the ninth says how to round.
+    Three rounds use up the digits of a, five give the decimals, the ninth says how to round. A round begins with its
+    digit q of the quotient. Then come for each digit of b: the last digit of q times it plus carry, the new carry; the digit
+    from which that is taken away, the digit that remains, what is borrowed.
     """
-    remainder, lines = np.zeros_like(a), []
+    lines, remainder = [], np.zeros_like(a)
     for i in range(9):
-        remainder = 10 * remainder + (a // 10 ** (2 - i) % 10 if i < 3 else 0)
-        lines += [_least_first(remainder // b, 1), _least_first(remainder % b, 3)]
-        remainder = remainder % b
-    return join(*lines, "=", answers(a, np.full(a.shape, "/"), b))
+        dividend = 10 * remainder + (_digit(a, 2 - i) if i < 3 else 0)
+        q, remainder = dividend // b, dividend % b
+        lines.append(q)
+        carry, borrowed = np.zeros_like(a), np.zeros_like(a)
+        for column in range(3):
+            multiple = q * _digit(b, column) + carry
+            carry = multiple // 10
+            difference = _digit(dividend, column) - multiple % 10 - borrowed
+            borrowed = (difference < 0).astype(int)
+            lines += [multiple % 10, carry, _digit(dividend, column), difference % 10, borrowed]
+    return join(*map(_text, lines), "=", answers(a, np.full(a.shape, "/"), b))
+
+
+def _digit(numbers, place):
+    """The digit that stands for 10^place."""
+    return numbers // 10**place % 10
+
+
+def _text(digits):
+    return np.array(list("0123456789"))[digits]
 
 
 def answer_of(text):
@@ -49,8 +80,3 @@ def answer_of(text):
 def join(*columns):
     """Strings joined sample by sample."""
     return reduce(np.char.add, columns)
-
-
-def _least_first(numbers, width):
-    """The numbers with exactly `width` digits, least digit first."""
-    return np.array([str(n).zfill(width)[::-1] for n in range(10**width)])[numbers]

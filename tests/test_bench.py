@@ -15,15 +15,23 @@ def operands(n=300):
     return np.random.default_rng().integers(1, 1000, size=(2, n))
 
 
-def test_the_working_of_a_product_ends_in_it_and_every_line_is_right():
+def test_the_working_of_a_product_ends_in_it_and_every_digit_is_right():
     a, b = operands()
     for x, y, text in zip(a.tolist(), b.tolist(), working.product(a, b).tolist()):
         lines, answer = text.split("=")
-        first, second, second_sum, third, third_sum = (int(lines[i:i + 4][::-1]) for i in range(0, 20, 4))
-        tens, hundreds = y // 10 % 10, y // 100
-        assert (first, second, third) == (x * (y % 10), x * tens, x * hundreds)
-        assert second_sum == first // 10 + second and third_sum == second_sum // 10 + third
-        assert answer[::-1] == str(x * y) == str(int(f"{third_sum}{second_sum % 10}{first % 10}"))
+        first, second, third = lines[:10], lines[10:30], lines[30:]
+        so_far = number(first[2::3]) + 1000 * int(first[-1])
+        assert so_far == x * (y % 10)
+        finished = str(so_far % 10)
+        for place, row in (1, second), (2, third):
+            assert int(row[0]) == y // 10**place % 10
+            assert number(row[1::6][:3]) == x
+            assert number(row[2::6]) + 1000 * int(row[15]) == x * int(row[0])
+            assert number(row[4::6]) == so_far // 10 % 1000
+            so_far = number(row[5::6]) + 1000 * int(row[-1])
+            finished += str(so_far % 10)
+            assert so_far == x * (y % 10**(place + 1)) // 10**place
+        assert answer[::-1] == str(x * y) and x * y == 100 * so_far + number(finished[:2])
         assert len(text) <= working.PRODUCT
 
 
@@ -31,10 +39,20 @@ def test_the_working_of_a_quotient_is_its_long_division():
     a, b = operands()
     for x, y, text in zip(a.tolist(), b.tolist(), working.quotient(a, b).tolist()):
         lines, answer = text.split("=")
-        digits = "".join(lines[i] for i in range(0, 36, 4))
-        assert int(digits) == x * 10**6 // y
-        assert int(lines[-3:][::-1]) == x * 10**6 % y
+        rounds = [lines[i:i + 16] for i in range(0, 144, 16)]
+        assert int("".join(r[0] for r in rounds)) == x * 10**6 // y
+        remainder = 0
+        for r, digit in zip(rounds, f"{x:03}000000"):
+            dividend, q, columns = 10 * remainder + int(digit), int(r[0]), r[1:]
+            remainder = number(columns[3::5])
+            assert remainder == dividend - q * y
+            assert number(columns[0::5]) == q * y % 1000 and number(columns[2::5]) == dividend % 1000
         assert answer == f"{x / y:.5f}" and len(text) <= working.QUOTIENT
+
+
+def number(digits):
+    """Digits, the least first → the number."""
+    return int(digits[::-1])
 
 
 @pytest.mark.parametrize("way", ["batched", "built in"])
