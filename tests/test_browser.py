@@ -93,9 +93,10 @@ def tab(site, request):
     assert ours == []
 
 
-def shot(page, name):
+def shot(what, name):
+    """Keep a picture of a page, or of a place on it."""
     SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png")
+    what.screenshot(path=SHOTS / f"{name}.png")
 
 
 # --- JupyterLab ------------------------------------------------------------------------------
@@ -177,6 +178,8 @@ tp.attention_heatmap(weights, "1+2", "3\\n", title="by hand")
 EXPLORING = '''
 def backwards(text):
     """A decoder that writes its input backwards."""
+    if " " in text:
+        raise ValueError("an expression has no spaces")
     steps = []
     for i, token in enumerate(text[::-1] + "\\n"):
         weights = np.full(len(text), 0.1 / len(text))
@@ -252,8 +255,7 @@ def test_heatmap_and_explorer_appear_and_answer(site, tab):
     index, place = cell(tab, "exploring")
     run(tab, index)
     place.get_by_text("Step 1 of 4: reads =, writes 2").wait_for()
-    place.get_by_role("button", name="Next").scroll_into_view_if_needed()
-    shot(tab, "explorer_at_first")
+    shot(place.locator(".jp-OutputArea"), "explorer_at_first")
     place.get_by_role("button", name="Next").click()
     place.get_by_text("Step 2 of 4: reads =, writes +").wait_for()
     place.get_by_role("combobox").select_option("forwards")
@@ -263,9 +265,41 @@ def test_heatmap_and_explorer_appear_and_answer(site, tab):
     box.press("Enter")
     place.get_by_text("Step 1 of 6: reads =, writes 4").wait_for()
     place.locator("img[alt*='forwards: 45+67']").wait_for()  # the still picture below follows
-    assert place.get_by_text("the beam", exact=True).is_visible()
+    beam = place.locator("caption", has_text="the beam")
+    assert beam.is_visible()
+    shot(place.locator(".jp-OutputArea"), "explorer_after_a_change")
+    box.fill("4 apples")
+    box.press("Enter")
+    place.get_by_text("cannot read '4 apples': an expression has no spaces").first.wait_for()
+    shot(place.locator(".jp-OutputArea"), "explorer_refuses")
+    box.fill("45+67")
+    box.press("Enter")
     place.get_by_role("checkbox").uncheck()
-    place.get_by_text("the beam", exact=True).wait_for(state="hidden")
+    beam.wait_for(state="hidden")
+
+
+def test_without_widgets_and_in_an_export_the_still_remains(site, tab):
+    scratch(tab, site, "bare", looking=LOOKING, hidden='sys.modules["ipywidgets"] = None', exploring=EXPLORING)
+    for name in ("looking", "hidden", "exploring"):
+        index, place = cell(tab, name)
+        run(tab, index)
+    still = "img[alt*='backwards: 1+2']"
+    place.locator(still).wait_for()
+    assert place.get_by_role("textbox", name="Input").count() == 0
+    shot(place.locator(".jp-OutputArea"), "explorer_without_widgets")
+
+    scratch(tab, site, "saved", looking=LOOKING, exploring=EXPLORING)  # with widgets, then saved and exported
+    for name in ("looking", "exploring"):
+        index, place = cell(tab, name)
+        run(tab, index)
+    place.get_by_text("Step 1 of 4: reads =, writes 2").wait_for()
+    tab.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    notebook = site[1] / "course" / "scratch" / "saved.ipynb"
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", notebook], check=True, capture_output=True)
+    tab.goto(notebook.with_suffix(".html").as_uri())
+    tab.locator(still).wait_for()
+    tab.get_by_role("cell", name="2+1 (-0.20)").wait_for()
+    shot(tab, "explorer_exported")
 
 
 def test_validate_reports(site, tab):
@@ -278,11 +312,16 @@ def test_validate_reports(site, tab):
 
 # --- formgrader ------------------------------------------------------------------------------
 
+HOSTILE = """Because of **teacher forcing**.
+
+<script>document.title = "owned"</script> <img src="nowhere" onerror="document.title = 'owned'">"""
+
+
 def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     url, folder = site
     mistake = next(iter(demo.oracle(TP).mistakes_of(EXERCISE)))
     wrong = {**demo.solved(TP), EXERCISE: demo.oracle(TP).text_of(mistake)}
-    demo.hand_in(folder, "mia", TP, demo.notebook(TP, wrong))
+    demo.hand_in(folder, "mia", TP, demo.notebook(TP, {**wrong, "why-forcing": HOSTILE}))
     nbgrader(folder, "generate_assignment", TP, "--create", "--force")
 
     tab.goto(f"{url}formgrader?token=course")
@@ -301,14 +340,26 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     reason.wait_for()
     reason.scroll_into_view_if_needed()
     shot(tab, "formgrader_reasons")
+    answer = tab.locator(".nbgrader_cell", has=tab.locator("strong", has_text=re.compile("^teacher forcing$")))
+    answer.scroll_into_view_if_needed()
+    shot(tab, "formgrader_answer")
+    assert "document.title" in answer.inner_text() and tab.title() != "owned"  # a script in an answer is shown, not run
 
     nbgrader(folder, "generate_feedback", TP, "--force")
     tab.goto((folder / "gradebook" / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
-    tab.get_by_text(mistake.says.split("`")[0][:40]).first.wait_for()
-    pictures = tab.locator("img")
+    reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
+    reason.wait_for()
+    pictures = tab.locator("img[src]")
     assert pictures.count() > 0
     for i in range(pictures.count()):
         assert pictures.nth(i).evaluate("image => image.naturalWidth") > 0
+    hint = tab.locator("details", has=tab.get_by_text("Hint 2 · the shape")).first
+    hint.get_by_text("Hint 2").click()
+    assert hint.locator("code").first.is_visible()
+    reason.scroll_into_view_if_needed()
+    shot(tab, "feedback_reasons")
+    assert "document.title" in tab.inner_text("body") and tab.title() == TP
+    tab.evaluate("scrollTo(0, 0)")
 
 
 def nbgrader(folder, *command):

@@ -106,6 +106,12 @@ def test_code_moves_the_widgets(watched):
     assert controls.model.value == "b"
 
 
+def test_what_is_wrong_is_said_once(watched):
+    explored, controls = watched
+    controls.text.value = ""
+    assert "wrote nothing" in controls.step.value and explored.picture()["text/html"] == ""
+
+
 def test_the_beam_is_shown_if_asked(watched):
     _, controls = watched
     assert "the beam" in controls.step.value

@@ -114,11 +114,9 @@ class Explorer:
 
     def show(self):
         from IPython.display import display
-        picture = self.picture()
         if self.controls:
-            # the same output also carries the still, for exports that cannot show widgets
-            display({**picture, **self.controls.view()}, raw=True)
-        self.still = display(picture, raw=True, display_id=True)
+            display(self.controls.view(), raw=True)
+        self.still = display(self.picture(), raw=True, display_id=True)
 
     def refresh(self):
         if self.controls:
@@ -131,7 +129,8 @@ class Explorer:
         name = f"{self.title or self._model}: {plots.visible(self._text)}"
         if not self.steps:
             message = self.error or "The model wrote nothing."
-            return {"text/html": f"<p>{html.escape(message)}</p>", "text/plain": message}
+            shown = "" if self.controls else f"<p>{html.escape(message)}</p>"  # where there are controls, they say it
+            return {"text/html": shown, "text/plain": message}
         header, rows = overview(self.steps)
         table = plots.html_table(rows, header, caption=f"{name}, step by step")
         plain = plots.text_table(rows, header, caption=f"{name}, step by step")
@@ -214,7 +213,7 @@ def bars(caption, header, pairs, colour, digits=3):
                    f'<td style="text-align:right">{share:.{digits}f}</td>'
                    f'<td style="text-align:left;width:104px">{bar(share, colour)}</td></tr>' for token, share in pairs)
     names = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in (*header, ""))
-    return (f'<table style="margin:0 1.5em 0 0"><caption style="text-align:left">{caption}</caption>'
+    return (f'<table><caption style="text-align:left">{caption}</caption>'
             f"<thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
 
 
@@ -232,7 +231,7 @@ def step_html(step, index, n, written, with_beam):
     return (f'<p role="status">Step {index + 1} of {n}: reads <b>{html.escape(plots.visible(str(step.read)))}</b>, '
             f'writes <b>{html.escape(plots.visible(str(step.written)))}</b>.{context} '
             f'So far: <code>{html.escape(written)}</code></p>'
-            f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start">{"".join(parts)}</div>')
+            f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em">{"".join(parts)}</div>')
 
 
 # --- the controls ----------------------------------------------------------------------------
@@ -261,6 +260,7 @@ class Controls:
         self.beam = w.Checkbox(True, description="Show the beam", indent=False)
         self.beam.layout.display = "none"
         self.step = w.HTML()
+        self.step.add_class("jp-RenderedHTMLCommon")  # tables as JupyterLab draws them
         self.box = w.VBox([w.HBox([self.text, self.model]), w.HBox([self.slider, self.back, self.next, self.beam]), self.step])
         self.text.observe(lambda change: self.set("text", change.new), "value")
         self.model.observe(lambda change: self.set("model", change.new), "value")
@@ -286,6 +286,6 @@ class Controls:
         self.step.value = explorer.step_html(self.beam.value)
 
     def view(self):
-        """The mime type by which a front end finds the widgets."""
+        """The mime type by which a front end finds the widgets, and nothing for those that cannot show them."""
         return {"application/vnd.jupyter.widget-view+json":
-                {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}}
+                {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}, "text/plain": ""}
