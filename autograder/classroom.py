@@ -11,7 +11,7 @@ import multiprocessing
 import signal
 import threading
 import warnings
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,14 +129,13 @@ def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cp
             tell(_entered(course, one, known))
         else:
             waiting.append(one)
-    own = executor is None and bool(waiting)
-    executor = _processes(min(jobs, len(waiting))) if own else executor
+    own = Processes(min(jobs, len(waiting))) if executor is None and waiting else None
     try:
-        for one, verdict, problem in _judged(executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
-            tell(Outcome(one, problem=problem) if problem else _entered(course, one, verdict))
+        for one, data, verdict, problem in _judged(own or executor, course, waiting, device, isolated, limits, ahead=4 * max(jobs, 1)):
+            tell(Outcome(one, problem=problem) if problem else _finished(course, one, data, verdict))
     finally:
         if own:
-            executor.shutdown(cancel_futures=True)
+            own.shutdown()
     return sorted(outcomes, key=lambda outcome: (outcome.handed.tp, outcome.handed.student))
 
 
@@ -145,39 +144,81 @@ def _known(course, handed, device, isolation):
 
 
 def _judged(executor, course, waiting, device, isolated, limits, ahead):
-    """(handed, verdict, problem) of every waiting submission, as they come; few are on their way at once."""
-    pending, queue = {}, list(reversed(waiting))
+    """(handed, data, verdict, problem) of every waiting submission, as they come; few are on their way at once.
+
+    A worker process that dies takes all with it that is on its way. Those are judged again, each alone, so that only the one
+    that kills its worker every time is lost.
+    """
+    pending, queue, suspects = {}, list(reversed(waiting)), 0
     while queue or pending:
-        while queue and len(pending) < ahead:
+        while queue and len(pending) < (1 if suspects else ahead):
             one = queue.pop()
             data, unreadable = marking.read(one.path)
             seed = seed_of(course.records.secret(), one.student, one.tp, data)
-            pending[executor.submit(judge_one, data, unreadable, one.tp, seed, one.path.name, device, isolated, limits)] = (one, data)
+            future = executor.submit(judge_one, data, unreadable, one.tp, seed, one.path.name, device, isolated, limits)
+            pending[future] = (one, data, bool(suspects))
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
-            one, data = pending.pop(future)
+            one, data, alone = pending.pop(future)
+            suspects -= alone
             try:
                 verdict = future.result()
             except SandboxError:
                 raise
+            except BrokenExecutor:
+                if alone:
+                    yield one, data, None, "its worker process was killed, twice: does it need more memory than there is?"
+                else:
+                    queue.append(one)
+                    suspects += 1
             except Exception as error:  # a fault of ours: say so, and go on with the others
-                yield one, None, f"{type(error).__name__}: {error}"
-                continue
-            if one.note:
-                verdict["notes"].append(one.note)
-            yield one, marking.recorded(course.records, one.student, data, verdict), None
+                yield one, data, None, _line(error)
+            else:
+                yield one, data, verdict, None
+
+
+def _finished(course, handed, data, verdict):
+    """Record a fresh verdict, and enter it."""
+    if handed.note:
+        verdict["notes"].append(handed.note)
+    try:
+        verdict = marking.recorded(course.records, handed.student, data, verdict)
+    except OSError as error:
+        return Outcome(handed, verdict, problem=f"judged, but not kept: {_line(error)}")
+    return _entered(course, handed, verdict)
 
 
 def _entered(course, handed, verdict):
     try:
         course.enter(handed, verdict)
     except Exception as error:
-        return Outcome(handed, verdict, problem=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no reason given'}")
+        return Outcome(handed, verdict, problem=f"judged, but not entered: {_line(error)}")
     return Outcome(handed, verdict)
 
 
-def _processes(jobs):
-    """Workers of this machine: started fresh, so that no thread of torch's is forked; an interrupt is the parent's to handle."""
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+def _line(error):
+    return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
+
+
+class Processes:
+    """Worker processes of this machine; when one has died and broken the pool, the next submission gets a new pool."""
+
+    def __init__(self, jobs: int):
+        self.jobs = jobs
+        self.pool = self._pool()
+
+    def _pool(self):
+        """Started fresh, so that no thread of torch's is forked; an interrupt is the parent's to handle."""
+        return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+
+    def submit(self, *task):
+        try:
+            return self.pool.submit(*task)
+        except BrokenExecutor:
+            self.pool = self._pool()
+            return self.pool.submit(*task)
+
+    def shutdown(self):
+        self.pool.shutdown(cancel_futures=True)
 
 
 @functools.cache

@@ -5,6 +5,7 @@ rebuilds every submission on the released notebook, and `SaveVerdict` writes the
 """
 
 import atexit
+import contextlib
 import os
 import stat
 import sysconfig
@@ -13,13 +14,16 @@ from pathlib import Path
 
 import nbgrader.converters.base
 from nbconvert.exporters import NotebookExporter
+from nbconvert.preprocessors import Preprocessor
+from nbformat.v4 import new_markdown_cell
 from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from . import marking, release
+from . import marking, release, source
 from .judge import Judge
 from .records import Records
 from .sandbox import Limits
@@ -39,7 +43,11 @@ CONFIG = {
         "sanitize_preprocessors": [],
         "autograde_preprocessors": ["autograder.nbgrader_plugins.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
     },
-    "HTMLExporter": {"filters": {"markdown2html": "autograder.pages.markdown2html"}, "sanitize_html": True},
+    "HTMLExporter": {
+        "filters": {"markdown2html": "autograder.pages.markdown2html"},
+        "preprocessors": ["autograder.nbgrader_plugins.Rubrics"],
+        "sanitize_html": True,
+    },
 }
 
 
@@ -105,12 +113,54 @@ class SaveVerdict(NbGraderPreprocessor):
         return marking.mark(judge, Records(coursedir.root), where["assignment"], where["student"], folder / f"{where['notebook']}.ipynb")
 
 
+class Rubrics(Preprocessor):
+    """Beneath each written answer, its model answer and rubric: on formgrader's page alone, never in a file or in feedback."""
+
+    def preprocess(self, nb, resources):
+        if "submission_id" not in resources:  # what only the page on which a person grades is given
+            return nb, resources
+        hidden = {cell.grade_id: cell.hidden for cell in source.load(resources["assignment_id"]).by_role("answer")}
+        cells = []
+        for cell in nb.cells:
+            cells.append(cell)
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if grade_id in hidden:
+                text = f"**Model answer and rubric** (only graders see this)\n\n{hidden[grade_id]}"
+                cells.append(new_markdown_cell("\n".join(f"> {line}" for line in text.splitlines()), id=f"rubric-{grade_id}"))
+        nb.cells = cells
+        return nb, resources
+
+
 class Entering(Autograde):
     """nbgrader's converter for one submission that has been judged already, whatever its file is called or whether there is one."""
 
     def __init__(self, handed_in: Path, verdict: dict, **kwargs):
         super().__init__(**kwargs)
         self.handed_in, self.verdict = handed_in, verdict
+        self.failure = None
+
+    def start(self):
+        """nbgrader logs what goes wrong and raises something else; here it is raised as it was."""
+        try:
+            super().start()
+        except NbGraderException as error:
+            raise self.failure or error
+
+    def init_assignment(self, assignment_id, student_id):
+        with self._keeping_failure():
+            super().init_assignment(assignment_id, student_id)
+
+    def convert_single_notebook(self, notebook_filename):
+        with self._keeping_failure():
+            super().convert_single_notebook(notebook_filename)
+
+    @contextlib.contextmanager
+    def _keeping_failure(self):
+        try:
+            yield
+        except Exception as error:
+            self.failure = error
+            raise
 
     def init_notebooks(self):
         folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)

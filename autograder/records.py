@@ -40,12 +40,15 @@ class Records:
         """The last verdict on a student's submission; None when there is none that can be read."""
         try:
             return json.loads(self.path(tp, student).read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return None
 
     def save(self, tp: str, student: str, verdict: dict) -> None:
         path = self.path(tp, student)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        temporary.write_text(json.dumps(verdict, indent=1, ensure_ascii=False), encoding="utf-8")
-        os.replace(temporary, path)
+        try:
+            temporary.write_text(json.dumps(verdict, indent=1, ensure_ascii=False), encoding="utf-8")
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)  # half a file, when the disk is full

@@ -50,7 +50,10 @@ def read_bytes(path: Path) -> bytes:
     with os.fdopen(fd, "rb") as file:
         if status.st_size > MAX_BYTES:
             raise Unreadable(f"{path}: {status.st_size / 2**20:.0f} MiB; at most {MAX_BYTES // 2**20} MiB are read (clear the outputs and save again)")
-        return file.read(MAX_BYTES + 1)
+        try:
+            return file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise Unreadable(f"{path}: {(error.strerror or 'it cannot be read').lower()}") from None
 
 
 def parse(data: bytes, what: str = "the file") -> list[dict]:

@@ -1,14 +1,19 @@
 """A class: graded side by side or one by one, resumed, regraded; entered into nbgrader's gradebook with its reasons."""
 
+import errno
+import functools
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
+import workers
 from conftest import SHORT, TINY
 from nbgrader.api import Gradebook
 
@@ -117,6 +122,78 @@ def test_a_fault_of_one_submission_stops_nobody(handed, run, monkeypatch):
     outcomes = run(handed)
     assert "ZeroDivisionError" in outcomes["bob"].problem
     assert outcomes["ada"].verdict["score"] == 8
+
+
+def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(handed, run, tiny, monkeypatch):
+    real = Path.write_text
+
+    def write_text(path, text, **options):
+        if path.name.startswith(".bob.json"):
+            real(path, text[:20], **options)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, text, **options)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    outcomes = run(handed)
+    assert {name for name, o in outcomes.items() if o.problem} == {"bob"}
+    assert "No space left on device" in outcomes["bob"].problem and "\n" not in outcomes["bob"].problem
+    assert {path.name for path in (handed / "gradebook" / "verdicts" / tiny).iterdir()} == {"ada.json", "eve.json", "tom.json"}
+    monkeypatch.undo()
+    assert scores(handed) == {"ada": 8, "eve": 0, "tom": 0}
+
+
+def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(handed, run, tiny, monkeypatch):
+    course = Course(handed)
+    course.register(tiny)
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", functools.partial(sqlite3.connect, timeout=0.1))
+    holder, real = sqlite3.connect(handed / "gradebook" / "gradebook.db", isolation_level=None), Course.enter
+
+    def enter(self, one, verdict):
+        if one.student == "bob":
+            holder.execute("BEGIN EXCLUSIVE")
+        try:
+            real(self, one, verdict)
+        finally:
+            if holder.in_transaction:
+                holder.rollback()
+
+    monkeypatch.setattr(Course, "enter", enter)
+    outcomes = run(handed)
+    assert {name for name, o in outcomes.items() if o.problem} == {"bob"}
+    assert "database is locked" in outcomes["bob"].problem and "\n" not in outcomes["bob"].problem
+    assert scores(handed) == {"ada": 8, "eve": 0, "tom": 0}
+    monkeypatch.setattr(Course, "enter", real)
+    monkeypatch.setattr(classroom, "judge_one", None)
+    assert grade_class(course, [tiny])[1].problem is None and scores(handed)["bob"] == 6
+
+
+def test_a_file_that_cannot_be_read_has_a_reason_and_stops_nobody(handed, run, tiny, monkeypatch):
+    path = handed / "gradebook" / "submitted" / "bob" / tiny / f"{tiny}.ipynb"
+    real = os.open
+
+    def broken_disk(name, flags, *mode, **options):
+        if name == path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(name, flags, *mode, **options)
+
+    monkeypatch.setattr(os, "open", broken_disk)
+    outcomes = run(handed)
+    assert outcomes["bob"].verdict["unreadable"].endswith("input/output error") and outcomes["ada"].verdict["score"] == 8
+    monkeypatch.undo()
+    assert scores(handed) == {"ada": 8, "bob": 0, "eve": 0, "tom": 0}
+
+
+def test_a_worker_that_is_killed_costs_its_own_submission_only(root, tiny, short_judge, tmp_path, monkeypatch):
+    blank = demo.notebook(tiny, {})
+    verdict = short_judge.grade(nbformat.writes(blank).encode(), tiny, "seed")
+    (tmp_path / "verdict.json").write_text(json.dumps(verdict))
+    monkeypatch.setenv("CANNED_VERDICT", str(tmp_path / "verdict.json"))
+    monkeypatch.setattr(classroom, "judge_one", workers.judge_or_die)
+    for student in ("ada", "bob", "eve", "kim", "tom"):
+        demo.hand_in(root, student, tiny, demo.notebook(tiny, {}, own=("# kill me",) if student in ("bob", "tom") else ()))
+    outcomes = {o.handed.student: o.problem for o in grade_class(Course(root), [tiny], jobs=2)}
+    assert [name for name, problem in outcomes.items() if problem] == ["bob", "tom"]
+    assert "was killed" in outcomes["bob"] and scores(root) == {"ada": 0, "eve": 0, "kim": 0}
 
 
 def test_a_renamed_notebook_is_found_and_noted(root, run, tiny, right):
