@@ -52,7 +52,7 @@ def readme_student():
     d.lines(366, 146, ["✗ Your softmax runs over the batch.", "   Which axis holds the timesteps?"], leading=24, role="decoder",
             size=14.5, anchor="start")
     d.box(500, 272, 304, 86, "", "output", radius=14)
-    d.lines(366, 266, ["✓ attention: 4 of 4 points", "   values and gradient agree"], leading=24, role="output", size=14.5,
+    d.lines(366, 266, ["attention: all 4 checks pass", "✓ gradient-of-attention"], leading=24, role="output", size=14.5,
             anchor="start")
     d.box(832, 200, 276, 230, "", "attention", radius=14)
     d.text(708, 116, "3 · and it works", "attention", 15, anchor="start", bold=True)

@@ -48,6 +48,15 @@ def test_a_step_says_everything():
     assert "the beam" not in explored.step_html(with_beam=False)
 
 
+def test_words_are_kept_apart_and_characters_are_not():
+    def translator(text):
+        return [tp.Step(read="", written=word, distribution={word: 1.0}) for word in ("le", "chat")]
+
+    explored = tp.explore(translator, "the cat")
+    explored.step = 1
+    assert "So far: <code>le chat</code>" in explored.step_html()
+
+
 def test_the_still_picture_tells_the_whole_decoding():
     bundle = tp.explore(copier(), "1+2").picture()
     assert "1 looks most at 1 (1.00); + looks most at + (1.00)" in bundle["text/plain"]

@@ -144,7 +144,8 @@ class Explorer:
         """One step in HTML."""
         if not self.steps:
             return f'<p role="status">{html.escape(self.error or "The model wrote nothing.")}</p>'
-        written = "".join(plots.visible(str(step.written)) for step in self.steps[:self._step + 1])
+        gap = " " if any(len(str(step.written)) > 1 for step in self.steps) else ""  # between words, not characters
+        written = gap.join(plots.visible(str(step.written)) for step in self.steps[:self._step + 1])
         return step_html(self.steps[self._step], self._step, len(self.steps), written, with_beam)
 
     def _ipython_display_(self):
