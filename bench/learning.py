@@ -60,7 +60,7 @@ RECIPES = {
     "classic-lstm": Recipe("classic LSTM, 64 units", cell="LSTM", hidden=64, learning_rate=0.001, **CLASSIC),
     "plus-minus-60": Recipe("ours, + −", "+-", 60, **OURS),
     "plus-minus-180": Recipe("ours, + −, longer", "+-", 180, **OURS),
-    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 1, 1, 4), **OURS),
+    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 0.5, 0.5, 5), **OURS),
     "product-600": Recipe("ours, * with working", "*", 600, working=True, attention=True, **OURS),
     "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS),
 }
