@@ -15,9 +15,12 @@ import nbformat
 import pytest
 import workers
 from conftest import SHORT, TINY
+from nbconvert.exporters import HTMLExporter
 from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.server_extensions.formgrader import handlers as formgrader
 
-from autograder import classroom, demo, marking
+from autograder import classroom, demo, marking, release
 from autograder.classroom import Course, grade_class
 from autograder.judge import Judge
 from autograder.oracle import oracle
@@ -105,6 +108,20 @@ def test_manual_grades_and_comments_survive(handed, run, tiny, right):
         assert gradebook.find_grade("why", tiny, tiny, "ada").manual_score == 1.5
         assert gradebook.find_comment("why", tiny, tiny, "ada").manual_comment == "Nearly."
         assert gradebook.find_submission(tiny, "ada").score == 9.5
+
+
+def test_graders_see_the_rubric_and_nobody_else_does(handed, run, tiny):
+    run(handed)
+    path = handed / "gradebook" / "autograded" / "ada" / tiny / f"{tiny}.ipynb"
+    course = Course(handed)
+    course.config.HTMLExporter.update(template_name="formgrade", extra_template_basedirs=[formgrader.template_path])
+    page = dict(submission_id="1", assignment_id=tiny, notebook_id=tiny, index=0, total=1, student="ada", last_name="", first_name="", base_url="", notebook_path="")
+    shown, _ = HTMLExporter(config=course.config).from_filename(path, resources=page)
+    assert shown.count("Model answer and rubric") == 1 and shown.count("<strong>Rubric.</strong> 2 points") == 1
+    assert "Rubric" not in path.read_text() and "Rubric" not in nbformat.writes(release.released_notebook(tiny))
+    feedback = GenerateFeedback(coursedir=course.directory(tiny, "ada"), config=Course(handed).config)
+    feedback.start()
+    assert "Rubric" not in (handed / "gradebook" / "feedback" / "ada" / tiny / f"{tiny}.html").read_text()
 
 
 def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(handed, run, monkeypatch):
@@ -247,8 +264,6 @@ def test_plain_nbgrader_grades_with_the_judge(real_root):
 
     nbgrader("generate_assignment", REAL, "--create", "--force")
     released = nbformat.read(real_root / "course" / REAL / f"{REAL}.ipynb", 4)
-    from autograder import release
-
     assert [c.source for c in released.cells] == [c.source for c in release.released_notebook(REAL).cells]
     assert not list((real_root / "course").rglob("*.py"))
     nbgrader("autograde", REAL)
