@@ -70,14 +70,15 @@ class Course:
 
     def register(self, tp: str) -> None:
         """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
-        with self.gradebook() as gradebook:
-            try:
-                have = {cell.name: cell.max_score for notebook in gradebook.find_assignment(tp).notebooks for cell in notebook.grade_cells}
-            except MissingEntry:
-                have = None
         want = {cell.grade_id: cell.points for cell in source.load(tp).by_role("check", "answer")}
-        if have != want:
-            self._convert(GenerateAssignment, tp, ".")
+        with self.records.writing():
+            with self.gradebook() as gradebook:
+                try:
+                    have = {cell.name: cell.max_score for notebook in gradebook.find_assignment(tp).notebooks for cell in notebook.grade_cells}
+                except MissingEntry:
+                    have = None
+            if have != want:
+                self._convert(GenerateAssignment, tp, ".")
 
     def handed_in(self, tps: list[str]) -> list[Handed]:
         """All submissions of these TPs, in order of TP and student."""
@@ -89,8 +90,9 @@ class Course:
 
     def enter(self, handed: Handed, verdict: dict) -> None:
         """Enter a recorded verdict into the gradebook and write the notebook that formgrader shows."""
-        self._convert(functools.partial(Entering, handed.path, verdict), handed.tp, handed.student)
-        self.records.save(handed.tp, handed.student, {**verdict, "entered": True})
+        with self.records.writing():
+            self._convert(functools.partial(Entering, handed.path, verdict), handed.tp, handed.student)
+            self.records.save(handed.tp, handed.student, {**verdict, "entered": True})
 
     def _convert(self, kind, tp, student):
         converter = kind(coursedir=self.directory(tp, student), config=self.config)
