@@ -51,7 +51,7 @@ class Recipe:
     weights: tuple = ()            # how often each operator is drawn, if not equally often
 
 
-# Where all of ours agree; docs/benchmarks/learning.md says what each of these is worth, and which recipes are still a guess.
+# Where ours agree; docs/benchmarks/learning.md says what each of these is worth.
 OURS = dict(batch=128, learning_rate=1e-2, keep=1.0, clip=1.0, beta2=0.98)
 CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000, least_digit_first=False)
 
@@ -61,8 +61,8 @@ RECIPES = {
     "plus-minus-60": Recipe("ours, + −", "+-", 60, **OURS),
     "plus-minus-180": Recipe("ours, + −, longer", "+-", 180, **OURS),
     "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 0.5, 0.5, 5), **OURS),
-    "product-600": Recipe("ours, * with working", "*", 600, working=True, attention=True, **OURS),
-    "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS),
+    "product-180": Recipe("ours, * with working", "*", 180, working=True, attention=True, **OURS),
+    "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS | dict(batch=64)),
 }
 
 
