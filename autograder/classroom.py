@@ -124,7 +124,11 @@ def grade_class(course: Course, tps: list[str], jobs: int = 1, device: str = "cp
 
     waiting = []
     for one in handed:
-        known = _known(course, one, device, isolation)
+        try:
+            known = _known(course, one, device, isolation)
+        except OSError as error:
+            tell(Outcome(one, problem=_line(error)))
+            continue
         if known and not force and known.get("entered"):
             tell(Outcome(one, known, fresh=False))
         elif known and not force:
@@ -155,7 +159,11 @@ def _judged(executor, course, waiting, device, isolated, limits, ahead):
     while queue or pending:
         while queue and len(pending) < (1 if suspects else ahead):
             one = queue.pop()
-            data, unreadable = marking.read(one.path)
+            try:
+                data, unreadable = marking.read(one.path)
+            except OSError as error:
+                yield one, b"", None, _line(error)
+                continue
             seed = seed_of(course.records.secret(), one.student, one.tp, data)
             future = executor.submit(judge_one, data, unreadable, one.tp, seed, one.path.name, device, isolated, limits)
             pending[future] = (one, data, bool(suspects))

@@ -23,7 +23,7 @@ def mark(judge: Judge, records: Records, tp: str, student: str, path: Path) -> d
 
 
 def read(path: Path) -> tuple[bytes, str | None]:
-    """The bytes of a handed-in file, and why they cannot be had, if so."""
+    """The bytes of a handed-in file, and why there is nothing to grade, if so; ``OSError`` when this machine cannot read it."""
     try:
         return submission.read_bytes(path), None
     except submission.Unreadable as error:
