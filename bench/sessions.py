@@ -75,9 +75,11 @@ def translator(seed, seconds, n_train=40_000, n_test=1_000):
     spent = budget.spent()
     said = tp6["translate"](model, [pair.source for pair in test_pairs])
     exact = [words == tp6["tokenize"](pair.target) for words, pair in zip(said, test_pairs)]
-    looked = [s in links for ids, pair in zip(tp6["PairDataset"](test_pairs, *vocabularies).ids, test_pairs)
-              for s, links in zip(weights(tp6, model, ids), pair.alignment)]
-    return {"seconds": spent, "sentences right": sum(exact) / len(exact), "words aligned": sum(looked) / len(looked)}
+    looked = [(before, s in links) for ids, pair in zip(tp6["PairDataset"](test_pairs, *vocabularies).ids, test_pairs)
+              for before, s, links in zip(("", *pair.target_words), weights(tp6, model, ids), pair.alignment)]
+    aside = [right for before, right in looked if before != "est-ce"]  # que or qu' there: what stands after it decides
+    return {"seconds": spent, "sentences right": sum(exact) / len(exact), "words aligned": sum(right for _, right in looked) / len(looked),
+            "aligned but for est-ce que": sum(aside) / len(aside)}
 
 
 @torch.no_grad()
@@ -95,7 +97,7 @@ def measure(quick, repeats, folder):
 
 
 def report(results, picture):
-    shares = ["rows right", "sentences right", "words aligned"]
+    shares = ["rows right", "sentences right", "words aligned", "aligned but for est-ce que"]
     rows = [[name, spread([run["seconds"] for run in runs]),
              *(spread([100 * run[share] for run in runs], "{:.2f}") if share in runs[0] else "" for share in shares), len(runs)]
             for name, runs in results.items()]
