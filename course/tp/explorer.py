@@ -198,7 +198,7 @@ def weights_picture(steps, title):
         [step.written for step in looking])
     figure, (ax,), scale = plots.figure_for([title], source, target)
     plots.draw_scale(scale, plots.draw_map(ax, weights, source, target))
-    return plots.Picture(figure, f"Attention weights of {title}. {plots.looks_at(weights, source, target)}.")
+    return plots.Picture(figure, f"Attention weights of {title.rstrip('.')}. {plots.looks_at(weights, source, target)}.")
 
 
 # --- one step in HTML ------------------------------------------------------------------------
