@@ -6,6 +6,7 @@ own before it runs a line of a student's: its own process table, its own scratch
 """
 
 import ctypes
+import glob
 import os
 import resource
 import signal
@@ -14,11 +15,11 @@ import struct
 import sys
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
-MS_NOSUID, MS_NODEV = 2, 4
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 MAX_MESSAGE = 64 * 2**20
 MAX_OUTPUT = 10_000
-SCRATCH = "/scratch"  # the one place a kernel can write to, empty at first and gone with it
+SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -159,9 +160,15 @@ def _guard(fd, report, shell, limits):
 def _confine(apart: bool, limits: dict) -> None:
     """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
     if apart:
+        for place in filter(os.path.ismount, glob.glob("/dev/*")):
+            # devices can be used; their rights are the machine's own, and a grader's who is root could change them
+            kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+            if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None):
+                raise OSError(ctypes.get_errno(), f"{place} cannot be protected")
         options = f"size={limits['disk']},mode=700".encode()
-        if _libc.mount(b"tmpfs", SCRATCH.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
-            raise OSError(ctypes.get_errno(), "no scratch of its own")
+        for place in (SCRATCH, "/dev/shm"):
+            if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+                raise OSError(ctypes.get_errno(), f"no {place} of its own")
         if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None):
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)

@@ -209,7 +209,8 @@ class Sandbox:
                 walls += ["--ro-bind", path, path]
         walls += ["--ro-bind", str(KERNEL), "/kernel.py", "--ro-bind", str(HELPERS), "/course/tp"]
         scratch = kernel.SCRATCH
-        walls += ["--proc", "/proc", "--dev", "/dev", "--size", str(self.limits.disk), "--tmpfs", scratch, "--dir", f"{scratch}/matplotlib"]
+        size = ["--size", str(self.limits.disk)]
+        walls += ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", scratch, "--dir", f"{scratch}/matplotlib"]
         for cache in self._font_caches():
             walls += ["--ro-bind", cache, f"{scratch}/matplotlib/{Path(cache).name}"]
         if self.device == "cuda":
@@ -217,7 +218,7 @@ class Sandbox:
                 walls += ["--dev-bind", node, node]
         if not any(path.startswith("/tmp/") for path in walls):
             walls += ["--symlink", scratch, "/tmp"]
-        return [*walls, "--remount-ro", "/", "--chdir", scratch]
+        return [*walls, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", scratch]
 
     @staticmethod
     def _font_caches():

@@ -51,6 +51,20 @@ def test_a_kernel_has_no_network_and_no_rights(kernel):
         assert kernel.cell(code, 5)["error"] is not None, code
 
 
+def test_devices_can_be_used_and_not_changed(warm):
+    first = warm.kernel()
+    first.cell("import os\nfor name in ('/dev/mine', '/dev/shm/mine'):\n    try: open(name, 'w').write('x')\n    except OSError: pass", 5)
+    left = ask(first, "[name for name in glob.glob('/dev/**', recursive=True) if not name.startswith('/dev/fd') and not os.path.islink(name)]")
+    for name in left:
+        changed = first.cell(f"import os; os.utime({name!r})", 5)["error"] is None
+        assert changed == name.startswith("/dev/shm"), name
+    assert first.cell("import os; os.openpty(); open('/dev/null', 'w').write('x')", 5)["error"] is None
+    first.kill()
+    second = warm.kernel()
+    assert ask(second, "[os.path.exists('/dev/mine'), os.listdir('/dev/shm')]") == [False, []]
+    second.kill()
+
+
 def test_kernels_share_nothing(warm):
     first = warm.kernel()
     first.cell("import torch, os; torch.mine = 1; open('/scratch/mine', 'w').write('x'); x = 1", 5)
