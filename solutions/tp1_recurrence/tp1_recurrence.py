@@ -1014,8 +1014,8 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     loops["LSTM, forget bias 3"] = lambda x: unroll(lstm_cell, x, (h_0, h_0), weights_of(lstm))
     norms = {name: gradient_norms(run, x).flip(0) for name, run in loops.items()}  # the last timestep first
     figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    for (name, values), style in zip(norms.items(), ("-", "-", "-", "-", "--", ":")):
-        ax.semilogy(values / values[0], style, linewidth=3 if style == ":" else 1.8, label=name)
+    for (name, values), style in zip(norms.items(), ("o-", "s-", "^-", "v-", "--", ":")):
+        ax.semilogy(values / values[0], style, markevery=10, linewidth=3 if style == ":" else 1.8, label=name)
     ax.set(xlabel="timesteps back from the last one", ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
            title="how far back a gradient reaches")
     ax.legend()
