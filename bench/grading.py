@@ -30,8 +30,8 @@ from .measure import spread, table
 TITLE = "Grading a class"
 TP = "tp3_seq2seq"
 JOBS = 2
-SIZES = {"stock nbgrader": [10, 30, 100], "the judge": [10, 30, 100, 300, 1000]}  # stock would take hours for more
-REPEATED = 30  # the size that is measured more than once
+SIZES = {"stock nbgrader": [10, 50], "the judge": [10, 50, 200, 1000]}  # stock would take hours for more
+REPEATED = 10  # the size that is measured more than once
 
 ASSERTS = {
     "shift": """
