@@ -40,6 +40,7 @@ proof: $(READY)  ## prove the judge on twenty seeds, and print the figures
 notebooks: $(READY)  ## make the notebooks, self-checks and kit anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
+	$(BIN)/python -m autograder.thirty_four
 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
