@@ -87,14 +87,14 @@ class Couple(nn.Module):
         """(T_enc, B), (T_dec, B) → logits (T_dec, B, V): teacher forcing."""
         henc_ts, state = self.encoder(self.source(encoder_ids))
         hdec_ts, _ = self.decoder(self.target(decoder_input), state)
-        return self.read_out(hdec_ts, torch.cat([henc_ts, hdec_ts]))
+        return self.read_out(hdec_ts, [henc_ts, hdec_ts])
 
     def read_out(self, hdec_ts, memory):
-        """The last T_dec states of `memory` (T, B, H) are `hdec_ts` (T_dec, B, H); each sees itself and what is before it."""
-        if self.query:
-            (T_dec, B, H), T = hdec_ts.shape, len(memory)
+        """States of the decoder (T_dec, B, H), the last T_dec of `memory`, a list of (…, B, H); each sees itself and what is before it."""
+        if self.query is not None:
+            memory, H = torch.cat(memory), hdec_ts.shape[-1]
             scores = torch.einsum("tbh,sbh->bts", self.query(hdec_ts), memory) / math.sqrt(H)
-            past = torch.ones(T_dec, T, dtype=torch.bool).tril(T - T_dec)
+            past = torch.ones(len(hdec_ts), len(memory), dtype=torch.bool).tril(len(memory) - len(hdec_ts))
             attention_weights = scores.masked_fill(~past, -math.inf).softmax(dim=-1)
             hdec_ts = torch.cat([hdec_ts, torch.einsum("bts,sbh->tbh", attention_weights, memory)], dim=-1)
         return self.output(hdec_ts)
@@ -102,11 +102,11 @@ class Couple(nn.Module):
     @torch.no_grad()
     def write(self, encoder_ids, timesteps):
         """(T_enc, B) → ids (timesteps, B): free running, always the likeliest character."""
-        memory, state = self.encoder(self.source(encoder_ids))
-        written = [torch.full(encoder_ids.shape[1:], DECODER_ALPHABET.index(arithmetic.GO))]
+        henc_ts, state = self.encoder(self.source(encoder_ids))
+        written, memory = [torch.full(encoder_ids.shape[1:], DECODER_ALPHABET.index(arithmetic.GO))], [henc_ts]
         for _ in range(timesteps):
             hdec_ts, state = self.decoder(self.target(written[-1][None]), state)
-            memory = torch.cat([memory, hdec_ts])
+            memory.append(hdec_ts)
             written.append(self.read_out(hdec_ts, memory)[0].argmax(-1))
         return torch.stack(written[1:])
 

@@ -38,7 +38,7 @@ def product(a, b):
         if row:
             lines.append(digits[-1])
         so_far = digits[1:]
-    return join(*map(_text, lines), "=", backwards(answers(a, np.full(a.shape, "*"), b)))
+    return join(_text(lines), "=", backwards(answers(a, np.full(a.shape, "*"), b)))
 
 
 def quotient(a, b):
@@ -60,7 +60,7 @@ def quotient(a, b):
             difference = _digit(dividend, column) - multiple % 10 - borrowed
             borrowed = (difference < 0).astype(int)
             lines += [multiple % 10, carry, _digit(dividend, column), difference % 10, borrowed]
-    return join(*map(_text, lines), "=", answers(a, np.full(a.shape, "/"), b))
+    return join(_text(lines), "=", answers(a, np.full(a.shape, "/"), b))
 
 
 def _digit(numbers, place):
@@ -68,8 +68,9 @@ def _digit(numbers, place):
     return numbers // 10**place % 10
 
 
-def _text(digits):
-    return np.array(list("0123456789"))[digits]
+def _text(columns):
+    """Columns of single digits, L times (N,) → N strings of L characters."""
+    return (np.stack(columns, axis=1) + ord("0")).astype(np.uint32).view(f"U{len(columns)}")[:, 0]
 
 
 def answer_of(text):
