@@ -30,6 +30,17 @@ def test_lock_holds_every_dependency_at_a_version_that_fits():
         assert requirement.specifier.contains(locked[requirement.name.lower()]), line
 
 
+def test_lock_installs_on_the_oldest_python_that_is_promised():
+    from importlib.metadata import metadata
+
+    from packaging.specifiers import SpecifierSet
+
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(), re.M)
+    wanted = {name: metadata(name)["Requires-Python"] or "" for name in names}
+    assert [name for name, versions in wanted.items() if not SpecifierSet(versions).contains(oldest)] == []
+
+
 def test_lock_names_no_place():
     assert not re.search(r"://|@|\+cpu|file:", (ROOT / "requirements.lock").read_text())
 
