@@ -59,8 +59,10 @@ def test_a_budget_is_needed():
         tp.live()
 
 
-def test_quick_mode_caps_both_budgets(monkeypatch, clock):
-    monkeypatch.setenv("TP_QUICK", "1")
+@pytest.mark.parametrize("variable, value", [("TP_QUICK", "1"), ("NBGRADER_EXECUTION", "validate")])
+def test_quick_mode_caps_both_budgets(monkeypatch, clock, variable, value):
+    assert not tp.quick()
+    monkeypatch.setenv(variable, value)
     assert len(list(tp.live(steps=10_000))) <= 50
     assert len(list(tp.live(steps=3, seconds=1000))) == 3
     view = tp.live(seconds=1000)

@@ -3,9 +3,9 @@
 from .explorer import Step, explore
 from .plots import attention_difference, attention_evolution, attention_heatmap, attention_heatmaps, show, table
 from .selfcheck import check, done, progress, start
-from .training import live
+from .training import live, quick
 
 __all__ = [
     "Step", "attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps",
-    "check", "done", "explore", "live", "progress", "show", "start", "table",
+    "check", "done", "explore", "live", "progress", "quick", "show", "start", "table",
 ]

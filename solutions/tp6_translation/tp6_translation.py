@@ -28,7 +28,6 @@ tp.start("tp6_translation")
 
 # %% given="imports" covers="2,3,4"
 import math
-import os
 import random
 import re
 import tempfile
@@ -78,8 +77,7 @@ SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"]
 # %% demo="corpus" covers="5"
 from tp import corpus as grammar
 
-QUICK = os.environ.get("TP_QUICK") == "1"  # a smoke run: everything is there, nothing is learned
-corpus = grammar.load(*((2_000, 100, 100) if QUICK else (40_000, 500, 1_000)), seed=0)
+corpus = grammar.load(*((2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)), seed=0)
 tp.table([[pair.source, pair.target] for pair in corpus.train[:6]], ["English", "French"])
 pair = corpus.train[0]
 print("gold alignment:", [(word, [pair.source_words[s] for s in links]) for word, links in zip(pair.target_words, pair.alignment)])
