@@ -65,6 +65,9 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[2:])}
     shell = _warm()
+    if limits["address_space"]:  # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
+        with open("/proc/self/statm") as file:
+            limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
     control.sendall(b"ready")
     while True:
         order, fds, _, _ = socket.recv_fds(control, 64, 1)

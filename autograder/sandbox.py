@@ -177,7 +177,7 @@ class Sandbox:
         return answer
 
     def _bounds(self):
-        address_space = 0 if self.device == "cuda" else self.limits.memory + 2**30
+        address_space = 0 if self.device == "cuda" else self.limits.memory
         values = {"disk": self.limits.disk, "files": self.limits.files, "processes": self.limits.processes,
                   "cpu": int(self.limits.notebook_seconds) * 2, "address_space": address_space, "isolated": int(self.isolated)}
         return [f"{key}={value}" for key, value in values.items()]

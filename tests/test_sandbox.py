@@ -109,6 +109,15 @@ def test_bounds_are_said_in_words(warm, code, verdict, words):
     assert lost.value.verdict == verdict
 
 
+def test_the_addresses_of_the_libraries_are_not_the_students(kernel):
+    """Which torch is installed, with CUDA in it or without, changes nothing in what a student may use."""
+    def maps(size):
+        return kernel.cell(f"import mmap\nmmap.mmap(-1, {size}).close()", 5)["error"] is None
+
+    assert maps(SHORT.memory * 9 // 10)
+    assert not maps(SHORT.memory * 21 // 20)
+
+
 def test_printed_text_is_bounded(kernel):
     assert len(kernel.cell("print('x' * 10**7)", 5)["printed"]) <= 10_000
 
