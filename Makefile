@@ -3,29 +3,39 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# A student's environment is one of its own: nothing of grading shows in their JupyterLab.
+LAB := .venv-lab
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade test proof slow notebooks figures bench lock clean
+.PHONY: help lab demo grade lint test proof slow notebooks figures bench lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml requirements.lock setup.sh
-	PYTHON=$(PYTHON) sh setup.sh $(VENV)
+	PYTHON=$(PYTHON) sh setup.sh --all $(VENV)
 	touch $@
 
-lab: $(READY)  ## open the course in JupyterLab
-	cd course && ../$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
+$(LAB)/.ready: pyproject.toml requirements.lock setup.sh
+	PYTHON=$(PYTHON) sh setup.sh --student $(LAB)
+	touch $@
+
+lab: $(LAB)/.ready  ## open the course in JupyterLab
+	cd course && ../$(LAB)/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
 
 demo: $(READY)  ## grade a small sample class end to end
 	sh setup.sh --programs bwrap
-	$(BIN)/python -m autograder.demo
+	$(BIN)/autograder demo tp3_seq2seq
 
 grade: $(READY)  ## grade everything in gradebook/submitted
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder grade --jobs 2
 
-test: $(READY)  ## run the tests
+lint: $(READY)  ## read the code as a machine does: ruff, mypy
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+test: lint  ## lint, then run the tests
 	sh setup.sh --programs bwrap chromium
 	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
 
@@ -33,14 +43,14 @@ slow: $(READY)  ## run the tests that take long: full training, executed noteboo
 	sh setup.sh --programs bwrap chromium
 	$(BIN)/python -m pytest -q -m slow $(TESTS)
 
-proof: $(READY)  ## prove the judge on twenty seeds, and print the figures
+proof: $(READY)  ## prove the judge on twenty seeds, then everything hostile and broken
 	sh setup.sh --programs bwrap
-	$(BIN)/python -m autograder.proof
+	$(BIN)/autograder prove --seeds 20 --jobs 2
+	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/judging/test_broken.py tests/sandbox/test_canary.py
 
 notebooks: $(READY)  ## make the notebooks, self-checks and kit anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
-	$(BIN)/python -m autograder.thirty_four
 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
@@ -48,5 +58,5 @@ bench: $(READY)  ## measure, and write docs/benchmarks.md
 lock: $(READY)  ## write the versions installed now to requirements.lock
 	$(BIN)/pip freeze --exclude-editable | grep -v '^seq2seq-course' | sed 's/+cpu//' > requirements.lock
 
-clean:  ## remove the environment and everything made by demo and test
-	rm -rf $(VENV) artefacts dist .pytest_cache
+clean:  ## remove the environments and everything made by demo and test
+	rm -rf $(VENV) $(LAB) artefacts dist .pytest_cache .mypy_cache .ruff_cache

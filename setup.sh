@@ -1,6 +1,7 @@
 #!/bin/sh
 # Set up what a target needs.
-#   sh setup.sh VENV                 a virtual environment with the locked versions
+#   sh setup.sh --all VENV           an environment with everything: course, grading, tests; the locked versions
+#   sh setup.sh --student VENV       an environment with what the notebooks need, and nothing of grading
 #   sh setup.sh --programs bwrap …   programs from Debian's packages: installed when we may, asked for when not
 set -eu
 
@@ -14,13 +15,20 @@ programs() {
         esac
     done
     [ -z "$missing" ] && return 0
-    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-        apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null && return 0
-    elif command -v apt-get >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        sudo apt-get update -qq >/dev/null && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null && return 0
+    if command -v apt-get >/dev/null 2>&1; then
+        [ "$(id -u)" = 0 ] && debian env $missing && return 0
+        sudo -n true 2>/dev/null && debian "sudo env" $missing && return 0
     fi
     echo "Please install first:  sudo apt-get install$missing" >&2
     exit 2
+}
+
+# debian RUN PACKAGE …: install Debian's packages, RUN standing before each command
+debian() {
+    run=$1
+    shift
+    $run apt-get update -qq >/dev/null &&
+        $run DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 environment() {
@@ -34,13 +42,29 @@ environment() {
         exit 2
     }
     echo "Setting up $venv: a few minutes, once."
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.lock
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --editable .
+}
+
+pip() {
+    venv=$1
+    shift
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+}
+
+# What a student needs is the first list of pyproject.toml, in the versions of the lock.
+needs() {
+    "$1/bin/python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")'
 }
 
 cd "$(dirname "$0")"
-case ${1:-} in
-    --programs) shift; programs "$@" ;;
-    "") echo "usage: sh setup.sh VENV | --programs NAME …" >&2; exit 2 ;;
-    *) environment "$1" ;;
+case "${1:-} ${2:-}" in
+    "--all "?*)
+        environment "$2"
+        pip "$2" -r requirements.lock
+        pip "$2" --no-deps --editable . ;;
+    "--student "?*)
+        environment "$2"
+        needs "$2" > "$2/needs.txt"
+        pip "$2" -c requirements.lock -r "$2/needs.txt" ;;
+    "--programs "?*) shift; programs "$@" ;;
+    *) echo "usage: sh setup.sh --all VENV | --student VENV | --programs NAME …" >&2; exit 2 ;;
 esac

@@ -1,21 +1,30 @@
-"""The command line: `autograder release | grade | check | report | verify`."""
+"""The command line: `autograder release | execute | prove | check | grade | report | demo`."""
 
 import argparse
 import contextlib
 import json
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from . import source, submission
-from .sandbox import Limits, SandboxError
+from . import course as courses
+from .authoring import source
+from .course import Course, CourseError
+from .judging import submission
+from .judging.verdict import FileError
+from .sandbox.terms import Limits, Terms
+from .sandbox.walls import SandboxError
 
 
-def main(argv=None) -> int:
-    """Run one command; 0 all well, 1 done but not all passed, 2 could not be done (with one line why)."""
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
     args = _parser().parse_args(argv)
     try:
-        return args.run(args)
-    except (source.SourceError, submission.Unreadable, SandboxError, OSError) as error:
+        status: int = args.run(args, courses.find(args.course))
+        return status
+    except (CourseError, source.SourceError, submission.Unreadable, SandboxError, FileError, OSError) as error:
         return _cannot(str(error))
     except KeyboardInterrupt:
         print("autograder: stopped; what is graded is kept, and the same command goes on from here", file=sys.stderr)
@@ -31,72 +40,111 @@ def _cannot(reason: str) -> int:
     return 2
 
 
-def _release(args) -> int:
-    from . import release
+# What an instructor writes
 
-    for name in args.tp or source.names():
-        missing = release.release(name, run=not args.no_run)
-        print(f"{name}: course/{name}/ and its self-checks" + ("" if args.no_run else f", solutions/{name}/ executed"))
+
+def _release(args: argparse.Namespace, course: Course) -> int:
+    from .authoring import release
+
+    names = args.tp or course.assignments
+    if args.check:
+        stale = list(dict.fromkeys(path for name in names for path in release.stale(course, name)))
+        for path in stale:
+            print(f"stale: {path}")
+        print(f"{len(stale)} files are not what the sources give: run autograder release" if stale else
+              "Everything that is generated is what the sources give.")
+        return 1 if stale else 0
+    for name in names:
+        missing = release.release(course, name, run=not args.no_run, again=args.execute)
+        executed = "" if args.no_run else f", solutions/{name}/ executed"
+        print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-    release.kit(source.ROOT / "dist" / "seq2seq-course.zip")
-    print("dist/seq2seq-course.zip: the student kit")
+    kit = course.root / "dist" / "student-kit.zip"
+    release.kit(course, kit)
+    print(f"{kit.relative_to(course.root)}: the student kit")
     return 0
 
 
-def _check(args) -> int:
-    from .judge import Judge, seed_of
-    from .marking import explain
-    from .nbgrader_plugins import resolve_device
-    from .records import Records
+def _execute(args: argparse.Namespace, course: Course) -> int:
+    from .authoring import release
+
+    bad = 0
+    for name in args.tp or course.assignments:
+        try:
+            release.execute(course, name, args.seconds)
+            print(f"{name}: runs from top to bottom", flush=True)
+        except release.ExecutionError as error:
+            print(error, flush=True)
+            bad += 1
+    return 1 if bad else 0
+
+
+def _prove(args: argparse.Namespace, course: Course) -> int:
+    from .proving.proof import prove_all
+
+    proofs = prove_all(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
+    for proof in proofs:
+        print(proof)
+    mistakes, variants = sum(proof.mistakes for proof in proofs), sum(proof.variants for proof in proofs)
+    print(f"{mistakes} mistakes and {variants} variants in {len(proofs)} TPs")
+    return 1 if any(proof.faults for proof in proofs) else 0
+
+
+# What an instructor gets back
+
+
+def _check(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.ledger import Ledger
+    from .judging.judge import Judge, seed_of
 
     data = submission.read_bytes(args.notebook)
-    tp = args.tp or submission.which_tp(submission.parse(data, args.notebook.name))
-    if tp is None:
-        raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of {', '.join(source.names())}; say which with --tp")
-    seed = args.seed or seed_of(Records(source.ROOT).secret(), "", tp, data)
-    with Judge(Limits(exercise_seconds=args.time_limit), resolve_device(args.device), not args.no_isolation) as judge:
-        verdict = judge.grade(data, tp, seed, args.notebook.name)
+    assignment = args.tp or submission.which_assignment(submission.parse(data, args.notebook.name), course)
+    if assignment is None:
+        raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of "
+                                    f"{', '.join(course.assignments)}; say which with --tp")
+    handed = submission.Submission(data, assignment, filename=args.notebook.name)
+    with Judge(course, _terms(args)) as judge:
+        verdict = judge.grade(handed, args.seed or seed_of(Ledger(course).secret(), "", assignment, data))
     if args.json:
-        print(json.dumps(verdict, ensure_ascii=False))
+        print(json.dumps(asdict(verdict), ensure_ascii=False))
     else:
-        for exercise in verdict["exercises"]:
-            print(explain(exercise))
-        for note in verdict["notes"]:
+        for exercise in verdict.exercises:
+            print(exercise.explained())
+        for note in verdict.notes:
             print(f"note: {note}")
-        print(f"{verdict['assignment']}: {verdict['score']:.4g} of {verdict['max_score']:.4g} points, {verdict['seconds']:.1f} s, "
-              f"device {verdict['device']}, isolation {verdict['isolation']}, seed {verdict['seed']}")
-    return 0 if verdict["score"] == verdict["max_score"] else 1
+        print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
+              f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
+    return 0 if verdict.score == verdict.max_score else 1
 
 
-def _grade(args) -> int:
+def _grade(args: argparse.Namespace, course: Course) -> int:
     from tqdm import tqdm
 
-    from .classroom import Course, grade_class
-    from .nbgrader_plugins import resolve_device
-    from .sandbox import require_bubblewrap
+    from .classroom.grading import Classroom, Graded, grade_class
+    from .classroom.overview import overview
+    from .sandbox.walls import require_bubblewrap
 
     if not args.no_isolation:
         require_bubblewrap()
-    course = Course()
     with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
-        def each(outcome, done, total):
+        def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
-            if outcome.problem:
-                bar.write(f"{outcome.handed.student}: {outcome.problem}", file=sys.stderr)
+            if graded.problem:
+                bar.write(f"{graded.handed.student}: {graded.problem}", file=sys.stderr)
 
-        outcomes = grade_class(course, args.tp or source.names(), args.jobs, resolve_device(args.device), not args.no_isolation,
-                               args.force, Limits(exercise_seconds=args.time_limit), executor, each)
-    if not outcomes:
+        graded = grade_class(Classroom(course), args.tp or course.assignments, _terms(args), args.jobs, args.force,
+                             executor, each)
+    if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
         return 0
-    print(table(outcomes))
-    return 2 if any(outcome.problem for outcome in outcomes) else 0
+    print(overview(graded))
+    return 2 if any(one.problem for one in graded) else 0
 
 
 @contextlib.contextmanager
-def _executor(args):
+def _executor(args: argparse.Namespace) -> Iterator[Any]:
     """Where submissions are judged: None (processes of this machine), or a Dask cluster."""
     if not args.scheduler:
         yield None
@@ -113,103 +161,95 @@ def _executor(args):
         yield executor
 
 
-def table(outcomes) -> str:
-    """One line a submission: score, verdict of each exercise, seconds."""
-    marks = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "⌛", "crashed": "†"}
-    rows = [("student", "TP", "score", "exercises", "seconds", "")]
-    for outcome in outcomes:
-        verdict = outcome.verdict
-        if verdict is None:
-            rows.append((outcome.handed.student, outcome.handed.tp, "", "", "", outcome.problem or ""))
-            continue
-        signs = " ".join(f"{marks[e['verdict']]} {e['exercise']}" for e in verdict["exercises"])
-        score = f"{verdict['score']:.4g}/{verdict['max_score']:.4g}"
-        mistakes = sorted({c["mistake"] for e in verdict["exercises"] for c in e["checks"] if c["mistake"]})
-        remark = outcome.problem or verdict.get("unreadable") or ", ".join(mistakes)
-        rows.append((outcome.handed.student, outcome.handed.tp, score, signs, f"{verdict['seconds']:.1f}" if outcome.fresh else "kept", remark))
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
-    lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[5]]).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    legend = "✓ passed  ◐ partial  ✗ failed  – missing  ! error  ⌛ timeout  † crashed"
-    unsafe = [] if all(o.verdict is None or o.verdict["isolation"] != "none" for o in outcomes) else ["graded WITHOUT ISOLATION: student code could read and change everything here"]
-    return "\n".join([*lines, "", legend, *unsafe])
+def _report(args: argparse.Namespace, course: Course) -> int:
+    from .classroom import report
+    from .classroom.grading import Classroom
 
-
-def _report(args) -> int:
-    from . import report
-    from .classroom import Course
-
-    course = Course()
-    known = report.graded(course.root)
-    for tp in args.tp:
-        if tp not in known:
-            raise source.SourceError(f"nothing is graded of {tp}; there is: {', '.join(known) or 'nothing yet'}")
-    if not known:
+    classroom = Classroom(course)
+    there = classroom.ledger.assignments()
+    for name in args.tp:
+        if name not in there:
+            raise source.SourceError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
+    if not there:
         print("Nothing is graded yet: run autograder grade first")
         return 0
-    tps = args.tp or known
+    names = args.tp or there
     if args.student is None:
-        print(report.write(course, tps))
-    elif args.student in {verdict["student"] for found in report.read(course.root, tps).values() for verdict in found}:
-        print(report.write_student(course, tps, args.student))
+        print(report.write(classroom, names))
+    elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
+        print(report.write_student(classroom, names, args.student))
     else:
         raise source.SourceError(f"nothing is graded of a student called {args.student}")
     return 0
 
 
-def _verify(args) -> int:
-    from .verify import prove
+def _demo(args: argparse.Namespace, course: Course) -> int:
+    from .demo import demo
 
-    bad = 0
-    for name in args.tp or source.names():
-        proof = prove(name, range(args.seeds), args.device)
-        print(f"{name}: {proof.mistakes} mistakes, {proof.variants} variants, {proof.seeds} seeds: "
-              f"{'all caught, named and passed' if not proof.faults else f'{len(proof.faults)} faults'}")
-        for fault, count in proof.faults.items():
-            print(f"  {fault} (on {count} of {proof.seeds} seeds)")
-        bad += len(proof.faults)
-    return 1 if bad else 0
+    return demo(course, args.tp)
 
 
-def _parser():
-    parser = argparse.ArgumentParser(prog="autograder", description="Release the course, grade what comes back, and prove that the judge is right.",
-                                     epilog="Exit status: 0 all well, 1 graded or verified but not all passed, 2 could not be done.")
+def _terms(args: argparse.Namespace) -> Terms:
+    from .judging.judge import resolved
+
+    return Terms(resolved(args.device), not args.no_isolation, Limits(exercise_seconds=args.time_limit))
+
+
+# The words
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="autograder", description="Release a course, grade what comes back, and prove that the judge is right.",
+        epilog="Exit status: 0 all well, 1 done but not all right, 2 could not be done.")
+    parser.add_argument("--course", type=Path, metavar="FOLDER",
+                        help="a folder with solutions/ in it (the one that the present folder lies in)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    release = commands.add_parser("release", help="make course/, the executed solutions and the student kit from the sources")
-    release.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
+    def command(name: str, run: Callable[[argparse.Namespace, Course], int], help: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=help)
+        made.set_defaults(run=run)
+        return made
+
+    release = command("release", _release, "make course/, the executed solutions and the student kit from the sources")
     release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
-    release.set_defaults(run=_release)
+    release.add_argument("--execute", action="store_true", help="execute them all, not only those whose code changed")
+    release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
 
-    grade = commands.add_parser("grade", help="grade everything in gradebook/submitted")
-    grade.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
-    grade.add_argument("--jobs", type=int, default=1, metavar="N", help="submissions judged side by side (1)")
-    grade.add_argument("--force", action="store_true", help="judge again what has not changed")
-    grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, such as tcp://host:8786")
-    grade.set_defaults(run=_grade)
+    execute = command("execute", _execute, "run the solution notebooks, and write nothing")
+    execute.add_argument("--seconds", type=int, default=900, help="the most that one cell may take (900)")
 
-    check = commands.add_parser("check", help="grade one notebook, without a gradebook")
+    prove = command("prove", _prove, "prove the solutions, mistakes and variants of the TPs")
+    prove.add_argument("--seeds", type=int, default=3, metavar="N", help="how many draws of every check (3)")
+    prove.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+
+    check = command("check", _check, "grade one notebook, without a gradebook")
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     check.add_argument("--tp", help="its TP, when the notebook does not say")
     check.add_argument("--json", action="store_true", help="print one JSON object")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
-    check.set_defaults(run=_check)
 
-    report = commands.add_parser("report", help="write gradebook/report/: a page on the class, grades as CSV for Moodle and Canvas")
-    report.add_argument("tp", nargs="*", help="names of TPs (all that are graded, when none is given)")
+    grade = command("grade", _grade, "grade everything in gradebook/submitted")
+    grade.add_argument("--force", action="store_true", help="judge again what has not changed")
+    grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
+
+    report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
-    report.set_defaults(run=_report)
 
-    verify = commands.add_parser("verify", help="prove the solutions, mistakes and variants of the TPs")
-    verify.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
-    verify.add_argument("--seeds", type=int, default=3, help="how many draws of every check (3)")
-    verify.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    verify.set_defaults(run=_verify)
+    demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
+    demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for command in (grade, check):
-        command.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where students' code computes (auto)")
-        command.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS", help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g})")
-        command.add_argument("--no-isolation", action="store_true", help="run student code unprotected; every report says so")
+    for several in (release, execute, prove, grade, report):
+        several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
+    for side_by_side in (prove, grade):
+        side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")
+    for judging in (grade, check):
+        judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
+                             help="where students' code computes (auto)")
+        judging.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS",
+                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g})")
+        judging.add_argument("--no-isolation", action="store_true",
+                             help="run student code unprotected; every report says so")
     return parser
 
 

@@ -16,16 +16,17 @@ PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading
          if importlib.util.find_spec(f"bench.{name}")]
 OPENING = """# What the course costs, and what it reaches
 
-Written by `make bench` (`python -m bench`). Times are CPU seconds of one process on one core; a cell like `1.2 (1.1 – 1.5)` is
-the median of the repeats and their range. `python -m bench data attention` measures these parts alone, `--quick` is a smoke run that
-leaves this page as it is.
+Written by `make bench` (`python -m bench`). Times are CPU seconds of one process on one core; a cell like
+`1.2 (1.1 – 1.5)` is the median of the repeats and their range. `python -m bench data attention` measures these parts
+alone, `--quick` is a smoke run that leaves this page as it is.
 
 """
 
 
 def main():
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="part", help=f"what to measure (all: {', '.join(PARTS)})")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="part",
+                        help=f"what to measure (all: {', '.join(PARTS)})")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, into a temporary folder")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--report-only", action="store_true", help="write the page from what was measured before")
@@ -46,7 +47,10 @@ def main():
 
 
 def write_page(docs, folder):
-    """The page from what is in `folder`: for each part its measurements, and what a person wrote about them in `<part>.md`."""
+    """The page from what is in `folder`: for each part its measurements, and what a person wrote about them.
+
+    The remarks of a person stand in `<part>.md`.
+    """
     text = OPENING
     for name in PARTS:
         part = importlib.import_module(f"bench.{name}")
@@ -68,14 +72,15 @@ class Pictures:
 
     def __call__(self, rows, columns, name, **options):
         import matplotlib.pyplot as plt
-        figure, axes = plt.subplots(rows, columns, figsize=(2.4 + 2.2 * columns, 2.8 * rows), layout="constrained", **options)
+        size = (2.4 + 2.2 * columns, 2.8 * rows)
+        figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
 
         def save(alt):
-            handles, labels = {}, []
+            handles = {}
             for ax in figure.axes:
                 ax.grid(alpha=0.25)
                 ax.spines[["top", "right"]].set_visible(False)
-                handles |= dict(zip(*reversed(ax.get_legend_handles_labels())))
+                handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
             if handles:
                 figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False)
             figure.savefig(self.folder / f"{name}.png", dpi=110)

@@ -3,6 +3,8 @@
 Axes by letter: T = decoder timesteps, S = encoder timesteps, B = batch, H = hidden.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional as F
@@ -61,18 +63,20 @@ def measure(quick, repeats, folder):
         entry = {"shape": [B, T, S, H], "seconds": {}, "difference": {}}
         for name, way in WAYS.items():
             entry["difference"][name] = max((got - want).abs().max().item()
-                                            for got, want in zip(both_ways(way, *tensors), expected))
-            entry["seconds"][name] = cpu_seconds(lambda: both_ways(way, *tensors), repeats)
+                                            for got, want in zip(both_ways(way, *tensors), expected, strict=True))
+            entry["seconds"][name] = cpu_seconds(partial(both_ways, way, *tensors), repeats)
         results["shapes"].append(entry)
     for B, T, S, H in growth:
         tensors = inputs(T, S, B, H)
-        seconds = {name: cpu_seconds(lambda: both_ways(WAYS[name], *tensors), repeats) for name in ["batched", "built in"]}
+        seconds = {name: cpu_seconds(partial(both_ways, WAYS[name], *tensors), repeats)
+                   for name in ["batched", "built in"]}
         results["growth"].append({"shape": [B, T, S, H], "seconds": seconds})
     return results
 
 
 def report(results, picture):
-    text = "Forward and backward of attention by dot product, in milliseconds of one core; B sequences, T decoder and S encoder timesteps, H units.\n\n"
+    text = ("Forward and backward of attention by dot product, in milliseconds of one core; B sequences, T decoder "
+            "and S encoder timesteps, H units.\n\n")
     rows = []
     for entry in results["shapes"]:
         slow = np.median(entry["seconds"]["loops"])
@@ -83,6 +87,7 @@ def report(results, picture):
     if results["growth"]:
         text += "\nHow it grows:\n\n" + table(
             ["B × T × S × H", "batched, ms", "built in, ms"],
-            [[" × ".join(map(str, entry["shape"])), *(spread([1000 * s for s in seconds]) for seconds in entry["seconds"].values())]
+            [[" × ".join(map(str, entry["shape"])),
+              *(spread([1000 * s for s in seconds]) for seconds in entry["seconds"].values())]
              for entry in results["growth"]])
     return text

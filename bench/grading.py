@@ -1,9 +1,10 @@
 """(e) Grading a class: stock nbgrader against the judge, on the same class, the same machine, the same two cores.
 
-**Stock** is `nbgrader autograde` as it comes, in a course of its own without our plug-ins: one submission after the other,
-each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp3 with ordinary test cells (`ASSERTS`,
-hidden tests) in the place of the checks, and without the cells that show or train something, which stock would execute too.
-Those tests ask for less than the judge does: about one comparison an exercise, no known mistakes, no reasons in words.
+**Stock** is `nbgrader autograde` as it comes, in a course of its own without our plug-ins: one submission after the
+other, each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp3 with ordinary test
+cells (`ASSERTS`, hidden tests) in the place of the checks, and without the cells that show or train something, which
+stock would execute too. Those tests ask for less than the judge does: about one comparison an exercise, no known
+mistakes, no reasons in words.
 **Judge** is what `autograder grade --jobs 2` does, in bubblewrap. Both end with every grade in a gradebook.
 """
 
@@ -21,13 +22,16 @@ import nbformat
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder import demo, release, source
-from autograder.nbgrader_plugins import find_alembic
-from autograder.oracle import oracle
+from autograder import course as courses
+from autograder import samples
+from autograder.authoring import release, source
+from autograder.authoring.oracle import oracle
+from autograder.classroom.nbgrader.config import find_alembic
 
 from .measure import spread, table
 
 TITLE = "Grading a class"
+COURSE = courses.find(Path(__file__).parent)
 TP = "tp3_seq2seq"
 JOBS = 2
 SIZES = {"stock nbgrader": [10, 50], "the judge": [10, 50, 200, 1000]}  # stock would take hours for more
@@ -74,8 +78,8 @@ assert abs(exact_match(output, target) - 0.5) < 1e-6
 
 
 def answers(n):
-    """The cells that n students fill: of four, one all right, one nothing, two all right but for one mistake, each another."""
-    right, truth = demo.solved(TP), oracle(TP)
+    """The cells that n students fill: of four, one is all right, one blank, two have a mistake, each another."""
+    right, truth = samples.solved(COURSE, TP), oracle(COURSE, TP)
     mistaken = cycle({**right, mistake.exercise: truth.text_of(mistake)} for mistake in truth.mistakes)
     return [next(mistaken) if i % 4 > 1 else right if i % 4 else {} for i in range(n)]
 
@@ -93,27 +97,30 @@ def hand_in(folder, released, n):
 
 def stock(root, n):
     """A course for nbgrader as it comes, with n submissions; the command that grades them, and the gradebook."""
-    notebook = release.solution_notebook(TP)
-    by_id = {cell.grade_id: cell for cell in source.load(TP).cells if cell.grade_id}
+    notebook = release.solution_notebook(COURSE, TP)
+    by_id = {cell.grade_id: cell for cell in source.load(COURSE, TP).cells if cell.grade_id}
     roles = [getattr(by_id.get(cell.id), "role", "text") for cell in notebook.cells]
-    notebook.cells = [cell for cell, role in zip(notebook.cells, roles) if role not in ("demo", "training")]
+    notebook.cells = [cell for cell, role in zip(notebook.cells, roles, strict=True)
+                      if role not in ("demo", "training")]
     for cell in notebook.cells:
         if cell.id.startswith("check-"):
-            cell.source = f"### BEGIN HIDDEN TESTS\n{ASSERTS[cell.id.removeprefix('check-')].strip()}\n### END HIDDEN TESTS"
+            tests = ASSERTS[cell.id.removeprefix("check-")].strip()
+            cell.source = f"### BEGIN HIDDEN TESTS\n{tests}\n### END HIDDEN TESTS"
     (root / "source" / TP).mkdir(parents=True)
     nbformat.write(notebook, root / "source" / TP / f"{TP}.ipynb")
     (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'stock'\n")
-    subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", TP, "--create"], cwd=root, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", TP, "--create"],
+                   cwd=root, check=True, capture_output=True)
     hand_in(root / "submitted", nbformat.read(root / "release" / TP / f"{TP}.ipynb", 4), n)
     return [sys.executable, "-m", "nbgrader", "autograde", TP], root / "gradebook.db"
 
 
 def judge(root, n):
     """A course with the judge, with n submissions; the command that grades them, and the gradebook."""
-    demo.course_root(root, [TP])
-    hand_in(root / "gradebook" / "submitted", release.released_notebook(TP), n)
-    command = f"from autograder.classroom import *; course = Course({str(root)!r}); grade_class(course, [{TP!r}], jobs={JOBS})"
-    return [sys.executable, "-c", command], root / "gradebook" / "gradebook.db"
+    course = samples.classroom_in(root, COURSE, [TP])
+    hand_in(course.gradebook / "submitted", release.released_notebook(COURSE, TP), n)
+    command = [sys.executable, "-m", "autograder.cli", "--course", str(root), "grade", "--jobs", str(JOBS)]
+    return command, course.gradebook / "gradebook.db"
 
 
 WAYS = {"stock nbgrader": stock, "the judge": judge}
@@ -129,7 +136,8 @@ def graded(way, n):
         cores = sorted(os.sched_getaffinity(0))[:JOBS]
         peak, started = 0, time.monotonic()
         process = subprocess.Popen(command, cwd=gradebook.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env={**os.environ, "TP_GRADING": "1"}, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+                                   env={**os.environ, "TP_GRADING": "1"},
+                                   preexec_fn=lambda: os.sched_setaffinity(0, cores))
         while True:
             try:
                 process.wait(0.5)
@@ -138,9 +146,10 @@ def graded(way, n):
                 peak = max(peak, resident(process.pid))
         seconds = time.monotonic() - started
         with Gradebook(f"sqlite:///{gradebook}") as book:
-            grades = [grade for s in book.assignment_submissions(TP) for grade in s.notebooks[0].grades if grade.name.startswith("check-")]
+            grades = [grade for s in book.assignment_submissions(TP) for grade in s.notebooks[0].grades
+                      if grade.name.startswith("check-")]
             entered = sum(grade.auto_score is not None for grade in grades)
-    if process.returncode or entered != n * len(source.load(TP).exercises):
+    if process.returncode or entered != n * len(source.load(COURSE, TP).exercises):
         raise RuntimeError(f"{way}: exit status {process.returncode}, {entered} scores for {n} submissions")
     return {"way": way, "n": n, "seconds": seconds, "megabytes": peak / 1e6}
 
@@ -159,10 +168,13 @@ def resident(pid):
 def measure(quick, repeats, folder):
     find_alembic()
     results = []
-    for way, n in [(way, n) for way in WAYS for n in ([4] if quick else SIZES[way])]:
-        for _ in range(repeats if n == REPEATED else 1):
-            results.append(graded(way, n))
-            print("  {way}: {n} submissions, {seconds:.0f} s, at most {megabytes:.0f} MB".format(**results[-1]), flush=True)
+    for way in WAYS:
+        for n in [4] if quick else SIZES[way]:
+            for _ in range(repeats if n == REPEATED else 1):
+                run = graded(way, n)
+                results.append(run)
+                print(f"  {way}: {n} submissions, {run['seconds']:.0f} s, at most {run['megabytes']:.0f} MB",
+                      flush=True)
     return results
 
 
@@ -175,17 +187,21 @@ def report(results, picture):
     rows = []
     for (way, n), runs in found.items():
         gain = f"{seconds['stock nbgrader', n] / seconds[way, n]:.1f}" if ("stock nbgrader", n) in found else ""
-        rows.append([f"{way}, {n}", spread([run["seconds"] for run in runs], "{:.0f}"), f"{60 * n / seconds[way, n]:.1f}", gain, f"{memory[way, n]:.0f}"])
+        rows.append([f"{way}, {n}", spread([run["seconds"] for run in runs], "{:.0f}"),
+                     f"{60 * n / seconds[way, n]:.1f}", gain, f"{memory[way, n]:.0f}"])
     figure, axes = picture(1, 2, "grading")
     for way in WAYS:
         sizes = sorted(n for key, n in found if key == way)
-        for ax, values in zip(axes, (seconds, memory)):
+        for ax, values in zip(axes, (seconds, memory), strict=True):
             ax.plot(sizes, [values[way, n] for n in sizes], marker="o", label=way)
     axes[0].set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds")
     axes[1].set(xscale="log", ylim=(0, None), xlabel="submissions", ylabel="peak memory, MB")
-    return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one mistake each. Seconds are those of the clock on the "
-            f"wall, from the start of the command to its end, on two cores. Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission "
-            f"after the other, in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. "
-            "Memory is the sum of resident sets of all processes at its peak; what forked processes share counts for each of them.\n\n"
+    return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one mistake "
+            "each. Seconds are those of the clock on the wall, from the start of the command to its end, on two cores. "
+            "Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission after the other, "
+            f"in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. Memory is the "
+            "sum of resident sets of all processes at its peak; what forked processes share counts for each of them."
+            "\n\n"
             + table(["submissions", "seconds", "submissions a minute", "times stock", "peak memory, MB"], rows) + "\n"
-            + figure("Seconds and peak memory against the number of submissions, for the judge and for stock nbgrader."))
+            + figure("Seconds and peak memory against the number of submissions, "
+                     "for the judge and for stock nbgrader."))

@@ -33,7 +33,9 @@ def step_seconds(recipe, n_digits, repeats):
 
 
 def measure(quick, repeats, folder):
-    sizes, batches, digits = ([8], [4], [2]) if quick else ([32, 64, 128, 256, 512], [16, 64, 256, 1024], [1, 2, 3, 6, 9])
+    sizes, batches, digits = [32, 64, 128, 256, 512], [16, 64, 256, 1024], [1, 2, 3, 6, 9]
+    if quick:
+        sizes, batches, digits = [8], [4], [2]
     return {
         "hidden units": {H: step_seconds(replace(BASE, hidden=H), 3, repeats) for H in sizes},
         "batch": {B: step_seconds(replace(BASE, batch=B), 3, repeats) for B in batches},
@@ -42,11 +44,14 @@ def measure(quick, repeats, folder):
 
 
 def report(results, picture):
-    text = f"Milliseconds of one step on `+` and `−`; {BASE.hidden} hidden units, batch of {BASE.batch}, 3 digits where nothing else is said.\n\n"
+    text = (f"Milliseconds of one step on `+` and `−`; {BASE.hidden} hidden units, batch of {BASE.batch}, 3 digits "
+            "where nothing else is said.\n\n")
     figure, axes = picture(1, 3, "growth", sharey=True)
-    for ax, (what, seconds) in zip(axes, results.items()):
-        text += table([what, "ms a step"], [[x, spread([1000 * s for s in values])] for x, values in seconds.items()]) + "\n"
+    for ax, (what, seconds) in zip(axes, results.items(), strict=True):
+        rows = [[x, spread([1000 * s for s in values])] for x, values in seconds.items()]
+        text += table([what, "ms a step"], rows) + "\n"
         ax.plot([int(x) for x in seconds], [1000 * np.median(values) for values in seconds.values()], marker="o")
         ax.set(xscale="log", yscale="log", xlabel=what)
     axes[0].set_ylabel("ms a step")
-    return text + figure("Milliseconds of a training step against hidden units, batch and digits, both axes logarithmic.")
+    return text + figure("Milliseconds of a training step against hidden units, batch and digits, "
+                         "both axes logarithmic.")

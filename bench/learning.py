@@ -46,21 +46,23 @@ class Recipe:
     samples: int = 0               # size of a fixed training set; 0: every batch is fresh
     least_digit_first: bool = True
     working: bool = False          # the answer comes after its working
-    attention: bool = False        # the decoder looks at the expression and at what it has written, then reads out in two layers
+    attention: bool = False        # the decoder looks at the expression and its own text, then reads out in two layers
     easy_first: float = 0.0        # share of the time with + and - only
     weights: tuple = ()            # how often each operator is drawn, if not equally often
 
 
 # Where ours agree; docs/benchmarks/learning.md says what each of these is worth.
 OURS = dict(batch=128, learning_rate=1e-2, keep=1.0, clip=1.0, beta2=0.98)
-CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000, least_digit_first=False)
+CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000,
+               least_digit_first=False)
 
 RECIPES = {
     "classic-gru": Recipe("classic GRU, 256 units", hidden=256, learning_rate=0.01, **CLASSIC),
     "classic-lstm": Recipe("classic LSTM, 64 units", cell="LSTM", hidden=64, learning_rate=0.001, **CLASSIC),
     "plus-minus-60": Recipe("ours, + −", "+-", 60, **OURS),
     "plus-minus-180": Recipe("ours, + −, longer", "+-", 180, **OURS),
-    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 0.5, 0.5, 5), **OURS),
+    "five-600": Recipe("ours, all five", arithmetic.OPERATORS, 600, easy_first=0.25, weights=(3, 3, 0.5, 0.5, 5),
+                       **OURS),
     "product-180": Recipe("ours, * with working", "*", 180, working=True, attention=True, **OURS),
     "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS | dict(batch=64)),
 }
@@ -78,7 +80,8 @@ class Couple(nn.Module):
         self.decoder = cell(self.target.embedding_dim, recipe.hidden)
         H, V = recipe.hidden, len(DECODER_ALPHABET)
         self.query = nn.Linear(H, H) if recipe.attention else None
-        self.output = nn.Sequential(nn.Linear(2 * H, H), nn.ReLU(), nn.Linear(H, V)) if recipe.attention else nn.Linear(H, V)
+        self.output = (nn.Sequential(nn.Linear(2 * H, H), nn.ReLU(), nn.Linear(H, V)) if recipe.attention
+                       else nn.Linear(H, V))
         if recipe.cell == "GRU":
             for gru in (self.encoder, self.decoder):
                 gru.bias_hh_l0.data[recipe.hidden:2 * recipe.hidden] += recipe.keep
@@ -90,7 +93,10 @@ class Couple(nn.Module):
         return self.read_out(hdec_ts, [henc_ts, hdec_ts])
 
     def read_out(self, hdec_ts, memory):
-        """States of the decoder (T_dec, B, H), the last T_dec of `memory`, a list of (…, B, H); each sees itself and what is before it."""
+        """States of the decoder (T_dec, B, H) → logits (T_dec, B, V).
+
+        They are the last T_dec of `memory`, a list of (…, B, H); each sees itself and what is before it.
+        """
         if self.query is not None:
             memory, H = torch.cat(memory), hdec_ts.shape[-1]
             scores = torch.einsum("tbh,sbh->bts", self.query(hdec_ts), memory) / math.sqrt(H)
@@ -122,7 +128,8 @@ def encoded(recipe, a, symbol, b):
     """Operands and operators → ids as the recipe wants them, `(T_enc, N)` and `(T_dec + 1, N)`."""
     if not recipe.working:
         return arithmetic.encoded(a, symbol, b, operators=recipe.operators, least_digit_first=recipe.least_digit_first)
-    write, length = {"*": (working.product, working.PRODUCT), "/": (working.quotient, working.QUOTIENT)}[recipe.operators]
+    write, length = {"*": (working.product, working.PRODUCT),
+                     "/": (working.quotient, working.QUOTIENT)}[recipe.operators]
     encoder_ids = arithmetic.encode(arithmetic.expressions(a, symbol, b), ENCODER_ALPHABET, 7)
     return encoder_ids, arithmetic.encode_answers(write(a, b), length + 2)
 
@@ -139,10 +146,12 @@ def training_batches(recipe, rng, progress):
             easy = progress() < recipe.easy_first
             sample = arithmetic.draw_split(rng, 32 * recipe.batch, operators="+-" if easy else recipe.operators,
                                            weights=None if easy else recipe.weights or None)
-            encoder_ids, decoder_ids = encoded(recipe, *sample)  # many at once: a twentieth of the time it takes one by one
+            # many at once: a twentieth of the time it takes one by one
+            encoder_ids, decoder_ids = encoded(recipe, *sample)
         decoder_input, target = arithmetic.shifted(decoder_ids)
-        columns = [tensor.split(recipe.batch, dim=1) for tensor in (encoder_ids.int(), decoder_input.int(), target.long())]
-        yield from zip(*columns)
+        columns = [tensor.split(recipe.batch, dim=1)
+                   for tensor in (encoder_ids.int(), decoder_input.int(), target.long())]
+        yield from zip(*columns, strict=True)
 
 
 def learning_rate(recipe, progress):
@@ -150,7 +159,8 @@ def learning_rate(recipe, progress):
         return recipe.learning_rate
     if progress < recipe.warm_up:
         return recipe.learning_rate * max(0.02, progress / recipe.warm_up)
-    return recipe.learning_rate * (0.01 + 0.99 * (1 + math.cos(math.pi * (progress - recipe.warm_up) / (1 - recipe.warm_up))) / 2)
+    fallen = (progress - recipe.warm_up) / (1 - recipe.warm_up)
+    return recipe.learning_rate * (0.01 + 0.99 * (1 + math.cos(math.pi * fallen)) / 2)
 
 
 def train(recipe, seed, points=8, tests=5000):
@@ -160,7 +170,10 @@ def train(recipe, seed, points=8, tests=5000):
     optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=recipe.learning_rate,
                                  betas=(0.9, recipe.beta2), fused=True)
     spent, steps, curve = 0.0, 0, []
-    progress = lambda: spent / recipe.seconds
+
+    def progress():
+        return spent / recipe.seconds
+
     batches = training_batches(recipe, np.random.default_rng(seed), progress)
     while spent < recipe.seconds:
         start = time.process_time()
@@ -193,8 +206,9 @@ def test(recipe, model, n_samples):
         got, want = ([working.answer_of(text) for text in arithmetic.decode(ids)]
                      for ids in (model.write(encoder_ids.int(), len(decoder_ids) - 1), decoder_ids))
         first = 0 if operator == "/" or not recipe.least_digit_first else -1
-        right[operator] = np.mean([g == w for g, w in zip(got, want)])
-        begins[operator] = np.mean([len(g) == len(w) and g[first] == w[first] for g, w in zip(got, want)])
+        right[operator] = np.mean([g == w for g, w in zip(got, want, strict=True)])
+        begins[operator] = np.mean([len(g) == len(w) and g[first] == w[first]
+                                    for g, w in zip(got, want, strict=True)])
     return {"right": right, "begins": begins}
 
 
@@ -217,7 +231,7 @@ def measure(quick, repeats, folder, only=None):
 
 def report(results, picture):
     rows = []
-    for name, runs in results.items():
+    for runs in results.values():
         recipe, ends = runs[0]["recipe"], [run["curve"][-1] for run in runs]
         for operator in recipe["operators"]:
             rows.append([recipe["title"], f"{recipe['seconds']:.0f}", f"`{operator}`",
@@ -225,12 +239,13 @@ def report(results, picture):
                          spread([100 * end["begins"][operator] for end in ends], "{:.1f}"),
                          len(runs), spread([end["steps"] for end in ends], "{:.0f}")])
     figure, axes = picture(1, 5, "learning", sharey=True)
-    for ax, operator in zip(axes, arithmetic.OPERATORS):
+    for ax, operator in zip(axes, arithmetic.OPERATORS, strict=True):
         for colour, runs in enumerate(results.values()):
             if operator in runs[0]["recipe"]["operators"]:
                 seconds = np.median([[p["seconds"] for p in run["curve"]] for run in runs], axis=0)
                 right = np.array([[100 * p["right"][operator] for p in run["curve"]] for run in runs])
-                ax.plot(seconds, np.median(right, axis=0), f"C{colour}o-", markersize=3, label=runs[0]["recipe"]["title"])
+                ax.plot(seconds, np.median(right, axis=0), f"C{colour}o-", markersize=3,
+                        label=runs[0]["recipe"]["title"])
                 ax.fill_between(seconds, right.min(axis=0), right.max(axis=0), alpha=0.15, color=f"C{colour}")
         ax.set_title(operator)
         ax.set_xscale("log")
@@ -238,6 +253,8 @@ def report(results, picture):
         ax.minorticks_off()
         ax.set_xlabel("CPU seconds")
     axes[0].set_ylabel("exact match, %")
-    return (table(["recipe", "CPU seconds", "operator", "exact match, %", "right length and first digit, %", "seeds", "steps"], rows)
+    header = ["recipe", "CPU seconds", "operator", "exact match, %", "right length and first digit, %", "seeds",
+              "steps"]
+    return (table(header, rows)
             + "\n" + figure("Exact match on held-out pairs against CPU seconds of training, one panel per operator; "
                             "line: median of the seeds, band: their range."))

@@ -47,8 +47,9 @@ def machine():
     """This machine in a line, without a name by which one could find it."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     vectors = torch.backends.cpu.get_cpu_capability()
-    return (f"{os.cpu_count()} cores ({platform.machine()}, {vectors}), {memory:.0f} GB of memory, {platform.system()}; "
-            f"Python {sys.version_info.major}.{sys.version_info.minor}, torch {torch.__version__.split('+')[0]}, one thread")
+    return (f"{os.cpu_count()} cores ({platform.machine()}, {vectors}), {memory:.0f} GB of memory, "
+            f"{platform.system()}; Python {sys.version_info.major}.{sys.version_info.minor}, "
+            f"torch {torch.__version__.split('+')[0]}, one thread")
 
 
 def store(folder, name, results):

@@ -4,22 +4,25 @@ The networks and their training are those of the solutions; only the budget is i
 """
 
 import time
+from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.oracle import oracle
+from autograder import course as courses
+from autograder.authoring.oracle import oracle
 from tp import corpus
 
 from .measure import spread, table
 
+COURSE = courses.find(Path(__file__).parent)
 TITLE = "The look-up of tp2, the translator of tp6"
 
 
 def look_up(seed, limit):
     """tp2's `Net` on its 5 000 training rows, until 99 % of 5 000 other rows are right or `limit` seconds are over."""
-    tp2 = oracle("tp2_attention").namespace
+    tp2 = oracle(COURSE, "tp2_attention").namespace
     torch.manual_seed(seed)
     (data, index), y = tp2["gen_data"](5000, 10, 0, 10)
     (test_data, test_index), test_y = tp2["gen_data"](5000, 10, 0, 10)
@@ -63,7 +66,7 @@ class Budget:
 
 def translator(seed, seconds, n_train=40_000, n_test=1_000):
     """tp6's translator after so many seconds: exact match, and how many French words look at a gold word."""
-    tp6 = oracle("tp6_translation").namespace
+    tp6 = oracle(COURSE, "tp6_translation").namespace
     train_pairs, _, test_pairs = corpus.load(n_train, 1, n_test)
     for name, side in [("source_vocabulary", "source"), ("target_vocabulary", "target")]:
         tp6[name] = tp6["Vocabulary"]([tp6["tokenize"](getattr(pair, side)) for pair in train_pairs])
@@ -74,11 +77,15 @@ def translator(seed, seconds, n_train=40_000, n_test=1_000):
     tp6["learn"](model, dataset, budget, seed=seed)
     spent = budget.spent()
     said = tp6["translate"](model, [pair.source for pair in test_pairs])
-    exact = [words == tp6["tokenize"](pair.target) for words, pair in zip(said, test_pairs)]
-    looked = [(before, s in links) for ids, pair in zip(tp6["PairDataset"](test_pairs, *vocabularies).ids, test_pairs)
-              for before, s, links in zip(("", *pair.target_words), weights(tp6, model, ids), pair.alignment)]
+    exact = [words == tp6["tokenize"](pair.target) for words, pair in zip(said, test_pairs, strict=True)]
+    test_ids = tp6["PairDataset"](test_pairs, *vocabularies).ids
+    # The alignment is the shortest of the three: of EOS, the last that is written, it says nothing.
+    looked = [(before, s in links) for ids, pair in zip(test_ids, test_pairs, strict=True)
+              for before, s, links in zip(("", *pair.target_words), weights(tp6, model, ids), pair.alignment,
+                                          strict=False)]
     aside = [right for before, right in looked if before != "est-ce"]  # que or qu' there: what stands after it decides
-    return {"seconds": spent, "sentences right": sum(exact) / len(exact), "words aligned": sum(right for _, right in looked) / len(looked),
+    return {"seconds": spent, "sentences right": sum(exact) / len(exact),
+            "words aligned": sum(right for _, right in looked) / len(looked),
             "aligned but for est-ce que": sum(aside) / len(aside)}
 
 
@@ -99,6 +106,7 @@ def measure(quick, repeats, folder):
 def report(results, picture):
     shares = ["rows right", "sentences right", "words aligned", "aligned but for est-ce que"]
     rows = [[name, spread([run["seconds"] for run in runs]),
-             *(spread([100 * run[share] for run in runs], "{:.2f}") if share in runs[0] else "" for share in shares), len(runs)]
+             *(spread([100 * run[share] for run in runs], "{:.2f}") if share in runs[0] else "" for share in shares),
+             len(runs)]
             for name, runs in results.items()]
     return table(["network", "CPU seconds", *(f"{share}, %" for share in shares), "seeds"], rows)

@@ -45,8 +45,8 @@ def quotient(a, b):
     """`a / b` as in long division: nine rounds of one digit of the quotient.
 
     Three rounds use up the digits of a, five give the decimals, the ninth says how to round. A round begins with its
-    digit q of the quotient. Then come for each digit of b: the last digit of q times it plus carry, the new carry; the digit
-    from which that is taken away, the digit that remains, what is borrowed.
+    digit q of the quotient. Then come for each digit of b: the last digit of q times it plus carry, the new carry; the
+    digit from which that is taken away, the digit that remains, what is borrowed.
     """
     lines, remainder = [], np.zeros_like(a)
     for i in range(9):

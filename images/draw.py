@@ -10,12 +10,17 @@ import argparse
 import sys
 from pathlib import Path
 
+import readme
+import tp1
+import tp2
+import tp3
+import tp4
+import tp5
+import tp6
+from kit import FIGURES
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import readme, tp1, tp2, tp3, tp4, tp5, tp6  # noqa: E401, F401  (each registers its figures)
-from kit import FIGURES  # noqa: E402
-
+# Each of these modules registers its figures when it is imported.
 SECTIONS = {"readme": readme, "tp1": tp1, "tp2": tp2, "tp3": tp3, "tp4": tp4, "tp5": tp5, "tp6": tp6}
 
 

@@ -16,6 +16,7 @@ import math
 import re
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 # role → (line, fill, text on that fill or on the page)
 LIGHT = {
@@ -54,7 +55,8 @@ def style():
     return (
         f"text{{font-family:{SANS}}}.math{{font-family:{MATH};font-style:italic}}.mono{{font-family:{MONO}}}"
         ".line{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}.shape{stroke-width:1.8}"
-        ".thin{stroke-width:1}.dashed{stroke-dasharray:6 5}.halo{stroke-width:5;stroke-linejoin:round;paint-order:stroke}"
+        ".thin{stroke-width:1}.dashed{stroke-dasharray:6 5}"
+        ".halo{stroke-width:5;stroke-linejoin:round;paint-order:stroke}"
         + rules(LIGHT) + "@media(prefers-color-scheme:dark){" + rules(DARK) + "}"
     )
 
@@ -148,12 +150,16 @@ class Drawing:
 
     def op(self, x, y, symbol, role="data", r=14, size=17):
         """A circle: an operation on what meets there."""
-        self.parts.append(f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(r)}" class="shape l-{role} f-{role}"/>')
+        self.parts.append(f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(r)}" '
+                          f'class="shape l-{role} f-{role}"/>')
         self.text(x, y + size * 0.34, symbol, role, size)
         return Box(x, y, 2 * r, 2 * r)
 
     def vector(self, x, y, values, role="data", cell=24, upright=True, size=13, hot=()):
-        """A vector: a column (or a row) of cells. `values` are texts, or how many empty cells; `hot` are filled ones."""
+        """A vector: a column (or a row) of cells.
+
+        `values` are texts, or how many empty cells; `hot` are the positions of filled ones.
+        """
         values = [""] * values if isinstance(values, int) else [str(value) for value in values]
         n = len(values)
         for i, value in enumerate(values):
@@ -179,20 +185,21 @@ class Drawing:
 
     def frame(self, left, top, right, bottom, label="", role="data"):
         """A dashed frame around things that belong together, its label inside at the upper edge."""
-        self.parts.append(f'<rect x="{number(left)}" y="{number(top)}" width="{number(right - left)}" height="{number(bottom - top)}" rx="14" '
-                          f'class="line thin dashed l-{role}"/>')
+        self.parts.append(f'<rect x="{number(left)}" y="{number(top)}" width="{number(right - left)}" '
+                          f'height="{number(bottom - top)}" rx="14" class="line thin dashed l-{role}"/>')
         if label:
             self.text(left + 14, top + 21, label, role, 13.5, anchor="start", bold=True)
 
     def funnel(self, corners, role):
         """A closed shape through these corners, filled like a box."""
         points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
-        self.parts.append(f'<path d="M{points.replace(" ", " L")} Z" class="shape l-{role} f-{role}" stroke-linejoin="round"/>')
+        self.parts.append(f'<path d="M{points.replace(" ", " L")} Z" class="shape l-{role} f-{role}" '
+                          'stroke-linejoin="round"/>')
 
     # -- arrows
 
-    def arrow(self, *points, label="", side="", role="data", dashed=False, head=True, gap=3, shift=0, size=12.5, kind="mono",
-              width=None, over=False):
+    def arrow(self, *points, label="", side="", role="data", dashed=False, head=True, gap=3, shift=0, size=12.5,
+              kind="mono", width=None, over=False):
         """An arrow through `points`, its corners rounded, its tip `gap` short of the last point.
 
         The label stands beside the longest stretch: "above", "below", "left" or "right" of it, moved by
@@ -216,7 +223,7 @@ class Drawing:
             corners = " ".join(f"{number(x)},{number(y)}" for x, y in [tip, *wings])
             self.parts.append(f'<polygon points="{corners}" class="h-{role}"/>')
         if label:
-            a, b = max(zip(points, points[1:]), key=lambda ab: math.dist(*ab))
+            a, b = max(pairwise(points), key=lambda ab: math.dist(*ab))
             mx, my = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
             level = abs(b[0] - a[0]) >= abs(b[1] - a[1])
             side = side or ("above" if level else "right")
@@ -261,12 +268,13 @@ def towards(a, b, distance):
 def rounded(points, radius=10):
     """The path through `points` with rounded corners."""
     path = f"M{number(points[0][0])},{number(points[0][1])}"
-    for a, b, c in zip(points, points[1:], points[2:]):
+    for (a, b), (_, c) in pairwise(pairwise(points)):
         before, after = math.dist(a, b), math.dist(b, c)
         r = min(radius, before / 2, after / 2)
         enter = (b[0] + (a[0] - b[0]) * r / before, b[1] + (a[1] - b[1]) * r / before)
         leave = (b[0] + (c[0] - b[0]) * r / after, b[1] + (c[1] - b[1]) * r / after)
-        path += f" L{number(enter[0])},{number(enter[1])} Q{number(b[0])},{number(b[1])} {number(leave[0])},{number(leave[1])}"
+        path += f" L{number(enter[0])},{number(enter[1])}"
+        path += f" Q{number(b[0])},{number(b[1])} {number(leave[0])},{number(leave[1])}"
     return path + f" L{number(points[-1][0])},{number(points[-1][1])}"
 
 

@@ -30,7 +30,8 @@ def readme_path():
         if before:
             d.arrow(before.right, box.left, gap=2)
         before = box
-    read, made = d.token(96, 276, "the red cat", "encoder", w=132, size=14), d.token(904, 276, "le chat rouge", "output", w=142, size=14)
+    read = d.token(96, 276, "the red cat", "encoder", w=132, size=14)
+    made = d.token(904, 276, "le chat rouge", "output", w=142, size=14)
     d.arrow(read.right, made.left, label="by the end of session 6, this arrow is your own work", kind="", size=13.5)
     return d
 
@@ -45,12 +46,13 @@ def readme_student():
     d.title("Write a few lines, and be told what is wrong with them")
     d.box(170, 200, 270, 230, "", "data", radius=14)
     d.text(50, 116, "1 · an exercise", "data", 15, anchor="start", bold=True)
-    d.lines(50, 156, ["def attend(hdec, henc_ts):", "  scores = hdec @ henc_ts", "  weights = softmax(", "      scores, dim=1)",
-                      "  return weights"], leading=25, role="data", size=13.5, anchor="start", kind="mono")
+    d.lines(50, 156, ["def attend(hdec, henc_ts):", "  scores = hdec @ henc_ts", "  weights = softmax(",
+                      "      scores, dim=1)", "  return weights"],
+            leading=25, role="data", size=13.5, anchor="start", kind="mono")
     d.box(500, 145, 304, 120, "", "decoder", radius=14)
     d.text(366, 116, "2 · a check that explains", "decoder", 15, anchor="start", bold=True)
-    d.lines(366, 146, ["✗ Your softmax runs over the batch.", "   Which axis holds the timesteps?"], leading=24, role="decoder",
-            size=14.5, anchor="start")
+    d.lines(366, 146, ["✗ Your softmax runs over the batch.", "   Which axis holds the timesteps?"],
+            leading=24, role="decoder", size=14.5, anchor="start")
     d.box(500, 272, 304, 86, "", "output", radius=14)
     d.lines(366, 266, ["attention: all 4 checks pass", "✓ gradient-of-attention"], leading=24, role="output", size=14.5,
             anchor="start")

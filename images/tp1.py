@@ -13,8 +13,8 @@ def unrolled_rnn():
     d.title("One cell, used at every timestep")
     y = 225
     cell = d.box(100, y, 84, 56, "cell", "encoder", bold=True)
-    d.arrow(cell.right, (178, y), (178, y - 72), (22, y - 72), (22, y), cell.left, role="encoder", label="h_{t}", kind="math",
-            size=16)
+    d.arrow(cell.right, (178, y), (178, y - 72), (22, y - 72), (22, y), cell.left, role="encoder",
+            label="h_{t}", kind="math", size=16)
     word = d.token(100, y + 140, "token", w=74)
     d.arrow(word.top, cell.bottom, label="x_{t}", kind="math", size=16)
     d.text(215, y + 8, "=", size=30)
@@ -58,19 +58,21 @@ def embedding_lookup():
     token = d.token(64, y3, "cat", w=62)
     number = d.box(160, y3, 62, 34, "id 3", "data", kind="mono")
     d.arrow(token.right, number.left)
-    one_hot = d.vector(300, top + 2.5 * cell, [0, 0, 0, 1, 0, 0], "data", cell=cell, size=14)
+    d.vector(300, top + 2.5 * cell, [0, 0, 0, 1, 0, 0], "data", cell=cell, size=14)
     d.rect_outline(300, y3, cell, cell, "output")
     d.arrow(number.right, (300 - cell / 2, y3))
     d.text(300, top - 26, "one-hot (V)", "soft", 13)
     d.text(352, top + 2.5 * cell + 8, "×", size=26)
-    for i, (word, row) in enumerate(zip(words, rows)):
+    for i, (word, row) in enumerate(zip(words, rows, strict=True)):
         y = top + i * cell
         hot = i == 3
         d.text(468, y + 5, f"{i} {word}", "output" if hot else "soft", 13.5, anchor="end", kind="mono", bold=hot)
-        d.vector(548, y, [value.replace("-", "−") for value in row], "output" if hot else "data", cell=36, upright=False, size=12.5)
+        d.vector(548, y, [value.replace("-", "−") for value in row], "output" if hot else "data", cell=36,
+                 upright=False, size=12.5)
     d.text(548, top - 26, "embedding matrix (V, D)", "soft", 13)
     d.text(652, y3 + 8, "=", size=26)
-    result = d.vector(800, y3, [value.replace("-", "−") for value in rows[3]], "output", cell=46, upright=False, size=14)
+    result = d.vector(800, y3, [value.replace("-", "−") for value in rows[3]], "output", cell=46, upright=False,
+                      size=14)
     d.arrow((666, y3), result.left, role="output")
     d.text(800, y3 - 40, "embedding of “cat” (D)", "output", 14, bold=True)
     d.arrow(number.bottom, (160, 372), (800, 372), result.bottom, role="output", dashed=True)
@@ -127,7 +129,8 @@ def gru_cell():
     d.text(812, 278, "what is new", "decoder", 13, anchor="start")
     d.lines(70, 468, ["r = σ(W_{r} x_{t} + U_{r} h_{t−1} + b_{r})", "z = σ(W_{z} x_{t} + U_{z} h_{t−1} + b_{z})"],
             leading=32, size=18, anchor="start", kind="math")
-    d.lines(480, 468, ["n = tanh(W_{n} x_{t} + b_{n} + r ⊙ (U_{n} h_{t−1} + c_{n}))", "h_{t} = (1 − z) ⊙ n + z ⊙ h_{t−1}"],
+    d.lines(480, 468, ["n = tanh(W_{n} x_{t} + b_{n} + r ⊙ (U_{n} h_{t−1} + c_{n}))",
+                       "h_{t} = (1 − z) ⊙ n + z ⊙ h_{t−1}"],
             leading=32, size=18, anchor="start", kind="math")
     d.text(70, 540, "x_{t}: (B, D) · every other vector: (B, H)", "soft", 13, anchor="start", kind="mono")
     return d

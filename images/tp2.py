@@ -5,7 +5,7 @@ from kit import Drawing, figure
 # The worked example of the course: a decoder state, four encoder states, and what follows from them.
 DECODER = (10, 5, 10)
 ENCODER = ((0, 1, 1), (5, 0, 1), (1, 1, 0), (0, 5, 1))
-SCORES = tuple(sum(d * e for d, e in zip(DECODER, state)) for state in ENCODER)
+SCORES = tuple(sum(d * e for d, e in zip(DECODER, state, strict=True)) for state in ENCODER)
 WEIGHTS = ("2.9e−20", "1.0", "2.9e−20", "1.4e−11")
 WEIGHTED = ("≈ 0", "≈ (5, 0, 1)", "≈ 0", "≈ 0")
 CONTEXT = (5, 0, 1)
@@ -64,7 +64,7 @@ def stage(d, step, animated=False):
     rows = ROWS
     d.begin(f"stage s{step}" if animated else "")
     if step == 0:
-        for x, state, j in zip(COLUMNS, ENCODER, range(1, 5)):
+        for x, state, j in zip(COLUMNS, ENCODER, range(1, 5), strict=True):
             d.vector(x, rows["states"], state, "encoder", cell=30, upright=False, size=15)
             d.text(x, rows["states"] + 38, f"h_{{{j}}}", "encoder", 17, kind="math")
         d.vector(110, rows["states"], DECODER, "decoder", cell=34, upright=False, size=15)
@@ -73,14 +73,15 @@ def stage(d, step, animated=False):
     elif step == 1:
         bus = rows["states"] - 40
         d.arrow((110, rows["states"] - 17), (110, bus), (COLUMNS[-1] - 26, bus), head=False, role="decoder")
-        for x, score in zip(COLUMNS, SCORES):
+        for x, score in zip(COLUMNS, SCORES, strict=True):
             place = d.op(x, rows["scores"], str(score), "attention", r=20, size=15)
             d.arrow((x, rows["states"] - 15), place.bottom, role="encoder", over=True)
             d.arrow((x - 26, bus), (x - 11, rows["scores"] + 19), role="decoder")
         d.text(830, rows["scores"] + 5, "scores s · h_{j}", "attention", 14, anchor="start")
     elif step == 2:
-        bar = d.box((COLUMNS[0] + COLUMNS[-1]) / 2, rows["weights"] + 30, 520, 26, "softmax over the four scores", "attention", 13.5)
-        for x, weight in zip(COLUMNS, WEIGHTS):
+        bar = d.box((COLUMNS[0] + COLUMNS[-1]) / 2, rows["weights"] + 30, 520, 26, "softmax over the four scores",
+                    "attention", 13.5)
+        for x, weight in zip(COLUMNS, WEIGHTS, strict=True):
             strong = weight == "1.0"
             d.arrow((x, rows["scores"] - 20), (x, bar.bottom[1]), role="attention")
             place = d.token(x, rows["weights"] - 22, weight, "attention", w=92, size=14)
@@ -89,7 +90,7 @@ def stage(d, step, animated=False):
                 d.rect_outline(x, rows["weights"] - 22, 92, 28, "attention", radius=14)
         d.text(830, rows["weights"] - 17, "attention weights α_{j}", "attention", 14, anchor="start")
     elif step == 3:
-        for x, value in zip(COLUMNS, WEIGHTED):
+        for x, value in zip(COLUMNS, WEIGHTED, strict=True):
             place = d.box(x, rows["weighted"], 110, 32, value, "encoder", 14, kind="mono")
             d.arrow((x, rows["weights"] - 36), place.bottom, role="attention")
         d.text(830, rows["weighted"] + 5, "weighted states α_{j} h_{j}", "encoder", 14, anchor="start")
@@ -102,7 +103,8 @@ def stage(d, step, animated=False):
                 d.arrow(start, (x + side * 11, rows["context"] + 33), role="attention")
             else:
                 d.arrow(start, (column, rows["context"] + 22), (x + side * 14, rows["context"] + 22), role="attention")
-        vector = d.vector(x, rows["context"] - 36, [f"{value}" for value in CONTEXT], "attention", cell=34, upright=False, size=15)
+        vector = d.vector(x, rows["context"] - 36, [f"{value}" for value in CONTEXT], "attention", cell=34,
+                          upright=False, size=15)
         d.arrow(total.top, vector.bottom, role="attention")
         d.text(x + 66, rows["context"] - 31, "context vector c", "attention", 14, anchor="start")
     else:
@@ -142,7 +144,7 @@ for last in range(6):
 
 
 @figure("attention_steps", "Attention in six steps, animated", " ".join(
-    caption + ". " + shown for caption, shown in zip(CAPTIONS, SHOWN)))
+    caption + ". " + shown for caption, shown in zip(CAPTIONS, SHOWN, strict=True)))
 def attention_steps():
     """The same drawing, each step appearing after the one before; still for readers who want no motion."""
     d = Drawing(1010, 576)
@@ -177,7 +179,7 @@ def score_functions():
     d.title("How well does encoder state h_{j} fit decoder state s?")
     top, height = 106, 66
     xs = (40, 190, 520, 690)
-    for x, word in zip(xs, ("name", "score", "learned", "what it compares")):
+    for x, word in zip(xs, ("name", "score", "learned", "what it compares"), strict=True):
         d.text(x, 76, word, "soft", 13.5, anchor="start", bold=True)
     rows = [
         ("dot", "s · h_{j}", "nothing", "direction and length; same size needed"),

@@ -20,7 +20,8 @@ def sheet(d, left, top, tokens, alphabet, role, cell=28, name="", depth=2):
                 d.rect_filled(x, y, cell, cell, role)
             else:
                 d.rect(x, y, cell, cell, "data", extra=" thin")
-        d.text(left - 12, y + 5, token or "–", role if token else "soft", 15, anchor="end", kind="mono", bold=bool(token))
+        d.text(left - 12, y + 5, token or "–", role if token else "soft", 15, anchor="end", kind="mono",
+               bold=bool(token))
     for v, character in enumerate(alphabet):
         d.text(left + (v + 0.5) * cell, top + high + 18, character, "soft", 12.5, kind="mono")
     if name:
@@ -58,12 +59,14 @@ def decoder_input_forced():
     d.title("Teacher forcing: the input is the answer, the target is the answer one step earlier")
     wide, high = sheet(d, 84, 130, ["=", "1", "0", "2", "⏎", "", ""], DECODER_ALPHABET, "decoder", cell=25,
                        name="decoder_input: (T_dec, B, V_dec)")
-    sheet(d, 582, 130, ["1", "0", "2", "⏎", "", "", ""], DECODER_ALPHABET, "output", cell=25, name="target: (T_dec, B, V_dec)")
+    sheet(d, 582, 130, ["1", "0", "2", "⏎", "", "", ""], DECODER_ALPHABET, "output", cell=25,
+          name="target: (T_dec, B, V_dec)")
     for t in range(4):
         y = 130 + 25 * (t + 0.5)
         d.arrow((84 + wide + 28, y), (544, y), role="output")
     d.text(500, 252, "predict", "output", 13.5)
-    d.text(40, 130 + high + 62, "GO is “=”, EOS is “⏎” and has index 0: an empty row arg-maxes to EOS", "soft", 13.5, anchor="start")
+    d.text(40, 130 + high + 62, "GO is “=”, EOS is “⏎” and has index 0: an empty row arg-maxes to EOS", "soft", 13.5,
+           anchor="start")
     return d
 
 
@@ -78,19 +81,19 @@ def decoder_input_one_step():
     heights = ([2, 1, 1, 3, 40, 6, 2, 2, 1, 3, 2, 2, 5, 1], [3, 1, 2, 42, 4, 3, 1, 2, 2, 1, 4, 2, 3, 1])
     centre = left + 7 * cell
     decoders = []
-    for row, (hot, tall) in enumerate(zip(("=", "1"), heights)):
+    for row, (hot, tall) in enumerate(zip(("=", "1"), heights, strict=True)):
         y = 150 + 190 * row
         for v, character in enumerate(DECODER_ALPHABET):
             x = left + (v + 0.5) * cell
             (d.rect_filled if character == hot else d.rect)(x, y, cell, cell, "decoder")
             d.text(x, y + 29, character, "soft", 12, kind="mono")
-        d.text(left, y - 22, "timestep 0: GO as one-hot" if row == 0 else "timestep 1: the arg-max of timestep 0 as one-hot", "decoder", 13.5,
-               anchor="start", bold=True)
+        read = "timestep 0: GO as one-hot" if row == 0 else "timestep 1: the arg-max of timestep 0 as one-hot"
+        d.text(left, y - 22, read, "decoder", 13.5, anchor="start", bold=True)
         decoder = d.box(510, y, 104, 54, "decoder", "decoder", bold=True)
         decoders.append(decoder)
         d.arrow((left + 14 * cell, y), decoder.left, role="decoder", label="(1, B, V_dec)", side="above")
         base = y + 22
-        for v, (character, h) in enumerate(zip(DECODER_ALPHABET, tall)):
+        for v, (character, h) in enumerate(zip(DECODER_ALPHABET, tall, strict=True)):
             x = 640 + (v + 0.5) * cell
             d.rect_filled(x, base - h / 2, cell - 7, h, "output")
             d.text(x, base + 16, character, "soft", 12, kind="mono")
@@ -143,7 +146,7 @@ def unrolled(d, y, source, inputs, outputs, step=86, attention=False):
         encoder.append(cell)
         before = cell
     start = 66 + step * len(source) + 110
-    for i, (read, written) in enumerate(zip(inputs, outputs)):
+    for i, (read, written) in enumerate(zip(inputs, outputs, strict=True)):
         x = start + (step + 22) * i
         cell = d.box(x, y, 58, 50, "GRU", "decoder", 14, bold=True)
         token = d.token(x, y + 96, read, "data", w=44)
@@ -185,7 +188,7 @@ def seq2seq_free():
     d = Drawing(980, 356)
     d.title("Free running: every input is the last prediction")
     _, decoder, below, above = unrolled(d, 190, "8+49", "=102", "102⏎")
-    for out, token in zip(above, below[1:]):
+    for out, token in zip(above[:-1], below[1:], strict=True):
         x = (out.x + token.x) / 2
         d.arrow(out.right, (x, out.y), (x, token.y), token.left, role="output", dashed=True, over=True)
     d.text(above[-1].x + 34, 99, "stop", "output", 14, anchor="start")

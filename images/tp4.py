@@ -29,7 +29,8 @@ def decoder_with_attention():
     d.text(575, y + 20, "(T, B, S)", "attention", 12.5, kind="mono")
     d.arrow(soft.right, total.left, role="attention", label="weights", kind="")
     d.text(776, y + 20, "(T, B, S)", "attention", 12.5, kind="mono")
-    d.arrow(soft.top, (676, 82), role="attention", label="attention_weights, kept for the heatmap", kind="", side="left", shift=-6)
+    d.arrow(soft.top, (676, 82), role="attention", label="attention_weights, kept for the heatmap", kind="",
+            side="left", shift=-6)
     d.arrow(states.right, (880, 300), total.bottom, role="encoder")
     d.arrow((470, 300), scores.bottom, role="encoder")
     d.dot(470, 300, "encoder")
@@ -59,7 +60,7 @@ def seq2seq_attention():
                 "attention: compare, softmax over S, weighted sum", "attention", 15, bold=True)
     for cell in encoder:
         d.arrow(cell.top, (cell.x, bar.bottom[1]), role="encoder")
-    for cell, out in zip(decoder, above):
+    for cell, out in zip(decoder, above, strict=True):
         d.arrow(cell.top, (cell.x, bar.bottom[1]), role="decoder")
         d.arrow((cell.x, bar.top[1]), out.bottom, role="attention")
     d.text(encoder[-1].x + 12, 246, "henc_ts (S, B, H)", "encoder", 12.5, anchor="start", kind="mono")

@@ -14,7 +14,7 @@ def lstm_training_pass():
     before = None
     xs = [66 + 86 * i for i in range(4)] + [500 + 118 * i for i in range(4)]
     reads, writes = "94+8=102", "102⏎"
-    for i, (x, read) in enumerate(zip(xs, reads)):
+    for i, (x, read) in enumerate(zip(xs, reads, strict=True)):
         role = "encoder" if i < 4 else "decoder"
         cell = d.box(x, y, 58, 64, "LSTM", role, 14, bold=True)
         token = d.token(x, y + 98, read, w=44)
@@ -66,7 +66,8 @@ def inference_step():
     out = d.token(894, 225, "1", "output", w=50)
     d.arrow(soft.right, out.left, role="output")
     d.text(838, 186, "arg-max", "output", 13.5)
-    d.arrow(out.bottom, (894, 345), token.right, role="output", dashed=True, label="next input, as one-hot", kind="", side="above")
+    d.arrow(out.bottom, (894, 345), token.right, role="output", dashed=True, label="next input, as one-hot", kind="",
+            side="above")
     d.arrow((610, 194), (610, 136), (550, 136), (550, 194), role="decoder", dashed=True)
     d.text(580, 126, "new (h, c)", "decoder", 13.5)
     d.text(670, 434, "stop at ⏎, or after the maximum length", "soft", 13.5)

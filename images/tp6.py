@@ -48,8 +48,8 @@ def additive_attention():
     d.arrow(soft.right, total.left, role="attention", label="α_{tj}", kind="math", size=17)
     d.text(792, mid + 46, "(B, S)", "attention", 12.5, kind="mono")
     d.arrow(total.right, c.left, role="attention")
-    d.arrow((72, low + 14), (72, 340), (840, 340), total.bottom, role="encoder", label="all h_{j}", kind="math", size=16,
-            side="below", shift=120)
+    d.arrow((72, low + 14), (72, 340), (840, 340), total.bottom, role="encoder", label="all h_{j}", kind="math",
+            size=16, side="below", shift=120)
     d.arrow((708, 86), soft.top, role="data", label="padding mask: PAD gets weight 0", kind="", side="left", shift=-14)
     d.text(405, 118, "(B, S, A)", "attention", 12.5, kind="mono")
     return d
@@ -64,7 +64,7 @@ def bahdanau_model():
     d = Drawing(980, 540)
     d.title("A context of its own for every word (after arXiv 1409.0473)")
     xs = [120, 270, 420, 570]
-    for j, (x, word) in enumerate(zip(xs, ("the", "red", "cat", "⏎")), 1):
+    for j, (x, word) in enumerate(zip(xs, ("the", "red", "cat", "⏎"), strict=True), 1):
         token = d.token(x, 490, word, w=64)
         d.box(x, 415, 82, 34, "←", "encoder", 17, radius=7)
         d.box(x, 377, 82, 34, "→", "encoder", 17, radius=7)
@@ -114,7 +114,7 @@ def sutskever_model():
     reads = ("sleeps", "cat", "the", "GO", "le", "chat", "dort")
     writes = (None, None, None, "le", "chat", "dort", "⏎")
     xs = [130 + 124 * i for i in range(7)]
-    for i, (x, read, written) in enumerate(zip(xs, reads, writes)):
+    for i, (x, read, written) in enumerate(zip(xs, reads, writes, strict=True)):
         role = "encoder" if i < 3 else "decoder"
         token = d.token(x, 400, read, w=84)
         for k, y in enumerate(layers):
@@ -155,8 +155,8 @@ def translation_bottleneck():
         first = y - (len(target) - 1) * 20 / 2
         for i, word in enumerate(target):
             missing = i in lost
-            d.text(698, first + 20 * i + 5, "?" if missing else word, "soft" if missing else "decoder", 15, anchor="start",
-                   bold=missing)
+            d.text(698, first + 20 * i + 5, "?" if missing else word, "soft" if missing else "decoder", 15,
+                   anchor="start", bold=missing)
 
     through(120, 40, ("the", "cat", "sleeps"), ("le", "chat", "dort"))
     through(300, 100, ("the", "red", "cats", "that", "we", "see", "do", "not", "sleep"),
@@ -184,14 +184,14 @@ def alpha_over_sentence():
         for j, weight in enumerate(row):
             if weight >= 0.05:
                 d.arrow((xs[i], top + 14), (xs[j], low - 14), head=False, role="attention", width=0.6 + 7 * weight)
-    for x, word in zip(xs, TARGET):
+    for x, word in zip(xs, TARGET, strict=True):
         d.token(x, top, word, "decoder", w=73, size=13)
-    for x, word in zip(xs, SOURCE):
+    for x, word in zip(xs, SOURCE, strict=True):
         d.token(x, low, word, "encoder", w=73, size=13)
     d.text(xs[3], 84, "what is being written", "decoder", 14)
     d.text(xs[3], 386, "what is looked at", "encoder", 14)
     left, first, cell = 706, 126, 36
-    for i, (word, row) in enumerate(zip(TARGET, ALPHA)):
+    for i, (word, row) in enumerate(zip(TARGET, ALPHA, strict=True)):
         d.text(left - 26, first + cell * i + 5, word, "decoder", 13.5, anchor="end")
         for j, weight in enumerate(row):
             d.rect(left + cell * j, first + cell * i, cell, cell, "data", extra=" thin")

@@ -1,8 +1,8 @@
 """The helper package of the course: what the notebooks import."""
 
+from .checking.selfcheck import check, done, progress, start
 from .explorer import Step, explore
 from .plots import attention_difference, attention_evolution, attention_heatmap, attention_heatmaps, show, table
-from .selfcheck import check, done, progress, start
 from .training import live, quick
 
 __all__ = [

@@ -4,6 +4,7 @@ A sample is an expression and its answer, both written as strings; a network see
 Everything here works on whole arrays of samples at once: there is no Python loop over samples.
 
 Axes by letter: N = samples (or B = batch), T = timesteps, V = vocabulary. Ids are stored time first, as int8.
+Operands `a` and `b` are positive int arrays (N,), operators `symbol` an array (N,) of characters.
 """
 
 import re
@@ -23,16 +24,18 @@ def math_expressions_generation(n_samples=1000, n_digits=3, invert=True, operato
     """Random expressions `X` and their answers `Y`, two lists of `n_samples` strings.
 
     Operands are uniform in 1 … 10^n_digits − 1, the operator is uniform in `operators`.
-    With `invert` the expression is written backwards: `94+8` becomes `8+49`.
+    With `invert` the expression is written backwards: `94+8` becomes `8+49`. The same `seed` gives the same
+    samples; without one they are others each time.
     """
     a, symbol, b = draw(np.random.default_rng(seed), n_samples, n_digits, operators)
     return expressions(a, symbol, b, invert).tolist(), answers(a, symbol, b).tolist()
 
 
 def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None):
-    """Operands `a`, `b` (int64) and operator characters between them, each of shape (N,).
+    """Operands `a`, `b` (int64) and the operators between them as `(a, symbol, b)`, arrays (N,) with N = `n_samples`.
 
-    `weights`: how often each operator is wanted, if not equally often.
+    `rng` is a numpy `Generator`. `weights`, one for each of the `operators`, say how often each is wanted, if not
+    equally often.
     """
     a, b = rng.integers(1, 10**n_digits, size=(2, n_samples))
     shares = None if weights is None else np.array(weights) / np.sum(weights)
@@ -41,13 +44,13 @@ def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None):
 
 
 def expressions(a, symbol, b, invert=True):
-    """The expressions as an array of N strings, written backwards with `invert`."""
+    """The expressions as an array (N,) of strings, written backwards with `invert`."""
     text = np.char.add(np.char.add(_numerals(a), symbol), _numerals(b))
     return backwards(text) if invert else text
 
 
 def answers(a, symbol, b):
-    """What Python itself answers, as an array of N strings: quotients with 5 decimals, the others as integers."""
+    """What Python itself answers, as an array (N,) of strings: quotients with 5 decimals, the others as integers."""
     whole = np.select([symbol == "+", symbol == "-", symbol == "*", symbol == "%"], [a + b, a - b, a * b, a % b])
     longest = max(len(str(np.abs(whole).max())) + 1, len(str(a.max())) + 6)
     text, quotient = whole.astype(f"U{longest}"), symbol == "/"
@@ -66,7 +69,7 @@ def _numerals(numbers):
 
 
 def backwards(strings):
-    """Each of N strings read from its end."""
+    """Each of the `strings` (N,) read from its end, as an array (N,)."""
     strings = np.asarray(strings)
     characters = _characters(strings)
     source = np.char.str_len(strings)[:, None] - 1 - np.arange(characters.shape[1])
@@ -82,9 +85,10 @@ def _characters(strings):
 # ---------------------------------------------------------------- ids
 
 def encode(strings, alphabet, length=None):
-    """Strings → ids `(T, N)`, int8, on T = `length` timesteps (the longest string if not given).
+    """Strings (N,) → ids `(T, N)`, int8, on T = `length` timesteps (the longest string if not given).
 
-    The padding after a string has the id `len(alphabet)`, one past the last character.
+    The padding after a string has the id `len(alphabet)`, one past the last character. Raises `ValueError` where a
+    string has a character outside of `alphabet`, or more than `length` of them.
     """
     strings = np.asarray(strings, dtype=str)
     characters = _characters(strings)
@@ -103,12 +107,15 @@ def encode(strings, alphabet, length=None):
 
 
 def encode_answers(answers, length=None):
-    """Answers → `decoder_ids` `(T + 1, N)`, int8: GO, the answer, EOS, padding."""
+    """Answers (N,) → `decoder_ids` `(T + 1, N)`, int8, T + 1 = `length`: GO, the answer, EOS, padding.
+
+    Raises `ValueError` as `encode` does.
+    """
     return encode(np.char.add(np.char.add(GO, answers), EOS), DECODER_ALPHABET, length)
 
 
 def shifted(decoder_ids):
-    """`decoder_ids` `(T + 1, B)` → what the decoder reads and what it should say, `decoder_input` and `target` `(T, B)`.
+    """`decoder_ids` `(T + 1, B)` → what the decoder reads and what it should say: `decoder_input`, `target` `(T, B)`.
 
     The target is one step ahead, and padded with EOS: a decoder that has finished says so until the last timestep.
     """
@@ -132,8 +139,9 @@ def one_hot(ids, size):
 def held_out(a, b, share=0.25):
     """Which of the operand pairs are kept for validation, a boolean array (N,).
 
-    The answer depends on the two numbers only, not on their order and not on the operator:
-    if `94+8` is held out, the network never trains on `8+94` or `94%8` either.
+    What is kept depends on the two numbers of `a` and `b` (N,) only, not on their order and not on the operator:
+    if `94+8` is held out, the network never trains on `8+94` or `94%8` either. The numbers are hashed in the manner
+    of SplitMix64 (Steele, Lea and Flood 2014), so that `share` of all pairs are kept.
     """
     low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
     mixed = low * np.uint64(0x9E3779B97F4A7C15) + high * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -143,14 +151,17 @@ def held_out(a, b, share=0.25):
 
 
 def pairs_split(X, invert=True, share=0.25):
-    """Positions in `X` of the training and of the held-out expressions, two int arrays."""
+    """Positions in `X` of the training and of the held-out expressions: int arrays (N_train,) and (N_held_out,).
+
+    `X` are N expressions, written backwards with `invert`. Raises `ValueError` where one has not two operands.
+    """
     a, b = np.array([re.split(r"\D", x[::-1] if invert else x) for x in X], dtype=int).T
     kept = held_out(a, b, share)
     return np.flatnonzero(~kept), np.flatnonzero(kept)
 
 
 def draw_split(rng, n_samples, training=True, n_digits=3, operators=OPERATORS, weights=None, share=0.25):
-    """As `draw`, but with training pairs only, or (`training=False`) with held-out pairs only."""
+    """As `draw`, `(a, symbol, b)` of (N,) each, but training pairs only, or (`training=False`) held-out pairs only."""
     likely = 1 - share if training else share
     a, symbol, b = draw(rng, int(1.3 * n_samples / likely) + 100, n_digits, operators, weights)
     chosen = np.flatnonzero(held_out(a, b, share) != training)[:n_samples]
@@ -160,11 +171,12 @@ def draw_split(rng, n_samples, training=True, n_digits=3, operators=OPERATORS, w
 # ---------------------------------------------------------------- samples for a network
 
 def encoded(a, symbol, b, n_digits=3, operators=OPERATORS, invert=True, least_digit_first=False):
-    """Operands and operators → `encoder_ids` `(T_enc, N)` and `decoder_ids` `(T_dec + 1, N)`, int8.
+    """Operands and operators (N,) → `encoder_ids` `(T_enc, N)` and `decoder_ids` `(T_dec + 1, N)`, int8.
 
     T_enc and T_dec depend on `n_digits` and `operators` only, so that all batches have the same shape.
     With `least_digit_first` the answers are written backwards, as one computes them on paper;
-    quotients stay as they are, because their first digit is the one to begin with.
+    quotients stay as they are, because their first digit is the one to begin with. Raises `ValueError` where a
+    sample does not fit into these timesteps.
     """
     texts = answers(a, symbol, b)
     if least_digit_first:
@@ -177,7 +189,10 @@ def encoded(a, symbol, b, n_digits=3, operators=OPERATORS, invert=True, least_di
 
 def batches(batch_size, n_digits=3, operators=OPERATORS, weights=None, invert=True, least_digit_first=False,
             share=0.25, seed=None):
-    """Fresh training batches without end: `(encoder_ids, decoder_ids)`, no held-out pair among them."""
+    """Fresh training batches without end, no held-out pair among them.
+
+    A batch is `encoder_ids` `(T_enc, B)` and `decoder_ids` `(T_dec + 1, B)`, int8, with B = `batch_size`.
+    """
     rng = np.random.default_rng(seed)
     while True:
         sample = draw_split(rng, batch_size, True, n_digits, operators, weights, share)

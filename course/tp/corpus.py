@@ -14,8 +14,24 @@ import itertools
 import random
 from typing import NamedTuple
 
-from .lexicon import (ADJECTIVES, ALLER, AVOIR, BE, CONJUNCTIONS, DETERMINERS, ETRE, ETRE_PAST, FREQUENCIES, MODALS,
-                      NEGATIONS, NOUNS, PREPOSITIONS, PRONOUNS, TIMES, VERBS)
+from .lexicon import (
+    ADJECTIVES,
+    ALLER,
+    AVOIR,
+    BE,
+    CONJUNCTIONS,
+    DETERMINERS,
+    ETRE,
+    ETRE_PAST,
+    FREQUENCIES,
+    MODALS,
+    NEGATIONS,
+    NOUNS,
+    PREPOSITIONS,
+    PRONOUNS,
+    TIMES,
+    VERBS,
+)
 
 MIN_WORDS, MAX_WORDS = 3, 20    # a side, final mark not counted
 
@@ -24,7 +40,8 @@ _BEFORE_VOWEL = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me
 _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
 _TENSES = ("present",) * 5 + ("past",) * 4 + ("future", *MODALS)
-_NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in ("person", "animal", "food", "thing", "place")}
+_KINDS = ("person", "animal", "food", "thing", "place")
+_NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in _KINDS}
 _VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in ("alone", "object", "give", "to")}
 _BEFORE = {kind: [a for a in ADJECTIVES if a.place == "before" and kind in a.kinds] for kind in _NOUNS}
 _MOODS = [a for a in ADJECTIVES if {"person", "animal"} <= a.kinds]
@@ -51,25 +68,29 @@ class Pair(NamedTuple):
 
 
 class Corpus(NamedTuple):
+    """Three lists of `Pair`, with no family of sentences in two of them; `load` says what a family is."""
     train: list
     validation: list
     test: list
 
 
 def load(train=40_000, validation=1_000, test=1_000, seed=0):
-    """Three lists of distinct pairs. Sentences with the same nouns, adjectives and verbs, in the same order,
-    lie on the same side of the split: a test sentence is never a training sentence in another tense."""
+    """A `Corpus` of so many distinct pairs in each part; the same `seed` gives the same pairs.
+
+    Sentences with the same nouns, adjectives and verbs, in the same order, are a family and lie on the same side of
+    the split: a test sentence is never a training sentence in another tense.
+    """
     parts, wanted = ([], [], []), (train, validation, test)
     for pair in stream(seed):
         side = _side(pair)
         if len(parts[side]) < wanted[side]:
             parts[side].append(pair)
-        elif all(len(part) >= n for part, n in zip(parts, wanted)):
+        elif all(len(part) >= n for part, n in zip(parts, wanted, strict=True)):
             return Corpus(*parts)
 
 
 def stream(seed=0):
-    """Distinct pairs, as many as one cares to take."""
+    """Distinct `Pair`s without end, always the same ones for the same `seed`."""
     grammar, seen = _Grammar(random.Random(seed)), set()
     while True:
         pair = grammar.sentence()
@@ -253,12 +274,13 @@ class _Grammar:
         translated = noun.fr_plural if plural else noun.fr_singular
         first, last = [_Word(a.english) for a in before], [_Word(a.english) for a in after]
         french = [(text, (determiner,)) for text in translation.split("_")]
-        for adjective, word in zip(before, first):
+        for adjective, word in zip(before, first, strict=True):
             ahead_of_vowel = noun.gender == "m" and not plural and _starts_with_vowel(translated)
             french.append((adjective.before_vowel if ahead_of_vowel
                            else _agreed(adjective, noun.gender, plural), (word,)))
         french.append((translated, (noun_word,)))
-        french += [(_agreed(adjective, noun.gender, plural), (word,)) for adjective, word in zip(after, last)]
+        french += [(_agreed(adjective, noun.gender, plural), (word,))
+                   for adjective, word in zip(after, last, strict=True)]
         phrase = _Phrase([determiner] + first + last + [noun_word], french, noun.gender, plural, 4 if plural else 1)
         if kind in ("thing", "place") and self.chance(.1):
             owner = self.preposition("of", "de", self.noun_phrase("person", definite=True))
@@ -328,11 +350,11 @@ def _starts_with_vowel(word):
 
 def _pair(english, french, lemmas):
     """Elide and contract the French, put "an" for "a", and write down where each word comes from."""
-    for word, following in zip(english, english[1:]):
+    for word, following in itertools.pairwise(english):
         if word.text == "a" and following.text[0] in "aeiou":
             word.text = "an"
     words = []
-    for (text, sources), (following, _) in zip(french, french[1:] + [("", ())]):
+    for (text, sources), (following, _) in zip(french, french[1:] + [("", ())], strict=True):
         if text in _BEFORE_VOWEL and following and _starts_with_vowel(following):
             text = _BEFORE_VOWEL[text]
         if words and (words[-1][0], text) in _CONTRACTED:

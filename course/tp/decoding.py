@@ -1,8 +1,8 @@
 """Draw what a beam search did, as a tree.
 
-The beam is given as its `history`: for each step `(tokens, parents, scores)`, each of shape (n,), best first:
+The beam is given as its `history`: for each step `(tokens, parents, scores)`, each of shape (K,), best first:
 the tokens that were added, the row of the step before that each was added to, and the sums of
-log-probabilities. n may change from step to step.
+log-probabilities. K, the number of hypotheses, may change from step to step.
 """
 
 from matplotlib.figure import Figure
@@ -16,10 +16,11 @@ STEP, ROW = 1.55, 0.78  # inches between two steps, and between two rows
 
 
 def draw_beam(history, symbols, EOS, title="", best=None):
-    """Show the tree of a beam search.
+    """Show the tree of a beam search: `history` is a list of T steps, each of three tensors (K,) as said above.
 
-    `symbols[i]` is how token number i is written. `best`, the tokens (T,) of a hypothesis, is drawn with a
-    thick line and marked with a star; a beginning that was given up has a dashed frame. Returns a `Picture`.
+    `symbols[i]` is how token number i is written, `EOS` the number of the token that ends. `best`, the tokens (T,)
+    of a hypothesis, is drawn with a thick line and marked with a star; a beginning that was given up has a dashed
+    frame. Returns a `Picture`. Raises `ValueError` where a step has not a parent for each token.
     """
     levels = [[part.tolist() for part in step] for step in history]
     texts = _texts(levels, symbols, EOS)
@@ -60,7 +61,7 @@ def _texts(levels, symbols, EOS):
     for tokens, parents, _ in levels:
         previous = [previous[parent] if previous[parent][-1:] == ["EOS"] else
                     previous[parent] + ["EOS" if token == EOS else plots.visible(str(symbols[token]))]
-                    for token, parent in zip(tokens, parents)]
+                    for token, parent in zip(tokens, parents, strict=True)]
         texts.append(previous)
     return texts
 
@@ -68,7 +69,7 @@ def _texts(levels, symbols, EOS):
 def _alive(levels):
     """For each step and row, whether a hypothesis of the last step descends from it."""
     alive = [[True] * len(levels[-1][0])]
-    for (tokens, _, _), (_, parents, _) in zip(levels[-2::-1], levels[:0:-1]):
+    for (tokens, _, _), (_, parents, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
         kept = {parent for row, parent in enumerate(parents) if alive[0][row]}
         alive.insert(0, [row in kept for row in range(len(tokens))])
     return alive
@@ -83,13 +84,13 @@ def _chosen(levels, best):
         path = [row]
         for _, parents, _ in levels[:0:-1]:
             path.insert(0, parents[path[0]])
-        if [tokens[at] for (tokens, _, _), at in zip(levels, path)] == best:
+        if [tokens[at] for (tokens, _, _), at in zip(levels, path, strict=True)] == best:
             return path
     return [None] * len(levels)
 
 
 def _alt(title, levels, texts, chosen):
-    last = "; ".join(f"{' '.join(text)} ({score:.2f})" for text, score in zip(texts[-1], levels[-1][2]))
+    last = "; ".join(f"{' '.join(text)} ({score:.2f})" for text, score in zip(texts[-1], levels[-1][2], strict=True))
     star = f" The path marked with a star is {' '.join(texts[-1][chosen[-1]])}." if chosen[-1] is not None else ""
     return f"A beam search as a tree{': ' + title if title else ''}. At the end stand {last}.{star}"
 

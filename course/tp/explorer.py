@@ -13,8 +13,8 @@ notebook, and all there is where widgets are missing.
 """
 
 import html
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Step:
     source          the S source tokens, and `weights` (S,) the attention they get
     context         the context vector (H,)
     beam            [(text, score), …], the hypotheses that are alive, the best one first
+
+    `weights` and `context` are tensors, arrays or lists.
     """
 
     read: str
@@ -47,7 +49,8 @@ def explore(models, text, title=""):
     """Explore how `models` (name → function from a text to a list of steps) decode, starting from `text`.
 
     A single function may be given in place of the dictionary. Returns the `Explorer`, whose fields
-    `text`, `model` and `step` can be set by code just as by hand.
+    `text`, `model` and `step` can be set by code just as by hand. What a model raises is shown as a message.
+    Raises `ValueError`, when it is shown, where the weights of a step do not fit its source tokens.
     """
     if callable(models):
         models = {"model": models}
@@ -55,7 +58,10 @@ def explore(models, text, title=""):
 
 
 class Explorer:
-    """The state of an exploration, and its two views: one step with controls, and a still of them all."""
+    """The state of an exploration, and its two views: one step with controls, and a still of them all.
+
+    `steps` is the list of `Step`s of the decoding, `error` what the model raised, in words ("" if nothing).
+    """
 
     def __init__(self, models, text, title=""):
         self.models, self.title = models, title
@@ -72,6 +78,7 @@ class Explorer:
 
     @property
     def text(self):
+        """What the model reads; setting it decodes anew, from the first step."""
         return self._text
 
     @text.setter
@@ -82,6 +89,7 @@ class Explorer:
 
     @property
     def model(self):
+        """The name of the model; setting it decodes anew. Raises `KeyError` where there is no such model."""
         return self._model
 
     @model.setter
@@ -92,6 +100,7 @@ class Explorer:
 
     @property
     def step(self):
+        """The number of the step that is looked at, from 0; what is set beyond the ends is moved to the nearest."""
         return self._step
 
     @step.setter
@@ -106,26 +115,32 @@ class Explorer:
             self.steps, self.error = list(self.models[self._model](self._text)), ""
         except Exception as error:
             self.steps = []
-            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "  # a ValueError speaks for itself
+            # a ValueError speaks for itself
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             self.error = f"The model cannot read {plots.visible(self._text)!r}: {kind}{error}"
         self._step = max(0, min(self._step, len(self.steps) - 1))
 
     # -- the views
 
     def show(self):
+        """Put the controls, if there are any, and the still picture into the notebook."""
         from IPython.display import display
         if self.controls:
             display(self.controls.view(), raw=True)
         self.still = display(self.picture(), raw=True, display_id=True)
 
     def refresh(self):
+        """Bring what is shown in line with the state."""
         if self.controls:
             self.controls.refresh()
         if self.still:
             self.still.update(self.picture(), raw=True)
 
     def picture(self):
-        """The whole decoding as something any notebook can show: a heatmap if there are weights, and a table."""
+        """The whole decoding as what any notebook can show, MIME type → content: a table, and a heatmap of weights.
+
+        Raises `ValueError` where the weights of the steps do not fit the source tokens of the first.
+        """
         name = f"{self.title or self._model}: {plots.visible(self._text)}"
         if not self.steps:
             message = self.error or "The model wrote nothing."
@@ -141,7 +156,7 @@ class Explorer:
         return {**bundle, "text/html": bundle["text/html"] + table, "text/plain": f"{picture.alt}\n{plain}"}
 
     def step_html(self, with_beam=True):
-        """One step in HTML."""
+        """The step that is looked at, or what went wrong, in HTML."""
         if not self.steps:
             return f'<p role="status">{html.escape(self.error or "The model wrote nothing.")}</p>'
         gap = " " if any(len(str(step.written)) > 1 for step in self.steps) else ""  # between words, not characters
@@ -153,27 +168,30 @@ class Explorer:
 
 
 def has(values):
+    """Whether there is a sequence, array or tensor `values` (S,) or (H,), and something in it."""
     return values is not None and len(values) > 0
 
 
 def plain_array(values):
+    """A tensor, array or list as a float array of the same shape: (S,) weights, (H,) context."""
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
 
 
 def norm(step):
-    """The length of the context vector, as text."""
+    """The Euclidean length of the context vector (H,) of a `Step`, as text; "" if it has none."""
     return f"{np.linalg.norm(plain_array(step.context)):.3f}" if has(step.context) else ""
 
 
 def likeliest(step, n=5):
-    """The n most probable next tokens, [(token, probability), …]."""
+    """The n most probable next tokens of a `Step`, [(token, probability), …], the likeliest first."""
     pairs = [(str(token), float(p)) for token, p in step.distribution.items()]
     return sorted(pairs, key=lambda pair: -pair[1])[:n]
 
 
 def overview(steps):
-    """The steps as (header, rows) of a table."""
-    header = ["step", "reads", "writes", "probability", "next likeliest", "looks most at", "length of context", "the beam"]
+    """The `Step`s as (header, rows) of a table, without the columns in which nothing stands."""
+    header = ["step", "reads", "writes", "probability", "next likeliest", "looks most at", "length of context",
+              "the beam"]
     rows = []
     for i, step in enumerate(steps):
         most = ""
@@ -191,25 +209,30 @@ def overview(steps):
 
 
 def weights_picture(steps, title):
-    """The heatmap (T, S) of all steps, as a `Picture` that is not shown yet."""
+    """The heatmap (T, S) of all `Step`s that have weights, as a `Picture` that is not shown yet.
+
+    Raises `ValueError` where the weights do not fit the source tokens of the first of them.
+    """
     looking = [step for step in steps if has(step.weights)]
     weights, source, target = plots.as_weights(
         np.stack([plain_array(step.weights) for step in looking]), list(looking[0].source),
         [step.written for step in looking])
     figure, (ax,), scale = plots.figure_for([title], source, target)
     plots.draw_scale(scale, plots.draw_map(ax, weights, source, target))
-    return plots.Picture(figure, f"Attention weights of {title.rstrip('.')}. {plots.looks_at(weights, source, target)}.")
+    alt = f"Attention weights of {title.rstrip('.')}. {plots.looks_at(weights, source, target)}."
+    return plots.Picture(figure, alt)
 
 
 # --- one step in HTML ------------------------------------------------------------------------
 
 def bar(share, colour):
-    """A bar as long as a share of 1; the number beside it says the same."""
+    """A bar in HTML, 100 pixels long for a share of 1; the number beside it says the same."""
     return (f'<span aria-hidden="true" style="display:inline-block;width:{100 * share:.0f}px;height:10px;'
             f'background:{colour};outline:1px solid currentColor"></span>')
 
 
 def bars(caption, header, pairs, colour, digits=3):
+    """A table in HTML: a row for each of the `pairs` (token, share of 1), with the share as a number and as a bar."""
     rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(plots.visible(str(token)))}</th>'
                    f'<td style="text-align:right">{share:.{digits}f}</td>'
                    f'<td style="text-align:left;width:104px">{bar(share, colour)}</td></tr>' for token, share in pairs)
@@ -219,10 +242,13 @@ def bars(caption, header, pairs, colour, digits=3):
 
 
 def step_html(step, index, n, written, with_beam):
-    """Reads, looks, writes: one step of a decoding, as tables with bars."""
+    """Reads, looks, writes: one `Step`, number `index` (from 0) of n, in HTML, as tables with bars.
+
+    `written` is what has been written up to it. Raises `ValueError` where its weights do not fit its source.
+    """
     parts = []
     if has(step.weights):
-        pairs = list(zip(step.source, plain_array(step.weights)))
+        pairs = list(zip(step.source, plain_array(step.weights), strict=True))
         parts.append(bars("where it looks", ("source", "weight"), pairs, plots.COLOURS["attention"]))
     parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
     if with_beam and step.beam:
@@ -238,7 +264,7 @@ def step_html(step, index, n, written, with_beam):
 # --- the controls ----------------------------------------------------------------------------
 
 def make_controls(explorer):
-    """The widgets, or None where ipywidgets is missing."""
+    """The `Controls` of an `Explorer`, or None where ipywidgets is missing."""
     try:
         return Controls(explorer)
     except ImportError:
@@ -246,7 +272,7 @@ def make_controls(explorer):
 
 
 class Controls:
-    """Text, model, step and beam, as widgets."""
+    """Text, model, step and beam of an `Explorer`, as widgets. Raises `ImportError` where ipywidgets is missing."""
 
     def __init__(self, explorer):
         import ipywidgets as w
@@ -262,7 +288,8 @@ class Controls:
         self.beam.layout.display = "none"
         self.step = w.HTML()
         self.step.add_class("jp-RenderedHTMLCommon")  # tables as JupyterLab draws them
-        self.box = w.VBox([w.HBox([self.text, self.model]), w.HBox([self.slider, self.back, self.next, self.beam]), self.step])
+        self.box = w.VBox([w.HBox([self.text, self.model]),
+                           w.HBox([self.slider, self.back, self.next, self.beam]), self.step])
         self.text.observe(lambda change: self.set("text", change.new), "value")
         self.model.observe(lambda change: self.set("model", change.new), "value")
         self.slider.observe(lambda change: self.set("step", change.new - 1), "value")
@@ -272,6 +299,7 @@ class Controls:
         self.refresh()
 
     def set(self, field, value):
+        """Set `text`, `model` or `step` of the explorer, unless the widget has only followed it."""
         if not self.following and getattr(self.explorer, field) != value:
             setattr(self.explorer, field, value)
 
@@ -287,6 +315,6 @@ class Controls:
         self.step.value = explorer.step_html(self.beam.value)
 
     def view(self):
-        """The mime type by which a front end finds the widgets, and nothing for those that cannot show them."""
+        """MIME type → content: that by which a front end finds the widgets, and nothing for those without them."""
         return {"application/vnd.jupyter.widget-view+json":
                 {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}, "text/plain": ""}

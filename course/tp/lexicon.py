@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 
 class Noun(NamedTuple):
+    """A noun, in English and in French."""
     singular: str
     plural: str
     fr_singular: str
@@ -18,6 +19,7 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
+    """An adjective, one form in English and five in French."""
     english: str
     m: str
     f: str
@@ -29,6 +31,7 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
+    """A verb with the forms that the grammar needs, and what stands after it."""
     base: str
     third: str
     past: str
@@ -42,6 +45,7 @@ class Verb(NamedTuple):
 
 
 class Pronoun(NamedTuple):
+    """A personal pronoun, as subject and as object, in English and in French."""
     subject: str
     object: str
     fr_subject: str
@@ -100,7 +104,7 @@ river rivers rivière rivières f place
 hotel hotels hôtel hôtels m place
 """)]
 
-# The nouns that an adjective may stand with.
+# The nouns that an adjective may stand with, or that may be the object of a verb.
 _KINDS = {"all": "person animal food thing place", "living": "person animal", "things": "food thing place",
           "coloured": "animal food thing place", "person": "person"}
 
@@ -123,7 +127,8 @@ calm calme calme calmes calmes calme after living
 rich riche riche riches riches riche after person
 """)]
 
-VERBS = [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13], tuple(row[13:]))
+VERBS = [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13],
+              tuple(kind for kinds in row[13:] for kind in _KINDS.get(kinds, kinds).split()))
          for row in _rows("""
 sing sings sang - chanter chante chante chantons chantez chantent chanté avoir alone
 dance dances danced - danser danse danse dansons dansez dansent dansé avoir alone
@@ -135,11 +140,11 @@ fall falls fell - tomber tombe tombe tombons tombez tombent tombé être alone
 leave leaves left - partir pars part partons partez partent parti être alone
 eat eats ate - manger mange mange mangeons mangez mangent mangé avoir object food
 buy buys bought - acheter achète achète achetons achetez achètent acheté avoir object food thing
-see sees saw - voir vois voit voyons voyez voient vu avoir object person animal food thing place
-love loves loved - aimer aime aime aimons aimez aiment aimé avoir object person animal food thing place
+see sees saw - voir vois voit voyons voyez voient vu avoir object all
+love loves loved - aimer aime aime aimons aimez aiment aimé avoir object all
 find finds found - trouver trouve trouve trouvons trouvez trouvent trouvé avoir object person animal food thing
-look looks looked at regarder regarde regarde regardons regardez regardent regardé avoir object person animal food thing place
-choose chooses chose - choisir choisis choisit choisissons choisissez choisissent choisi avoir object animal food thing place
+look looks looked at regarder regarde regarde regardons regardez regardent regardé avoir object all
+choose chooses chose - choisir choisis choisit choisissons choisissez choisissent choisi avoir object animal things
 help helps helped - aider aide aide aidons aidez aident aidé avoir object person
 visit visits visited - visiter visite visite visitons visitez visitent visité avoir object place
 follow follows followed - suivre suis suit suivons suivez suivent suivi avoir object person animal

@@ -26,7 +26,8 @@ class PairFile:
 
     `columns` says which two columns hold the sentences. Without an `encoding` the file's byte-order mark decides;
     if it has none it is UTF-8 when its beginning is valid UTF-8, else Windows-1252. After a round `pairs` is the
-    number of pairs, and `bad` maps each reason to (how many lines, number of the first).
+    number of pairs, and `bad` maps each reason to (how many lines, number of the first, from 1). Raises `OSError`
+    where the file cannot be read, `LookupError` where there is no such encoding.
     """
 
     def __init__(self, path, columns=(0, 1), encoding=None):
@@ -62,7 +63,7 @@ class PairFile:
         return ((source, target), None) if source and target else (None, "an empty side")
 
     def report(self):
-        """What the last round found, in a sentence."""
+        """What the last round found, in a sentence: how many pairs, and what was left out, by reason."""
         text = f"{self.pairs} pairs read as {self.encoding}"
         for reason, (count, first) in sorted(self.bad.items()):
             text += f"; {count} {'line' if count == 1 else 'lines'} left out: {reason} (first: line {first})"

@@ -32,7 +32,7 @@ DIFFERENCE_MAP = LinearSegmentedColormap.from_list(
     "difference", ["#6B2A00", "#B34700", "#F0B98F", "#FFFFFF", "#C79FDB", "#7A2E9D", "#2E0B45"])
 
 INK = "#1F2430"
-DPI = 144
+DPI = 144  # dots per inch
 
 
 # --- where we are, and how to show something there -------------------------------------------
@@ -53,7 +53,7 @@ def somebody_watches():
 
 
 def png(figure, dpi=DPI):
-    """The figure as the bytes of a PNG."""
+    """The matplotlib figure as the bytes of a PNG, at `dpi` dots per inch."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi, facecolor="white")
     return buffer.getvalue()
@@ -61,7 +61,7 @@ def png(figure, dpi=DPI):
 
 @dataclass
 class Picture:
-    """A figure with what it says in words (`alt`) and, if there is one, its data as (header, rows)."""
+    """A matplotlib figure with what it says in words (`alt`) and, if there is one, its data as (header, rows)."""
 
     figure: Figure
     alt: str
@@ -69,12 +69,14 @@ class Picture:
 
     @property
     def ax(self):
+        """The first panel of the figure."""
         return self.figure.axes[0]
 
     def bundle(self, moving=None):
-        """What a notebook shows: HTML with alt text and table; the bare image where HTML is not trusted.
+        """What a notebook shows, MIME type → content: HTML with alt text and table, and the bare image and the alt
+        text for where HTML is not trusted.
 
-        `moving` is a GIF of the same; whoever asked for less motion gets the still, and closing it stops it.
+        `moving` is a GIF of the same, in bytes; whoever asked for less motion gets the still, and closing it stops it.
         """
         still = base64.b64encode(png(self.figure)).decode()
         style = "max-width:100%;height:auto;background:white"
@@ -111,11 +113,13 @@ def show(figure, alt, data=()):
 
 
 def present(bundle, alt):
+    """Show a bundle (MIME type → content) in the notebook, with `alt` as the alt text of its image."""
     from IPython.display import display
     display(bundle, raw=True, metadata={"image/png": {"alt": alt}})
 
 
 def close(figure):
+    """Forget a matplotlib figure, so that pyplot does not show it again."""
     import matplotlib.pyplot as plt
     plt.close(figure)
 
@@ -123,7 +127,10 @@ def close(figure):
 # --- tables ----------------------------------------------------------------------------------
 
 def cell_text(value):
-    """A table cell as text: at most four digits that matter, no trailing noise."""
+    """A table cell as text: at most four digits that matter, no trailing noise.
+
+    `value` is anything that can be printed; of a tensor or an array () the number is taken.
+    """
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if isinstance(value, float):
@@ -132,6 +139,7 @@ def cell_text(value):
 
 
 def is_number(text):
+    """Whether the text of a cell is a number or a percentage; one without text does no harm to a column of numbers."""
     try:
         float(text.removesuffix("%"))
     except ValueError:
@@ -140,7 +148,10 @@ def is_number(text):
 
 
 def html_table(rows, header=(), caption=""):
-    """The table as HTML; the first column names its row, columns of numbers stand to the right."""
+    """The table as HTML: `rows` of values under a `header`; the first column names its row.
+
+    Columns of numbers stand to the right. Rows may be of different length.
+    """
     rows = [[cell_text(value) for value in row] for row in rows]
     width = max([len(header), *(len(row) for row in rows)], default=0)
     numeric = [all(is_number(row[i]) for row in rows if i < len(row)) for i in range(width)]
@@ -163,7 +174,7 @@ def html_table(rows, header=(), caption=""):
 
 
 def text_table(rows, header=(), caption=""):
-    """The table as plain text, its columns in line."""
+    """The table as plain text: `rows` of values under a `header`, its columns in line."""
     lines = [[cell_text(value) for value in row] for row in rows]
     if header:
         lines.insert(0, [visible(str(h)) for h in header])
@@ -171,18 +182,18 @@ def text_table(rows, header=(), caption=""):
     columns = [[line[i] if i < len(line) else "" for line in lines] for i in range(width)]
     body = columns if not header else [column[1:] for column in columns]
     padded = []
-    for column, cells in zip(columns, body):
+    for column, cells in zip(columns, body, strict=True):
         size = max(map(len, column))
         right = all(map(is_number, cells))
         padded.append([text.rjust(size) if right else text.ljust(size) for text in column])
-    text = ["  ".join(line).rstrip() for line in zip(*padded)]
+    text = ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
     if header:
         text.insert(1, "-" * max(map(len, text)))
     return "\n".join(([caption] if caption else []) + text)
 
 
 def table(rows, header=(), caption=""):
-    """Show rows of values: a table in a notebook, aligned text elsewhere."""
+    """Show `rows` of values under a `header`: a table in a notebook, aligned text elsewhere."""
     rows = [list(row) for row in rows]
     text = text_table(rows, header, caption)
     if kernel() is None:
@@ -204,7 +215,10 @@ def visible(text):
 
 
 def as_weights(weights, source_tokens, target_tokens):
-    """(weights as a float array (T, S), source tokens, target tokens), or an error that names the shapes."""
+    """Weights (T, S), S source and T target tokens → the weights as a float array (T, S), both lists of visible text.
+
+    `weights` is a tensor, an array or nested lists. Raises `ValueError`, naming the shapes, where they do not fit.
+    """
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu()
     weights = np.asarray(weights, dtype=float)
@@ -217,25 +231,29 @@ def as_weights(weights, source_tokens, target_tokens):
 
 
 def looks_at(weights, source, target):
-    """One short sentence per row: where each target token looks most."""
+    """Where each target token looks most, in words: `weights` an array (T, S), S `source` and T `target` tokens."""
     best = weights.argmax(axis=1)
     return "; ".join(f"{token} looks most at {source[j]} ({row[j]:.2f})"
-                     for token, row, j in zip(target, weights, best))
+                     for token, row, j in zip(target, weights, best, strict=True))
 
 
 def weights_data(weights, source, target):
-    """The map as (header, rows) for a table."""
+    """The map as (header, rows) for a table: `weights` an array (T, S), S `source` and T `target` tokens."""
     return ["target \\ source", *source], [[token, *(f"{w:.2f}" for w in row)]
-                                             for token, row in zip(target, weights)]
+                                             for token, row in zip(target, weights, strict=True)]
 
 
 def cell_inches(n_columns):
-    """The side of a cell: generous for a few tokens, still readable for thirty."""
+    """The side of a cell, in inches: generous for a few tokens, still readable for thirty."""
     return float(np.clip(6.6 / max(n_columns, 1), 0.27, 0.56))
 
 
 def figure_for(titles, source, target, columns=4):
-    """An empty figure and its panels, one for each title, sized so that the cells are square and all words have room."""
+    """An empty figure for maps of T `target` by S `source` tokens, at most `columns` of them in a row.
+
+    Returns the figure, its panels, one for each title, and the panel of the colour scale. They are sized (in inches)
+    so that the cells are square and all words have room.
+    """
     across = min(len(titles), columns)
     down = math.ceil(len(titles) / across)
     cell = cell_inches(len(source) * across)
@@ -259,7 +277,10 @@ def figure_for(titles, source, target, columns=4):
 
 
 def draw_map(ax, weights, source, target, numbers=None, colours=WEIGHT_MAP, low=0.0):
-    """Draw one map (T, S) into `ax`, on the true scale from `low` to 1."""
+    """Draw one map, an array (T, S), into `ax`, on the true scale from `low` to 1; returns matplotlib's image.
+
+    `numbers` says whether each cell holds its weight; None: while they are easy to read.
+    """
     image = ax.imshow(weights, cmap=colours, vmin=low, vmax=1.0, aspect="equal", interpolation="nearest")
     many = len(source) > 12
     upright = max(map(len, source), default=1) <= 2
@@ -286,17 +307,21 @@ def draw_map(ax, weights, source, target, numbers=None, colours=WEIGHT_MAP, low=
 
 
 def luminance(colour):
-    """Relative luminance (WCAG) of an RGB colour with parts from 0 to 1."""
+    """Relative luminance, from 0 (black) to 1 (white), of an sRGB colour with parts from 0 to 1 (WCAG 2.2)."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
 def ink_on(colour):
-    """Black or white, whichever reads better on this colour; the contrast is at least 4.5."""
+    """Black or white, whichever reads better on this RGB colour with parts from 0 to 1.
+
+    The contrast, (L₁ + 0.05) / (L₂ + 0.05) of the two luminances (WCAG 2.2), is at least 4.5.
+    """
     return "black" if luminance(colour) + 0.05 > (1.05 * 0.05) ** 0.5 else "white"
 
 
 def draw_scale(ax, image, label="weight"):
+    """Draw the colour scale of a map, `image` of `draw_map`, into `ax`."""
     bar = ax.figure.colorbar(image, cax=ax, ticks=[image.norm.vmin, 0, 0.5, 1] if image.norm.vmin else [0, 0.5, 1])
     bar.set_label(label, fontsize=9, color=INK)
     bar.ax.tick_params(labelsize=8, colors=INK)
@@ -309,7 +334,7 @@ def attention_heatmap(weights, source_tokens, target_tokens, ax=None, title="", 
     The colours run from 0 (white) to 1 on the true scale, so that maps can be compared. `numbers`
     writes each weight into its cell; left to itself, it does so while they are easy to read. With
     `ax` the map is drawn there, and showing the figure is up to you. Returns a `Picture`: `.figure`,
-    `.ax`, and in words `.alt`.
+    `.ax`, and in words `.alt`. Raises `ValueError` where there are not S source and T target tokens.
     """
     weights, source, target = as_weights(weights, source_tokens, target_tokens)
     alt = f"Attention weights{': ' + title if title else ''}. {looks_at(weights, source, target)}."
@@ -324,11 +349,14 @@ def attention_heatmap(weights, source_tokens, target_tokens, ax=None, title="", 
 
 
 def attention_heatmaps(maps, source_tokens, target_tokens, numbers=False, columns=4):
-    """Show several maps side by side: `maps` is name → weights (T, S), of heads, steps or models."""
+    """Show several maps side by side: `maps` is name → weights (T, S), of heads, steps or models.
+
+    At most `columns` stand in a row. Returns a `Picture`. Raises `ValueError` as `attention_heatmap` does.
+    """
     read = {name: as_weights(weights, source_tokens, target_tokens) for name, weights in maps.items()}
     _, source, target = next(iter(read.values()))
     figure, axes, scale = figure_for([str(name) for name in read], source, target, columns)
-    for ax, (weights, _, _) in zip(axes, read.values()):
+    for ax, (weights, _, _) in zip(axes, read.values(), strict=True):
         image = draw_map(ax, weights, source, target, numbers)
     draw_scale(scale, image)
     alt = "Attention weights, side by side. " + " ".join(
@@ -338,7 +366,10 @@ def attention_heatmaps(maps, source_tokens, target_tokens, numbers=False, column
 
 
 def attention_difference(first, second, source_tokens, target_tokens, title="", numbers=None):
-    """Show first − second, two maps (T, S), on a scale from −1 to 1: where the first looks more, it is positive."""
+    """Show first − second, two maps (T, S), on a scale from −1 to 1: where the first looks more, it is positive.
+
+    Returns a `Picture`. Raises `ValueError` as `attention_heatmap` does.
+    """
     first, source, target = as_weights(first, source_tokens, target_tokens)
     second, _, _ = as_weights(second, source_tokens, target_tokens)
     difference = first - second
@@ -356,7 +387,8 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
     """Show how a map changed during training: `maps` is name (a step, say) → weights (T, S), in order.
 
     An animation; readers who asked their system for less motion, and readers of a saved or exported
-    notebook that shows no HTML, see a few of the maps side by side instead.
+    notebook that shows no HTML, see a few of the maps side by side instead. Returns the `Picture` of these.
+    Raises `ValueError` as `attention_heatmap` does.
     """
     from PIL import Image
     names = list(maps)
@@ -364,7 +396,7 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
     few = {name: as_weights(maps[name], source_tokens, target_tokens) for name in chosen}
     _, source, target = few[chosen[0]]
     still, axes, scale = figure_for([str(name) for name in few], source, target)
-    for ax, (weights, _, _) in zip(axes, few.values()):
+    for ax, (weights, _, _) in zip(axes, few.values(), strict=True):
         image = draw_map(ax, weights, source, target, numbers=False)
     draw_scale(scale, image)
     alt = "How attention changes during training. " + " ".join(

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from itertools import cycle
 
 from matplotlib.figure import Figure
 
@@ -32,7 +33,10 @@ LINES = [("#0B62A4", "-"), ("#B34700", "--"), ("#00694E", ":"), ("#7A2E9D", "-."
 
 
 def quick():
-    """Whether all is to run and nothing to be learned: TP_QUICK=1 in the environment, or nbgrader's Validate, which wants to see checks."""
+    """Whether all is to run and nothing to be learned.
+
+    So it is with TP_QUICK=1 in the environment, and in nbgrader's Validate, which wants to see checks.
+    """
     return os.environ.get("TP_QUICK") == "1" or os.environ.get("NBGRADER_EXECUTION") == "validate"
 
 
@@ -40,7 +44,7 @@ def live(steps=None, seconds=None, title="", every=50):
     """A `View` to iterate over: 0, 1, 2, … until `steps` or `seconds` (wall clock) run out.
 
     `every` is the number of values of which a running mean is taken. When the run is `quick`,
-    budgets are cut to two seconds and a few dozen steps.
+    budgets are cut to two seconds and a few dozen steps. Raises `ValueError` without a budget.
     """
     return View(steps, seconds, title, every)
 
@@ -97,13 +101,16 @@ class View:
     # -- what happened
 
     def log(self, **values):
-        """Keep values of this step: numbers, or tensors with one element."""
+        """Keep values of this step, name=value: numbers, or tensors () or (1,) on any device.
+
+        Raises `RuntimeError` where a tensor has more than one element.
+        """
         for name, value in values.items():
             value = value.item() if hasattr(value, "item") else float(value)
             self.history.setdefault(name, []).append((self.step, value))
 
     def mean(self, name):
-        """The mean of the last `every` values of `name`."""
+        """The mean of the last `every` values of `name`. Raises `KeyError` where nothing was logged by this name."""
         last = [value for _, value in self.history[name][-self.every:]]
         return sum(last) / len(last)
 
@@ -112,13 +119,13 @@ class View:
         self.samples.append((self.step, str(text)))
 
     def summary(self):
-        """Title, steps, time and the running means, in one line."""
+        """Title, steps, time in seconds and the running means, in one line."""
         means = [f"{name.replace('_', ' ')} {self.mean(name):.4g}" for name in self.history]
         line = " · ".join([f"{self.step} steps in {self.elapsed():.1f} s", *means])
         return f"{self.title}: {line}" if self.title else line
 
     def story(self, n=4):
-        """A few samples from the first to the last, a line each."""
+        """At most n samples from the first to the last, a line each."""
         if not self.samples:
             return ""
         last = len(self.samples) - 1
@@ -128,19 +135,23 @@ class View:
     # -- curves
 
     def plot(self):
-        """Show the curves: pale each value, strong the running mean; `loss` and `val_loss` share a panel."""
+        """Show the curves and return them as a `Picture`; None where nothing was logged.
+
+        Pale is each value, strong the running mean; `loss` and `val_loss` share a panel.
+        """
         if self.history:
             return plots.show(self.figure(), self.alt())
 
     def figure(self):
+        """The curves as a matplotlib figure, a panel (3.6 × 2.7 inches) for each last word of the names."""
         panels = {}
         for name in self.history:
             panels.setdefault(name.split("_")[-1], []).append(name)
         figure = Figure(figsize=(3.6 * len(panels) + 0.4, 2.7), layout="constrained", facecolor="white")
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for ax, (label, names) in zip(axes, panels.items()):
-            for name, (colour, dash) in zip(names, LINES * len(names)):
-                steps, values = zip(*self.history[name])
+        for ax, (label, names) in zip(axes, panels.items(), strict=True):
+            for name, (colour, dash) in zip(names, cycle(LINES)):
+                steps, values = zip(*self.history[name], strict=True)
                 if len(values) > 2 * self.every:
                     ax.plot(steps, values, color=colour, alpha=0.18, linewidth=0.8)
                 ax.plot(steps, self.running_means(name), color=colour, linestyle=dash, linewidth=1.8,
@@ -167,6 +178,7 @@ class View:
         return [(sums[i] - sums[start]) / (i - start) for i, start in enumerate(starts, 1)]
 
     def alt(self):
+        """The curves in words: where each begins and ends."""
         said = [f"{name.replace('_', ' ')} goes from {self.running_means(name)[0]:.3g} to {self.mean(name):.3g}"
                 for name in self.history]
         return f"Curves over {self.step} steps{': ' + self.title if self.title else ''}. " + "; ".join(said) + "."
@@ -188,9 +200,11 @@ class Display:
                         bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}")
 
     def used(self):
+        """What the bar counts: steps, or seconds where the number of steps is not known."""
         return self.view.elapsed() if self.view.steps is None else self.view.step
 
     def refresh(self):
+        """Move the bar after a step, and draw the curves anew when it is time to."""
         if self.bar is None:
             return
         view = self.view
@@ -206,6 +220,7 @@ class Display:
         self.next = view.elapsed() + max(REFRESH, 20 * (time.perf_counter() - begin))
 
     def draw(self):
+        """Show the curves and the last samples, in the place of those shown before."""
         from IPython.display import display
         view = self.view
         bundle = plots.Picture(view.figure(), view.alt()).bundle()
@@ -216,6 +231,7 @@ class Display:
             self.handle.update(bundle, raw=True)
 
     def close(self):
+        """Take bar and curves away, and print the summary and a few samples where they can be read."""
         view = self.view
         if self.bar is not None:
             self.bar.close()

@@ -1,7 +1,9 @@
 # %% [markdown]
 # # TP 1 · Tokens and recurrence
 #
-# A sentence is a sequence of words. A network computes with numbers, and its weights have fixed sizes. So two questions come before all others: how does a word become numbers, and how can a network of fixed size read a sequence of any length?
+# A sentence is a sequence of words. A network computes with numbers, and its weights have fixed sizes. So two questions
+# come before all others: how does a word become numbers, and how can a network of fixed size read a sequence of any
+# length?
 #
 # At the end of this session you will be able to
 #
@@ -12,9 +14,12 @@
 # - look into a state and see what it remembers, and when it forgets;
 # - measure how a gradient vanishes, and say what a gate changes.
 #
-# **Time:** about two and a half hours. **You need:** Python, tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is. No knowledge of recurrent networks.
+# **Time:** about two and a half hours. **You need:** Python, tensors in PyTorch (indexing, matrix product,
+# `requires_grad`), and what a gradient is. No knowledge of recurrent networks.
 #
-# **How it works.** Fill in one cell per exercise. The cell below it checks your work: it calls your functions on several inputs and says what is wrong. When you are stuck, open the hints one by one. You can leave an exercise out and go on with the next; only the demonstrations that are built on it will wait.
+# **How it works.** Fill in one cell per exercise. The cell below it checks your work: it calls your functions on
+# several inputs and says what is wrong. When you are stuck, open the hints one by one. You can leave an exercise out
+# and go on with the next; only the demonstrations that are built on it will wait.
 #
 # | letter | what it counts |
 # |---|---|
@@ -46,7 +51,9 @@ from torch import nn
 # >
 # > the **dogs** near the old bird **sleep** today .
 #
-# One rule makes this language interesting: the verb agrees with the *first* noun, however many nouns stand between the two. Whoever wants to predict the verb must remember that first noun. Keep this in mind. It is the thread of the whole session.
+# One rule makes this language interesting: the verb agrees with the *first* noun, however many nouns stand between the
+# two. Whoever wants to predict the verb must remember that first noun. Keep this in mind. It is the thread of the whole
+# session.
 
 # %% given="corpus"
 NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"), ("child", "children")]
@@ -79,28 +86,37 @@ print(*corpus[:6], sep="\n")
 # %% [markdown]
 # ### Exercise 1 · A vocabulary
 #
-# A **token** is a piece of text that the network treats as one unit. Here a token is a word, or the full stop; tokens are separated by spaces. A **vocabulary** gives each token an **id**, a whole number.
+# A **token** is a piece of text that the network treats as one unit. Here a token is a word, or the full stop; tokens
+# are separated by spaces. A **vocabulary** gives each token an **id**, a whole number.
 #
 # Write two functions.
 #
-# - `build_vocabulary(sentences)` takes a list of strings and returns a dict, token → id. Id 0 belongs to the token `"<unk>"`, for everything that was never seen. The tokens of the sentences get the ids 1, 2, 3, … in alphabetical order (the order of Python's `sorted`), each token once.
-# - `encode(sentence, vocabulary)` takes one string and returns its ids as a tensor of whole numbers (`torch.long`) of shape (T,). A token that is not in the vocabulary gets the id of `"<unk>"`.
+# - `build_vocabulary(sentences)` takes a list of strings and returns a dict, token → id. Id 0 belongs to the token
+#   `"<unk>"`, for everything that was never seen. The tokens of the sentences get the ids 1, 2, 3, … in alphabetical
+#   order (the order of Python's `sorted`), each token once.
+# - `encode(sentence, vocabulary)` takes one string and returns its ids as a tensor of whole numbers (`torch.long`) of
+#   shape (T,). A token that is not in the vocabulary gets the id of `"<unk>"`.
 #
-# **Example.** `build_vocabulary(["the dog runs .", "the cat runs ."])` is `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is `tensor([5, 0, 4])`.
+# **Example.** `build_vocabulary(["the dog runs .", "the cat runs ."])` is
+# `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is
+# `tensor([5, 0, 4])`.
 #
 # *Minutes: 10 · Difficulty: ●○○*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Collect the distinct tokens first: Python has a type for collections without repetition. Sort them only then. Numbering is the last step.
+# Collect the distinct tokens first: Python has a type for collections without repetition. Sort them only then.
+# Numbering is the last step.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `"the dog runs".split()` is a list of three strings. `encode` has exactly one id per item of that list, so T is its length; a vocabulary has one entry more than there are distinct tokens.
+# `"the dog runs".split()` is a list of three strings. `encode` has exactly one id per item of that list, so T is its
+# length; a vocabulary has one entry more than there are distinct tokens.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `enumerate(something, start=1)` counts from one. A dict has a method that returns a second value of your choice when the key is missing. A list of integers becomes a tensor with `torch.tensor(…, dtype=torch.long)`.
+# `enumerate(something, start=1)` counts from one. A dict has a method that returns a second value of your choice when
+# the key is missing. A list of integers becomes a tensor with `torch.tensor(…, dtype=torch.long)`.
 # </details>
 
 # %% exercise="vocabulary"
@@ -125,9 +141,6 @@ def encode(sentence, vocabulary):
 
 # %% check="vocabulary" points=2
 tp.check("vocabulary")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "vocabulary"
-### END HIDDEN TESTS
 
 # %% demo="first-ids"
 if tp.done("vocabulary"):
@@ -141,9 +154,12 @@ if tp.done("vocabulary"):
 #
 # ### What is wrong with ids
 #
-# Ids are numbers, so a network could read them as they are. It would be told three things that are not true: that `dog` (9) is bigger than `cat` (5), that the word half way between them is a word, and that neighbours in the alphabet are alike.
+# Ids are numbers, so a network could read them as they are. It would be told three things that are not true: that `dog`
+# (9) is bigger than `cat` (5), that the word half way between them is a word, and that neighbours in the alphabet are
+# alike.
 #
-# A **one-hot vector** takes this order away. Token number 3 of a vocabulary of 6 is `[0, 0, 0, 1, 0, 0]`: one place per token, a single 1.
+# A **one-hot vector** takes this order away. Token number 3 of a vocabulary of 6 is `[0, 0, 0, 1, 0, 0]`: one place per
+# token, a single 1.
 
 # %% [markdown]
 # ### Exercise 2 · One-hot vectors
@@ -151,7 +167,8 @@ if tp.done("vocabulary"):
 # Write `one_hot(ids, vocabulary_size)`.
 #
 # - In: `ids`, whole numbers of any shape, most often (T, B), time first; `vocabulary_size`, the number V.
-# - Out: real numbers (`float`) with one axis more, at the end: (T, B, V). It holds 1 where the position on the last axis is the id, 0 elsewhere.
+# - Out: real numbers (`float`) with one axis more, at the end: (T, B, V). It holds 1 where the position on the last
+#   axis is the id, 0 elsewhere.
 #
 # `torch.nn.functional.one_hot` does not count here.
 #
@@ -165,11 +182,13 @@ if tp.done("vocabulary"):
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# A tensor of shape (T, B, 1) compared with one of shape (V,) gives a tensor of shape (T, B, V): an axis of size one is repeated as often as needed.
+# A tensor of shape (T, B, 1) compared with one of shape (V,) gives a tensor of shape (T, B, V): an axis of size one is
+# repeated as often as needed.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `ids.unsqueeze(-1)` adds the axis of size one. `torch.arange(n, device=ids.device)` counts, on the device where the ids are. Comparing gives booleans, and `.float()` makes numbers of them.
+# `ids.unsqueeze(-1)` adds the axis of size one. `torch.arange(n, device=ids.device)` counts, on the device where the
+# ids are. Comparing gives booleans, and `.float()` makes numbers of them.
 # </details>
 
 # %% exercise="one-hot"
@@ -186,9 +205,6 @@ def one_hot(ids, vocabulary_size):
 
 # %% check="one-hot" points=2
 tp.check("one-hot")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "one-hot"
-### END HIDDEN TESTS
 
 # %% demo="distances"
 # The distance between any two of eight words: what each way of writing them says about who is close to whom.
@@ -208,39 +224,52 @@ if tp.done("vocabulary", "one-hot"):
                           "every two different words are equally far, 1.41.")
 
 # %% [markdown]
-# One-hot vectors tell no lies. They tell nothing else either: `dog` is as far from `dogs` as from `the`. And they are long. A real vocabulary has 30 000 tokens or more, so each token of each sentence would be 30 000 numbers, all but one of them zero.
+# One-hot vectors tell no lies. They tell nothing else either: `dog` is as far from `dogs` as from `the`. And they are
+# long. A real vocabulary has 30 000 tokens or more, so each token of each sentence would be 30 000 numbers, all but one
+# of them zero.
 #
 # ### Embeddings
 #
-# An **embedding** is a short vector per token that is *learned*. All of them together are a **table**, a matrix with V rows and D columns: row number 3 belongs to token number 3. A one-hot vector times the table picks exactly that row, so nobody multiplies. One looks the row up.
+# An **embedding** is a short vector per token that is *learned*. All of them together are a **table**, a matrix with V
+# rows and D columns: row number 3 belongs to token number 3. A one-hot vector times the table picks exactly that row,
+# so nobody multiplies. One looks the row up.
 #
-# ![The word cat becomes id 3, and id 3 a one-hot vector; times the table of embeddings it gives row 3 of the table. A dashed arrow goes from the id straight to the same row.](figures/embedding_lookup.svg)
+# ![The word cat becomes id 3, and id 3 a one-hot vector; times the table of embeddings it gives row 3 of the table. A
+# dashed arrow goes from the id straight to the same row.](figures/embedding_lookup.svg)
 
 # %% [markdown]
 # ### Exercise 3 · Two ways to one row
 #
 # Write both ways.
 #
-# - `embed_by_product(one_hots, table)` with `one_hots` (T, B, V) and `table` (V, D) returns (T, B, D): the matrix product.
+# - `embed_by_product(one_hots, table)` with `one_hots` (T, B, V) and `table` (V, D) returns (T, B, D): the matrix
+#   product.
 # - `embed(ids, table)` with `ids` (T, B) returns the same (T, B, D): the rows that the ids name, without a product.
 #
-# `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an `IndexError` with a message. `nn.functional.embedding` does not count here.
+# `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an
+# `IndexError` with a message. `nn.functional.embedding` does not count here.
 #
-# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. Remember it for TP 2, where such mixtures are called attention.
+# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`,
+# `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And
+# `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of
+# row 2. A look-up cannot do that. Remember it for TP 2, where such mixtures are called attention.
 #
 # *Minutes: 10 · Difficulty: ●○○*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Indexing with a tensor of ids gives one row per id. It also accepts −1, as Python lists do, and silently takes the last row; so look at the ids before you use them.
+# Indexing with a tensor of ids gives one row per id. It also accepts −1, as Python lists do, and silently takes the
+# last row; so look at the ids before you use them.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# In the product the axis of size V disappears: (T, B, V) times (V, D). In the look-up each id, a single number, is replaced by D numbers. There are as many rows as `len(table)`.
+# In the product the axis of size V disappears: (T, B, V) times (V, D). In the look-up each id, a single number, is
+# replaced by D numbers. There are as many rows as `len(table)`.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `@` multiplies on the last axis of the left tensor. `table[…]` takes a tensor as index. `ids.min()` and `ids.max()` can be compared in an `if`.
+# `@` multiplies on the last axis of the left tensor. `table[…]` takes a tensor as index. `ids.min()` and `ids.max()`
+# can be compared in an `if`.
 # </details>
 
 # %% exercise="embed"
@@ -266,9 +295,6 @@ def embed(ids, table):
 
 # %% check="embed" points=3
 tp.check("embed")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "embed"
-### END HIDDEN TESTS
 
 # %% demo="one-row"
 if tp.done("vocabulary", "one-hot", "embed"):
@@ -287,11 +313,15 @@ if tp.done("vocabulary", "one-hot", "embed"):
              caption="One token, embeddings of D = 300 numbers of 4 bytes")
 
 # %% [markdown]
-# Two things to notice. The gradient reaches only the rows of the tokens that were there: a rare token learns rarely. And `the` came twice, so its row gets twice the gradient.
+# Two things to notice. The gradient reaches only the rows of the tokens that were there: a rare token learns rarely.
+# And `the` came twice, so its row gets twice the gradient.
 #
 # ### An id out of range, seen
 #
-# Sooner or later you will meet this error, most often because a text was encoded with one vocabulary and the table was made for another. See it once in peace. On the CPU it looks like this; on a GPU it is a long message that speaks of a "device-side assert", and the line it points to is often not the guilty one. When you see that, run the same on the CPU.
+# Sooner or later you will meet this error, most often because a text was encoded with one vocabulary and the table was
+# made for another. See it once in peace. On the CPU it looks like this; on a GPU it is a long message that speaks of a
+# "device-side assert", and the line it points to is often not the guilty one. When you see that, run the same on the
+# CPU.
 
 # %% demo="out-of-range"
 layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
@@ -304,24 +334,35 @@ same = torch.equal(layer.weight[-1], layer.weight[4])
 print("but plain indexing with -1 takes the last row in silence:", same)
 
 # %% [markdown] answer="why-embeddings" points=2
-# **Question 1.** A colleague feeds ids to a network as plain numbers, divided by V "so that they lie between 0 and 1". What does the network wrongly assume about the words? What does a one-hot vector repair, and what does an embedding repair that a one-hot vector does not?
+# **Question 1.** A colleague feeds ids to a network as plain numbers, divided by V "so that they lie between 0 and 1".
+# What does the network wrongly assume about the words? What does a one-hot vector repair, and what does an embedding
+# repair that a one-hot vector does not?
 #
 # ### BEGIN SOLUTION
-# Ids carry an order and distances: a bigger and a smaller word, words in the middle of two others, alphabetical neighbours that are nearly equal. Dividing changes the scale, not the order. One-hot vectors have no order: all pairs are equally far apart. But they are as long as the vocabulary, and no two words are more alike than any others. An embedding is short, and it is learned, so words that are used alike can come to lie close together.
+# Ids carry an order and distances: a bigger and a smaller word, words in the middle of two others, alphabetical
+# neighbours that are nearly equal. Dividing changes the scale, not the order. One-hot vectors have no order: all pairs
+# are equally far apart. But they are as long as the vocabulary, and no two words are more alike than any others. An
+# embedding is short, and it is learned, so words that are used alike can come to lie close together.
 #
-# **Rubric.** 1 point: ids impose an order or distances that mean nothing (and scaling does not help). 1 point: one-hot removes the order but is long and makes all words equally distant; embeddings are short and learned, so distances can mean something. Half a point off if "learned" is missing.
+# **Rubric.** 1 point: ids impose an order or distances that mean nothing (and scaling does not help). 1 point: one-hot
+# removes the order but is long and makes all words equally distant; embeddings are short and learned, so distances can
+# mean something. Half a point off if "learned" is missing.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 2 · The recurrence
 #
-# Now a sentence is T vectors of D numbers. T differs from sentence to sentence, the network's weights do not. The answer is old and simple: **read one token at a time, and keep a summary of what you have read.** The summary is the **hidden state** h, a vector of H numbers:
+# Now a sentence is T vectors of D numbers. T differs from sentence to sentence, the network's weights do not. The
+# answer is old and simple: **read one token at a time, and keep a summary of what you have read.** The summary is the
+# **hidden state** h, a vector of H numbers:
 #
 # $$ h_t = \tanh\left(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}\right) $$
 #
-# It says: the new state is made of the token that comes in and of the old state. The same four weights serve at every timestep.
+# It says: the new state is made of the token that comes in and of the old state. The same four weights serve at every
+# timestep.
 #
-# ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each handing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
+# ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each
+# handing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
 #
 # | name | shape | |
 # |---|---|---|
@@ -338,23 +379,29 @@ print("but plain indexing with -1 takes the last row in silence:", same)
 # - `h_ts` (T, B, H): the state *after* each timestep;
 # - `h_final` (B, H): the state after the last one.
 #
-# `nn.RNN` and `nn.RNNCell` do not count here: the loop is yours. All sentences of the batch are read side by side, so there is one loop, over time.
+# `nn.RNN` and `nn.RNNCell` do not count here: the loop is yours. All sentences of the batch are read side by side, so
+# there is one loop, over time.
 #
-# **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input is still there at the end, a little weaker each time.
+# **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
+# states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input is still there at the end, a little
+# weaker each time.
 #
 # *Minutes: 20 · Difficulty: ●●○*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# One variable holds the present state. Before the loop it is the initial state; in the loop it is computed anew from itself and from the input of this timestep; a list keeps a copy of every state.
+# One variable holds the present state. Before the loop it is the initial state; in the loop it is computed anew from
+# itself and from the input of this timestep; a list keeps a copy of every state.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `x[t]` is (B, D), the state is (B, H). A weight of shape (H, D) is applied to rows of D numbers as `rows @ weight.T`. T tensors of shape (B, H) become (T, B, H) when they are stacked.
+# `x[t]` is (B, D), the state is (B, H). A weight of shape (H, D) is applied to rows of D numbers as `rows @ weight.T`.
+# T tensors of shape (B, H) become (T, B, H) when they are stacked.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `for x_t in x:` walks along the first axis, which is time. Make a new tensor in each round (`h = …`); do not write into the old one. After the loop: `torch.stack(…)`.
+# `for x_t in x:` walks along the first axis, which is time. Make a new tensor in each round (`h = …`); do not write
+# into the old one. After the loop: `torch.stack(…)`.
 # </details>
 
 # %% exercise="rnn-loop"
@@ -375,12 +422,10 @@ def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
 
 # %% check="rnn-loop" points=4
 tp.check("rnn-loop")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "rnn-loop"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# Now compare with torch. `nn.RNN` has the same four weights, under the names `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0` and `bias_hh_l0` (`l0`: layer 0). We take them out and give them to your loop.
+# Now compare with torch. `nn.RNN` has the same four weights, under the names `weight_ih_l0`, `weight_hh_l0`,
+# `bias_ih_l0` and `bias_hh_l0` (`l0`: layer 0). We take them out and give them to your loop.
 
 # %% demo="same-as-rnn"
 if tp.done("rnn-loop"):
@@ -397,21 +442,26 @@ if tp.done("rnn-loop"):
     tp.table(rows, header=["result", "your shape", "torch's shape", "largest difference"])
 
 # %% [markdown]
-# Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says what it is for. From here on we use torch's, and know what it does.
+# Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says
+# what it is for. From here on we use torch's, and know what it does.
 
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
 #
-# State, look up the token's vector, update, repeat, predict from the state: put the parts together. The layers are given. They are an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear layer that turns a state into one score per token of the vocabulary.
+# State, look up the token's vector, update, repeat, predict from the state: put the parts together. The layers are
+# given. They are an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a
+# linear layer that turns a state into one score per token of the vocabulary.
 #
 # Write `forward(ids, state=None)`:
 #
 # - In: `ids` (T, B), and a state to start from. When it is `None`, torch starts from zeros.
-# - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so that one can go on reading from there.
+# - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so
+#   that one can go on reading from there.
 #
 # Logits are raw scores. Do not apply softmax: the loss (`nn.CrossEntropyLoss`) does.
 #
-# **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the token that may follow the first four tokens of sentence number 1.
+# **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
+# token that may follow the first four tokens of sentence number 1.
 #
 # *Minutes: 15 · Difficulty: ●●○*
 #
@@ -421,11 +471,13 @@ if tp.done("rnn-loop"):
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# (T, B) → embedding → (T, B, D) → recurrence → (T, B, H) → readout → (T, B, V). A linear layer works on the last axis and leaves all others alone, so no loop and no reshape is needed.
+# (T, B) → embedding → (T, B, D) → recurrence → (T, B, H) → readout → (T, B, V). A linear layer works on the last axis
+# and leaves all others alone, so no loop and no reshape is needed.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# The recurrence returns two things; take both apart with `h_ts, state = …`. It accepts `None` as its second argument. Do not look into the state: with an LSTM it is a pair.
+# The recurrence returns two things; take both apart with `h_ts, state = …`. It accepts `None` as its second argument.
+# Do not look into the state: with an LSTM it is a pair.
 # </details>
 
 # %% exercise="next-token"
@@ -449,14 +501,14 @@ class NextToken(nn.Module):
 
 # %% check="next-token" points=3
 tp.check("next-token")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "next-token"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### Let it read
 #
-# We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one token later. Then we ask two things of the reader. Which sentences does it write? And does it choose the right number for the verb, *sleeps* or *sleep*?
+# We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream,
+# one token later. Then we ask two things of the reader. Which sentences does it write? And does it choose the right
+# number for the verb, *sleeps* or *sleep*?
 #
 # The second question is asked in a nasty way: every noun between the first one and the verb has the *other* number.
 #
@@ -531,25 +583,34 @@ if tp.done("vocabulary", "next-token"):
         print(f"{nouns_between} nouns in between: {share:.0%} of the verbs have the right number")
 
 # %% [markdown]
-# The samples go from noise to sentences that look right at first sight. With nothing in between, the verbs agree. With nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun it saw. It has learned the rule that a short memory can learn.
+# The samples go from noise to sentences that look right at first sight. With nothing in between, the verbs agree. With
+# nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun
+# it saw. It has learned the rule that a short memory can learn.
 
 # %% [markdown] answer="same-weights" points=2
-# **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each timestep instead. Name two things that would no longer work, or would work worse.
+# **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
+# timestep instead. Name two things that would no longer work, or would work worse.
 #
 # ### BEGIN SOLUTION
-# The number of weights would grow with the length, and the network could not read a sentence longer than the longest one in training: there is no matrix for that timestep. What was learned about a word at place 3 would not help at place 7, so every word would have to be learned at every place, from fewer examples each.
+# The number of weights would grow with the length, and the network could not read a sentence longer than the longest
+# one in training: there is no matrix for that timestep. What was learned about a word at place 3 would not help at
+# place 7, so every word would have to be learned at every place, from fewer examples each.
 #
-# **Rubric.** 1 point for each of two of these: any length with a fixed number of weights; what is learned at one place serves at all others; fewer weights, so less data is needed (late timesteps are rare in training).
+# **Rubric.** 1 point for each of two of these: any length with a fixed number of weights; what is learned at one place
+# serves at all others; fewer weights, so less data is needed (late timesteps are rare in training).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 3 · Gates
 #
-# The plain recurrence writes its whole state anew at every timestep. Nothing is simply *kept*. A **gate** is a number between 0 and 1, one for each place of the state, computed from the input and the old state by a sigmoid. The state multiplies with it: 1 means let through, 0 means stop.
+# The plain recurrence writes its whole state anew at every timestep. Nothing is simply *kept*. A **gate** is a number
+# between 0 and 1, one for each place of the state, computed from the input and the old state by a sigmoid. The state
+# multiplies with it: 1 means let through, 0 means stop.
 #
 # ### The gated recurrent unit (GRU)
 #
-# ![A GRU cell. The reset gate r scales what the old state says to the candidate n. The update gate z mixes the candidate with the old state.](figures/gru_cell.svg)
+# ![A GRU cell. The reset gate r scales what the old state says to the candidate n. The update gate z mixes the
+# candidate with the old state.](figures/gru_cell.svg)
 #
 # $$ \begin{aligned}
 # r &= \sigma\left(W_{ir}\, x_t + b_{ir} + W_{hr}\, h_{t-1} + b_{hr}\right) && \text{reset gate} \\
@@ -558,14 +619,18 @@ if tp.done("vocabulary", "next-token"):
 # h_t &= (1 - z) \odot n + z \odot h_{t-1}
 # \end{aligned} $$
 #
-# The last line is the point: where z is 1, the old state is *copied*. (The figure writes W for the matrices that meet the input and U for those that meet the state, and draws the two biases of a gate as one.)
+# The last line is the point: where z is 1, the old state is *copied*. (The figure writes W for the matrices that meet
+# the input and U for those that meet the state, and draws the two biases of a gate as one.)
 #
-# A warning about papers: these are torch's equations, and your cell must follow them. In the paper that brought the GRU together with attention (Bahdanau et al., which you will meet in TP 6) z and 1 − z change places, and r multiplies the state *before* the matrix product.
+# A warning about papers: these are torch's equations, and your cell must follow them. In the paper that brought the GRU
+# together with attention (Bahdanau et al., which you will meet in TP 6) z and 1 − z change places, and r multiplies the
+# state *before* the matrix product.
 
 # %% [markdown]
 # ### Exercise 6 · A GRU cell from its equations
 #
-# Write `gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`: one timestep. Torch stores the three matrices of a group in one, stacked in the order r, z, n:
+# Write `gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`: one timestep. Torch stores the three matrices of a group in one,
+# stacked in the order r, z, n:
 #
 # | name | shape | |
 # |---|---|---|
@@ -575,21 +640,25 @@ if tp.done("vocabulary", "next-token"):
 #
 # Return the new state, (B, H). `nn.GRU` and `nn.GRUCell` do not count here.
 #
-# **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4 becomes 0.5 · 0 + 0.5 · 4 = 2.
+# **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
+# becomes 0.5 · 0 + 0.5 · 4 = 2.
 #
 # *Minutes: 20 · Difficulty: ●●○*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Multiply once with each big matrix, then cut the two results into three parts each. Each equation then takes one part from the input and one from the state.
+# Multiply once with each big matrix, then cut the two results into three parts each. Each equation then takes one part
+# from the input and one from the state.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `x_t @ W_ih.T + b_ih` is (B, 3H). Cut along the last axis it gives three pieces of (B, H). Keep the pieces of the input and those of the state apart: in the equation of n they do not meet in a plain sum.
+# `x_t @ W_ih.T + b_ih` is (B, 3H). Cut along the last axis it gives three pieces of (B, H). Keep the pieces of the
+# input and those of the state apart: in the equation of n they do not meet in a plain sum.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `a, b, c = something.chunk(3, dim=-1)` cuts in three. `torch.sigmoid` is σ. For n, the bias b_hn stands *inside* the bracket that r multiplies.
+# `a, b, c = something.chunk(3, dim=-1)` cuts in three. `torch.sigmoid` is σ. For n, the bias b_hn stands *inside* the
+# bracket that r multiplies.
 # </details>
 
 # %% exercise="gru-cell"
@@ -611,16 +680,16 @@ def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
 
 # %% check="gru-cell" points=4
 tp.check("gru-cell")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "gru-cell"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### The long short-term memory (LSTM)
 #
-# The LSTM is older and keeps two vectors: the hidden state h, which the rest of the network sees, and the **cell state** c, which is the memory.
+# The LSTM is older and keeps two vectors: the hidden state h, which the rest of the network sees, and the **cell
+# state** c, which is the memory.
 #
-# ![An LSTM cell. The cell state runs straight through: it is multiplied by the forget gate, and the gated candidate is added. The hidden state is a gated view of it.](figures/lstm_cell.svg)
+# ![An LSTM cell. The cell state runs straight through: it is multiplied by the forget gate, and the gated candidate is
+# added. The hidden state is a gated view of it.](figures/lstm_cell.svg)
 #
 # $$ \begin{aligned}
 # i &= \sigma\left(W_{ii}\, x_t + b_{ii} + W_{hi}\, h_{t-1} + b_{hi}\right) && \text{input gate} \\
@@ -636,25 +705,31 @@ tp.check("gru-cell")
 # %% [markdown]
 # ### Exercise 7 · An LSTM cell from its equations
 #
-# Write `lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh)`: one timestep. `state` is the pair `(h, c)`, both (B, H). Torch stacks four parts, in the order i, f, g, o: `W_ih` is (4H, D), `W_hh` (4H, H), both biases (4H,). Return the new pair `(h, c)`.
+# Write `lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh)`: one timestep. `state` is the pair `(h, c)`, both (B, H). Torch
+# stacks four parts, in the order i, f, g, o: `W_ih` is (4H, D), `W_hh` (4H, H), both biases (4H,). Return the new pair
+# `(h, c)`.
 #
 # `nn.LSTM` and `nn.LSTMCell` do not count here.
 #
-# **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4 follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
+# **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4
+# follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
 #
 # *Minutes: 15 · Difficulty: ●●○*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# All four parts have the same form: something of the input plus something of the state. So add first and cut afterwards. (Why was that not possible in the GRU?)
+# All four parts have the same form: something of the input plus something of the state. So add first and cut
+# afterwards. (Why was that not possible in the GRU?)
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# The sum of both products is (B, 4H). Cut along the last axis it gives four pieces of (B, H). Of the state, only h meets a matrix; c meets none.
+# The sum of both products is (B, 4H). Cut along the last axis it gives four pieces of (B, H). Of the state, only h
+# meets a matrix; c meets none.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# Three pieces go through `torch.sigmoid`, one through `torch.tanh`. The hidden state is computed from the *new* cell state. Return the hidden state first.
+# Three pieces go through `torch.sigmoid`, one through `torch.tanh`. The hidden state is computed from the *new* cell
+# state. Return the hidden state first.
 # </details>
 
 # %% exercise="lstm-cell"
@@ -675,12 +750,11 @@ def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
 
 # %% check="lstm-cell" points=4
 tp.check("lstm-cell")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "lstm-cell"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# The loop around your cells is always the same: only the line that updates the state differs. So here it is once, for any cell. (`itertools.accumulate` hands each result to the next call.)
+# The loop around your cells is always the same: only the line that updates the state differs. So here it is once, for
+# any cell. (`itertools.accumulate` hands each result to the next call.)
 
 # %% given="unroll"
 def unroll(cell, x, state, weights):
@@ -705,7 +779,8 @@ if tp.done("gru-cell", "lstm-cell"):
 # %% [markdown]
 # ### Does a gate help our reader?
 #
-# The same class, the same sizes, the same number of updates; only the recurrence changes. `NextToken` needs no new line, because all three are called alike.
+# The same class, the same sizes, the same number of updates; only the recurrence changes. `NextToken` needs no new
+# line, because all three are called alike.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -728,13 +803,18 @@ if tp.done("vocabulary", "next-token"):
              caption="Verbs with the right number in the end, by the nouns of the other number in between")
 
 # %% [markdown]
-# Read the curves from left to right. At 50 % a reader is right half of the time because it gives every verb the same number. *Below* 50 % it goes by the last noun: the short rule is found before the long one. Then the gated readers find the long rule, and they keep it. The plain RNN comes upon it too, and loses it again with the next updates.
+# Read the curves from left to right. At 50 % a reader is right half of the time because it gives every verb the same
+# number. *Below* 50 % it goes by the last noun: the short rule is found before the long one. Then the gated readers
+# find the long rule, and they keep it. The plain RNN comes upon it too, and loses it again with the next updates.
 #
-# Be fair to the plain RNN: on sentences this short it learns the rule as well, given more updates, and with another seed the curves look different (change the 0 above and try). A gate does not make memory possible. It makes memory easier to find and to keep, and the longer the distance, the more it helps. Section 5 measures why.
+# Be fair to the plain RNN: on sentences this short it learns the rule as well, given more updates, and with another
+# seed the curves look different (change the 0 above and try). A gate does not make memory possible. It makes memory
+# easier to find and to keep, and the longer the distance, the more it helps. Section 5 measures why.
 #
 # ### What the words have become
 #
-# In section 1 all words were equally far from one another. Here are the distances between the embeddings that the GRU reader has learned.
+# In section 1 all words were equally far from one another. Here are the distances between the embeddings that the GRU
+# reader has learned.
 
 # %% demo="learned-distances"
 if tp.done("vocabulary", "next-token"):
@@ -753,27 +833,34 @@ if tp.done("vocabulary", "next-token"):
                           "light squares along the diagonal.")
 
 # %% [markdown]
-# Nobody told the network what a noun is. It found the kinds of words by itself, because they are used in different places. Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you say why? (What comes after a verb does not depend on its number.)
+# Nobody told the network what a noun is. It found the kinds of words by itself, because they are used in different
+# places. Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you
+# say why? (What comes after a verb does not depend on its number.)
 
 # %% [markdown]
 # ## 4 · The shapes of an LSTM
 #
-# Most errors with recurrent layers are errors of shape, and the worst of them raise no error. So learn to predict the shapes. An LSTM can have
+# Most errors with recurrent layers are errors of shape, and the worst of them raise no error. So learn to predict the
+# shapes. An LSTM can have
 #
 # - several **layers**: the states of layer 0 are the inputs of layer 1;
 # - two **directions**: a second LSTM reads the sequence from its end to its start;
 # - its batch axis first (`batch_first=True`) or second, as we had it so far.
 #
-# `output, (h_n, c_n) = lstm(x)`: `output` holds the states of the *last layer* at *all timesteps*, the two directions side by side. `h_n` and `c_n` hold the *last state* of *every layer and direction*.
+# `output, (h_n, c_n) = lstm(x)`: `output` holds the states of the *last layer* at *all timesteps*, the two directions
+# side by side. `h_n` and `c_n` hold the *last state* of *every layer and direction*.
 #
-# ![Two layers with two directions each, four chains of states. output runs along the top, over all timesteps; h_n stands at the four ends of the chains.](figures/lstm_shapes.svg)
+# ![Two layers with two directions each, four chains of states. output runs along the top, over all timesteps; h_n
+# stands at the four ends of the chains.](figures/lstm_shapes.svg)
 
 # %% [markdown]
 # ### Exercise 8 · Predict, then check
 #
-# Take paper. An LSTM has input size 128, `hidden_size=32`, `num_layers=2`, `bidirectional=True`, `batch_first=True`. It reads a batch of 16 sequences of 10 timesteps. Write down the shapes of `output`, `h_n` and `c_n`.
+# Take paper. An LSTM has input size 128, `hidden_size=32`, `num_layers=2`, `bidirectional=True`, `batch_first=True`. It
+# reads a batch of 16 sequences of 10 timesteps. Write down the shapes of `output`, `h_n` and `c_n`.
 #
-# Then write the general rule: `lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first)` returns three tuples of numbers, the shapes of `output`, `h_n` and `c_n`. No LSTM may be run for it.
+# Then write the general rule: `lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first)`
+# returns three tuples of numbers, the shapes of `output`, `h_n` and `c_n`. No LSTM may be run for it.
 #
 # **Example.** `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
 #
@@ -781,15 +868,18 @@ if tp.done("vocabulary", "next-token"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Count the chains of states: one per layer and direction. Each chain has one last state, and a last state has no time axis.
+# Count the chains of states: one per layer and direction. Each chain has one last state, and a last state has no time
+# axis.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `output` sees the last layer only, so the number of layers does not show in it; two directions lie side by side on its last axis. In `h_n` all chains are stacked on the first axis.
+# `output` sees the last layer only, so the number of layers does not show in it; two directions lie side by side on its
+# last axis. In `h_n` all chains are stacked on the first axis.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `directions = 2 if bidirectional else 1`. `batch_first` changes the input and `output`, and *nothing else*: torch's documentation says so, and few people remember it.
+# `directions = 2 if bidirectional else 1`. `batch_first` changes the input and `output`, and *nothing else*: torch's
+# documentation says so, and few people remember it.
 # </details>
 
 # %% exercise="lstm-shapes"
@@ -805,9 +895,6 @@ def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, b
 
 # %% check="lstm-shapes" points=3
 tp.check("lstm-shapes")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "lstm-shapes"
-### END HIDDEN TESTS
 
 # %% demo="predicted-and-real"
 if tp.done("lstm-shapes"):
@@ -821,25 +908,33 @@ if tp.done("lstm-shapes"):
     tp.table(rows, header=["layers", "bidirectional", "batch_first", "output", "h_n", "c_n", "as predicted"])
 
 # %% [markdown] answer="why-four" points=2
-# **Question 3.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4? And why does 4 not show in the shape of `output`, while 64 does?
+# **Question 3.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4?
+# And why does 4 not show in the shape of `output`, while 64 does?
 #
 # ### BEGIN SOLUTION
-# There are 2 · 2 = 4 chains of states, a forward and a backward one in each layer, and each has a last state of its own; they are stacked on the first axis. `batch_first` does not touch h_n. `output` shows only the last layer, and at each timestep the states of its two directions lie side by side: 2 · 32 = 64.
+# There are 2 · 2 = 4 chains of states, a forward and a backward one in each layer, and each has a last state of its
+# own; they are stacked on the first axis. `batch_first` does not touch h_n. `output` shows only the last layer, and at
+# each timestep the states of its two directions lie side by side: 2 · 32 = 64.
 #
-# **Rubric.** 1 point: 4 = layers × directions, one last state for each. 1 point: output holds the last layer only, both directions concatenated, 2 × 32 = 64.
+# **Rubric.** 1 point: 4 = layers × directions, one last state for each. 1 point: output holds the last layer only, both
+# directions concatenated, 2 × 32 = 64.
 # ### END SOLUTION
 
 # %% [markdown]
 # ### Exercise 9 · Both ends
 #
-# You want one vector per sentence from a bidirectional LSTM. A popular answer is `output[:, -1]`, the state at the last timestep. Half of it is bad: at the last timestep the *backward* direction has read a single token.
+# You want one vector per sentence from a bidirectional LSTM. A popular answer is `output[:, -1]`, the state at the last
+# timestep. Half of it is bad: at the last timestep the *backward* direction has read a single token.
 #
 # Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
 #
-# - In: `output` (B, T, 2H) and `h_n` (2 · layers, B, H), as the LSTM returned them. You need only one of the two; choose.
-# - Out: (B, 2H). The first H numbers are the last layer's forward state after *its* last token; the other H numbers are the last layer's backward state after *its* last token, which is the first token of the sentence.
+# - In: `output` (B, T, 2H) and `h_n` (2 · layers, B, H), as the LSTM returned them. You need only one of the two;
+#   choose.
+# - Out: (B, 2H). The first H numbers are the last layer's forward state after *its* last token; the other H numbers are
+#   the last layer's backward state after *its* last token, which is the first token of the sentence.
 #
-# **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1 forward, layer 1 backward.
+# **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1
+# forward, layer 1 backward.
 #
 # *Minutes: 10 · Difficulty: ●●○*
 #
@@ -849,11 +944,13 @@ if tp.done("lstm-shapes"):
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# Each end is (B, H). Side by side, along the last axis, they are (B, 2H). A `reshape` of `h_n` alone would mix the sentences of the batch.
+# Each end is (B, H). Side by side, along the last axis, they are (B, 2H). A `reshape` of `h_n` alone would mix the
+# sentences of the batch.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# From `h_n`: negative indices count from the end, whatever the number of layers. From `output`: one half at one timestep, the other half at another. `torch.cat` takes `dim=-1`.
+# From `h_n`: negative indices count from the end, whatever the number of layers. From `output`: one half at one
+# timestep, the other half at another. `torch.cat` takes `dim=-1`.
 # </details>
 
 # %% exercise="both-ends"
@@ -870,9 +967,6 @@ def both_ends(output, h_n):
 
 # %% check="both-ends" points=2
 tp.check("both-ends")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "both-ends"
-### END HIDDEN TESTS
 
 # %% demo="who-saw-what"
 # Change one token, and see which numbers of a sentence's vector notice. A summary should notice every token.
@@ -894,7 +988,9 @@ if tp.done("both-ends"):
 #
 # ### A look into the memory
 #
-# The GRU reader that you trained in section 3 knows the right verb, so its state must know the number of the first noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the states. What is zero has forgotten the difference. What is not zero remembers it.
+# The GRU reader that you trained in section 3 knows the right verb, so its state must know the number of the first
+# noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the
+# states. What is zero has forgotten the difference. What is not zero remembers it.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token"):
@@ -926,46 +1022,64 @@ if tp.done("vocabulary", "next-token"):
                           "that a plural verb comes next: above zero only after “dogs”, where a verb can stand.")
 
 # %% [markdown] answer="what-is-kept" points=2
-# **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a unit while the other words pass by?
+# **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
+# trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a
+# unit while the other words pass by?
 #
 # ### BEGIN SOLUTION
-# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more use for any prediction, and the place is needed for the next sentence: training rewards nothing that keeps it, and the full stop is the same in both texts. Between noun and verb the update gate of such a unit is close to 1 (in torch's equations), which copies the old value; at the verb it opens (close to 0) and the value is overwritten.
+# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
+# word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
+# use for any prediction, and the place is needed for the next sentence: training rewards nothing that keeps it, and the
+# full stop is the same in both texts. Between noun and verb the update gate of such a unit is close to 1 (in torch's
+# equations), which copies the old value; at the verb it opens (close to 0) and the value is overwritten.
 #
-# **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's convention; accept the other one if it is said).
+# **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
+# useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's
+# convention; accept the other one if it is said).
 # ### END SOLUTION
 
 # %% [markdown]
 # ### How far back does a gradient reach?
 #
-# To learn that the first noun matters, the error at the verb must travel back to that noun. Each step back through the loop multiplies the gradient with the same matrix W_hh, and with the slope of tanh, which is at most 1. A product of T factors below one goes to zero *exponentially*. A product of T factors above one explodes.
+# To learn that the first noun matters, the error at the verb must travel back to that noun. Each step back through the
+# loop multiplies the gradient with the same matrix W_hh, and with the slope of tanh, which is at most 1. A product of T
+# factors below one goes to zero *exponentially*. A product of T factors above one explodes.
 #
-# Do not believe it: measure it. Take the last state, add up its numbers, and ask how much this sum would change if the input of timestep t changed a little.
+# Do not believe it: measure it. Take the last state, add up its numbers, and ask how much this sum would change if the
+# input of timestep t changed a little.
 
 # %% [markdown]
 # ### Exercise 10 · Measure the gradient
 #
 # Write `gradient_norms(run, x)`.
 #
-# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a function, `nn.LSTM` is another. And `x` itself.
-# - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with respect to `x[t]`, over all sentences and features together.
+# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a
+#   function, `nn.LSTM` is another. And `x` itself.
+# - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with
+#   respect to `x[t]`, over all sentences and features together.
 #
-# Leave the caller's `x` as it is: work on a copy. What you return is a measurement, so it does not need a gradient of its own.
+# Leave the caller's `x` as it is: work on a copy. What you return is a measurement, so it does not need a gradient of
+# its own.
 #
-# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for B = 2 and D = 8 all T norms are √16 = 4.
+# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
+# B = 2 and D = 8 all T norms are √16 = 4.
 #
 # *Minutes: 20 · Difficulty: ●●●*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Autograd does the work: it can give the derivative of one number with respect to any tensor. Make that one number from the last state, and ask for the derivative with respect to the whole of x at once.
+# Autograd does the work: it can give the derivative of one number with respect to any tensor. Make that one number from
+# the last state, and ask for the derivative with respect to the whole of x at once.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# The gradient has the shape of x: (T, B, D). Only the first axis remains in the answer, so the norm goes over the other two, which can be flattened into one: (T, B · D).
+# The gradient has the shape of x: (T, B, D). Only the first axis remains in the answer, so the norm goes over the other
+# two, which can be flattened into one: (T, B · D).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `x.detach().clone().requires_grad_(True)` is a copy that autograd watches. `torch.autograd.grad(number, tensor)` returns a tuple with one gradient. `.flatten(1)` keeps the first axis, and `.norm(dim=…)` takes the norm along one.
+# `x.detach().clone().requires_grad_(True)` is a copy that autograd watches. `torch.autograd.grad(number, tensor)`
+# returns a tuple with one gradient. `.flatten(1)` keeps the first axis, and `.norm(dim=…)` takes the norm along one.
 # </details>
 
 # %% exercise="gradients"
@@ -985,12 +1099,12 @@ def gradient_norms(run, x):
 
 # %% check="gradients" points=4
 tp.check("gradients")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp1_recurrence.py, exercise "gradients"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# Now your loop under the magnifying glass. W_hh is an orthogonal matrix (it changes no length) times a factor. With a factor below 1 every step shrinks the gradient. With a factor well above 1 it grows, until tanh saturates. To compare, two loops around your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the memory is kept at each timestep; in the GRU the same with the update gate.
+# Now your loop under the magnifying glass. W_hh is an orthogonal matrix (it changes no length) times a factor. With a
+# factor below 1 every step shrinks the gradient. With a factor well above 1 it grows, until tanh saturates. To compare,
+# two loops around your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the memory is
+# kept at each timestep; in the GRU the same with the update gate.
 #
 # **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
 
@@ -1028,25 +1142,41 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]
-# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are straight. With factor 0.5 less than a millionth is left after 20 timesteps: for the optimizer, the first noun of a long sentence does not exist. With factor 2 the gradient grows without use; one clips such gradients, as `train` did above. Clipping does nothing against vanishing: there is nothing left to clip.
+# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are straight. With factor
+# 0.5 less than a millionth is left after 20 timesteps: for the optimizer, the first noun of a long sentence does not
+# exist. With factor 2 the gradient grows without use; one clips such gradients, as `train` did above. Clipping does
+# nothing against vanishing: there is nothing left to clip.
 #
-# The gated loops fall slowly. Their memory is carried by a sum and a factor that the network sets itself, f or z, and that can be as close to 1 as needed. Be careful with one conclusion: with its usual random start an LSTM vanishes too (set the bias of 3 to 0 above and see). Its gates make it *possible* to keep a gradient alive; they do not promise it.
+# The gated loops fall slowly. Their memory is carried by a sum and a factor that the network sets itself, f or z, and
+# that can be as close to 1 as needed. Be careful with one conclusion: with its usual random start an LSTM vanishes too
+# (set the bias of 3 to 0 above and see). Its gates make it *possible* to keep a gradient alive; they do not promise it.
 
 # %% [markdown] answer="why-vanish" points=3
-# **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep? (c) The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+# **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line
+# of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep? (c)
+# The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
 #
 # ### BEGIN SOLUTION
-# (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at most 1) times W_hh. A product of that many similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙ c_{t−1} + i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh (apart from the indirect ways through h). With f near 1 it hardly shrinks. (c) The signal from the first noun would be smaller by many orders of magnitude, so it would hardly learn the agreement in any reasonable time, and stay with the rule of the last noun.
+# (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at
+# most 1) times W_hh. A product of that many similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙
+# c_{t−1} + i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh
+# (apart from the indirect ways through h). With f near 1 it hardly shrinks. (c) The signal from the first noun would be
+# smaller by many orders of magnitude, so it would hardly learn the agreement in any reasonable time, and stay with the
+# rule of the last noun.
 #
-# **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
+# **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
+# (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## What you have now
 #
-# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and an instrument that measures how far back they learn. You saw a network find a rule, hold one bit of information across a sentence, and drop it when it was no longer needed.
+# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and an instrument that measures
+# how far back they learn. You saw a network find a rule, hold one bit of information across a sentence, and drop it
+# when it was no longer needed.
 #
-# Two limits remain. The whole sentence must fit into one vector of H numbers. And the words far back must still be heard in it. In TP 2 a network stops squeezing, and starts to *look back*.
+# Two limits remain. The whole sentence must fit into one vector of H numbers. And the words far back must still be
+# heard in it. In TP 2 a network stops squeezing, and starts to *look back*.
 
 # %% demo="progress"
 tp.progress()

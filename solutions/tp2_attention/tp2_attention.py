@@ -12,7 +12,8 @@
 # - write six score functions and say what each of them sees;
 # - train a network that looks something up, and read its attention weights.
 #
-# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP 1 (embeddings, a recurrence, the shapes of an LSTM).
+# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP 1 (embeddings, a
+# recurrence, the shapes of an LSTM).
 #
 # **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
 # D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP 3 time comes first, as
@@ -36,7 +37,8 @@ torch.set_num_threads(1)  # our tensors are small: one thread is faster than sev
 # %% [markdown]
 # ## 1 · The bottleneck
 #
-# ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which writes the whole translation from it.](figures/bottleneck.svg)
+# ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which writes
+# the whole translation from it.](figures/bottleneck.svg)
 #
 # A recurrent encoder reads a sequence and keeps one hidden vector. Its size is fixed. The sequence can be as long as
 # it likes. So there must be a length at which not everything fits any more.
@@ -148,8 +150,8 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is
 # For the user of the network the result is the same.)
 
 # %% [markdown] answer="why-bottleneck" points=2
-# **Question 1.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this, what
-# is wrong, and what does attention do that a larger vector does not?
+# **Question 1.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this,
+# what is wrong, and what does attention do that a larger vector does not?
 #
 # ### BEGIN SOLUTION
 # A larger vector holds more, so the length at which the network breaks moves up. But its size is still chosen before
@@ -170,13 +172,15 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is
 # The idea: keep *all* hidden vectors of the encoder. At each step the decoder gives every one of them a score, turns
 # the scores into weights, and reads the weighted sum.
 #
-# ![An animation of steps 0 to 5: hidden vectors, scores, softmax, weighted vectors, their sum as the context vector, and the decoder that receives it.](figures/attention_steps.svg)
+# ![An animation of steps 0 to 5: hidden vectors, scores, softmax, weighted vectors, their sum as the context vector,
+# and the decoder that receives it.](figures/attention_steps.svg)
 #
 # If you prefer to go at your own pace, every step has a picture of its own below.
 #
 # **Step 0 · The hidden vectors.** Four encoder vectors and one decoder vector, of size H = 3:
 #
-# ![Step 0: the decoder vector (10, 5, 10) on the left, and beside it four encoder vectors of three numbers each: (0, 1, 1), (5, 0, 1), (1, 1, 0), (0, 5, 1).](figures/attention_steps_0.svg)
+# ![Step 0: the decoder vector (10, 5, 10) on the left, and beside it four encoder vectors of three numbers each:
+# (0, 1, 1), (5, 0, 1), (1, 1, 0), (0, 5, 1).](figures/attention_steps_0.svg)
 
 # %% given="example"
 EXAMPLE_DEC = torch.tensor([10.0, 5.0, 10.0])  # (H,)
@@ -237,9 +241,6 @@ def step1_scores(hdec, henc_ts):
 
 # %% check="scores" points=2
 tp.check("scores")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "scores"
-### END HIDDEN TESTS
 
 # %% demo="example-scores"
 if tp.done("scores"):
@@ -249,11 +250,13 @@ if tp.done("scores"):
              caption="Step 1: scores for the decoder vector (10, 5, 10)")
 
 # %% [markdown]
-# ![Step 1: above each of the four encoder vectors stands its dot product with the decoder vector: 15, 60, 15 and 35.](figures/attention_steps_1.svg)
+# ![Step 1: above each of the four encoder vectors stands its dot product with the decoder vector: 15, 60, 15 and
+# 35.](figures/attention_steps_1.svg)
 #
 # ### Exercise 2 · Step 2: from scores to attention weights
 #
-# ![Step 2: a softmax over the scores 15, 60, 15, 35 gives the attention weights 2.9e−20, 1.0, 2.9e−20 and 1.4e−11.](figures/attention_steps_2.svg)
+# ![Step 2: a softmax over the scores 15, 60, 15, 35 gives the attention weights 2.9e−20, 1.0, 2.9e−20 and
+# 1.4e−11.](figures/attention_steps_2.svg)
 #
 # Weights must be positive and add up to 1, so that they can say "how much of this vector". The softmax does both:
 #
@@ -261,9 +264,9 @@ if tp.done("scores"):
 #
 # where $e_j$ are the scores and $\tau$ is the temperature (1 unless somebody asks for another one).
 #
-# Write `step2_weights(scores, temperature=1.0)` **from this formula**. The result is a set of *weights*: numbers between
-# 0 and 1, and the weights of one row add up to 1. (It is not their logarithm: a log-probability is what a loss wants,
-# not what you multiply a vector by.)
+# Write `step2_weights(scores, temperature=1.0)` **from this formula**. The result is a set of *weights*: numbers
+# between 0 and 1, and the weights of one row add up to 1. (It is not their logarithm: a log-probability is what a loss
+# wants, not what you multiply a vector by.)
 #
 # Two things to take care of:
 # - scores may have more axes in front: (T, S) or (B, T, S). The softmax always runs over the **last** axis, the source;
@@ -306,9 +309,6 @@ def step2_weights(scores, temperature=1.0):
 
 # %% check="weights" points=3
 tp.check("weights")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "weights"
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Many slides print the weights of our example as 0, 1, 0, 0. Here is what they really are, and what happens when the
@@ -356,9 +356,11 @@ if tp.done("scores", "weights"):
 # %% [markdown]
 # ### Exercise 3 · Steps 3 and 4: weigh and add up
 #
-# ![Step 3: each encoder vector is multiplied by its weight. The second one stays (5, 0, 1), the other three are nearly zero.](figures/attention_steps_3.svg)
+# ![Step 3: each encoder vector is multiplied by its weight. The second one stays (5, 0, 1), the other three are nearly
+# zero.](figures/attention_steps_3.svg)
 #
-# ![Step 4: the four weighted vectors are added up. The context vector is (5, 0, 1), to within 1e−10.](figures/attention_steps_4.svg)
+# ![Step 4: the four weighted vectors are added up. The context vector is (5, 0, 1), to within
+# 1e−10.](figures/attention_steps_4.svg)
 #
 # - `step3_weigh(attention_weights, henc_ts)`: every encoder vector, multiplied by its own weight.
 # - `step4_context(weighted)`: their sum, the context vector.
@@ -406,9 +408,6 @@ def step4_context(weighted):
 
 # %% check="context" points=2
 tp.check("context")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "context"
-### END HIDDEN TESTS
 
 # %% demo="example-context"
 if tp.done("scores", "weights", "context"):
@@ -426,12 +425,13 @@ if tp.done("scores", "weights", "context"):
 #
 # ### Exercise 4 · Step 5: feed the decoder, and again
 #
-# ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden vector.](figures/attention_steps_5.svg)
+# ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden
+# vector.](figures/attention_steps_5.svg)
 #
-# The context vector goes into the decoder. There are two places for it. It can help to predict the present token, beside
-# the decoder's own hidden vector, as in the picture; you will do this in TP 4. Or it can go into the next step of the
-# recurrence, beside the vector of the token; this is what we do here. The decoder makes a new hidden vector. With it the
-# scores are computed afresh: at each step the decoder can look at another place.
+# The context vector goes into the decoder. There are two places for it. It can help to predict the present token,
+# beside the decoder's own hidden vector, as in the picture; you will do this in TP 4. Or it can go into the next step
+# of the recurrence, beside the vector of the token; this is what we do here. The decoder makes a new hidden vector.
+# With it the scores are computed afresh: at each step the decoder can look at another place.
 #
 # Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
 # 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
@@ -442,11 +442,11 @@ if tp.done("scores", "weights", "context"):
 # `cell` is an `nn.GRUCell` that is given to you. Keep every hidden vector that the cell makes, and the weights of every
 # step. This exercise stands alone: write it even if an earlier one does not pass yet.
 #
-# **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights` (T, S). The
-# input of `cell` is (D + H,).
+# **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights`
+# (T, S). The input of `cell` is (D + H,).
 #
-# **A tiny example.** S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the first
-# step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
+# **A tiny example.** S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
+# first step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
 #
 # Minutes: 20 · Difficulty: ●●○○
 #
@@ -487,9 +487,6 @@ def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
 
 # %% check="decoder" points=4
 tp.check("decoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "decoder"
-### END HIDDEN TESTS
 
 # %% demo="decoder-looks"
 if tp.done("decoder"):
@@ -500,13 +497,13 @@ if tp.done("decoder"):
                          title="an untrained decoder on the example")
 
 # %% [markdown]
-# A row per decoder step, a column per encoder vector; each row adds up to 1. The decoder starts from (10, 5, 10) and looks
-# at h2 alone. A GRU mixes its old state with new values between −1 and 1, so its hidden vector shrinks, the scores come
-# closer together, and the weights spread. Nothing is learned here yet.
+# A row per decoder step, a column per encoder vector; each row adds up to 1. The decoder starts from (10, 5, 10) and
+# looks at h2 alone. A GRU mixes its old state with new values between −1 and 1, so its hidden vector shrinks, the
+# scores come closer together, and the weights spread. Nothing is learned here yet.
 #
-# (To think about: we score with the hidden vector *before* the cell's step, as Bahdanau's paper does. Luong's model scores
-# with the one *after* it. One cannot do both at once: the new vector needs the context, and the context would need the
-# new vector.)
+# (To think about: we score with the hidden vector *before* the cell's step, as Bahdanau's paper does. Luong's model
+# scores with the one *after* it. One cannot do both at once: the new vector needs the context, and the context would
+# need the new vector.)
 
 # %% [markdown]
 # ## 3 · Attention for a batch
@@ -516,9 +513,9 @@ if tp.done("decoder"):
 #
 # ### Exercise 5 · Batched attention
 #
-# Write `batched_attention(hdec_ts, henc_ts)`: for every row of the batch and every decoder timestep, the dot product with
-# every encoder timestep **of the same row**; softmax over the encoder timesteps; weighted sum of the encoder vectors.
-# Return the context vectors *and* the attention weights.
+# Write `batched_attention(hdec_ts, henc_ts)`: for every row of the batch and every decoder timestep, the dot product
+# with every encoder timestep **of the same row**; softmax over the encoder timesteps; weighted sum of the encoder
+# vectors. Return the context vectors *and* the attention weights.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).
 #
@@ -558,9 +555,6 @@ def batched_attention(hdec_ts, henc_ts):
 
 # %% check="batched" points=4
 tp.check("batched")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "batched"
-### END HIDDEN TESTS
 
 # %% [markdown]
 # To see that it works, we make a case with a known answer: the decoder vectors are the encoder vectors in reverse
@@ -585,14 +579,14 @@ if tp.done("batched"):
 # the padding too, and a softmax gives some weight to everything. A mask tells it what is real.
 #
 # 1. `padding_mask(lengths, S)`: True where there is a real token, False on padding.
-# 2. `masked_softmax(scores, mask)`: a softmax over the source that gives padding a weight of **exactly 0**, while the real
-#    tokens still add up to 1.
+# 2. `masked_softmax(scores, mask)`: a softmax over the source that gives padding a weight of **exactly 0**, while the
+#    real tokens still add up to 1.
 #
 # One more case: a row may have no real token at all (length 0). Its weights must be 0 everywhere, and neither they nor
 # the gradient may become NaN.
 #
-# **Shapes.** `lengths` (B,) integers → mask (B, S) booleans. `scores` (B, T, S), `mask` (B, S) → weights (B, T, S). A mask
-# may have holes anywhere, not only at the end.
+# **Shapes.** `lengths` (B,) integers → mask (B, S) booleans. `scores` (B, T, S), `mask` (B, S) → weights (B, T, S). A
+# mask may have holes anywhere, not only at the end.
 #
 # **A tiny example.** lengths (2, 0), S = 3 → mask [[True, True, False], [False, False, False]]. With all scores 0, the
 # weights of row 0 are (0.5, 0.5, 0), those of row 1 are (0, 0, 0).
@@ -600,16 +594,17 @@ if tp.done("batched"):
 # Minutes: 25 · Difficulty: ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Change the <em>scores</em>, before the softmax: the score of padding becomes so low that its exponential is 0. Then the
-# softmax shares 1 among the others. For the empty row, think about what comes out, and what you want.
+# Change the <em>scores</em>, before the softmax: the score of padding becomes so low that its exponential is 0. Then
+# the softmax shares 1 among the others. For the empty row, think about what comes out, and what you want.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 # The mask (B, S) says something about source positions. The scores are (B, T, S). It needs an axis of size one in the
 # place of T. For the other function: positions (S,) compared with lengths (B, 1) give (B, S).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
-# <code>scores.masked_fill(where, value)</code> returns a <em>new</em> tensor, filled where <code>where</code> is True. With
-# −∞ an empty row becomes 0/0. <code>torch.finfo(scores.dtype).min</code> is the lowest number that is still a number.
+# <code>scores.masked_fill(where, value)</code> returns a <em>new</em> tensor, filled where <code>where</code> is True.
+# With −∞ an empty row becomes 0/0. <code>torch.finfo(scores.dtype).min</code> is the lowest number that is still a
+# number.
 # </details>
 
 # %% exercise="masked"
@@ -638,9 +633,6 @@ def masked_softmax(scores, mask):
 
 # %% check="masked" points=4
 tp.check("masked")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "masked"
-### END HIDDEN TESTS
 
 # %% demo="mask-before-after"
 if tp.done("masked"):
@@ -659,10 +651,11 @@ if tp.done("masked"):
 # %% [markdown]
 # ## 4 · Six score functions
 #
-# The dot product is one way to score. Others have been proposed. Below, $s$ is a decoder vector (size H), $h$ an encoder
-# vector (size G; G = H in the first three).
+# The dot product is one way to score. Others have been proposed. Below, $s$ is a decoder vector (size H), $h$ an
+# encoder vector (size G; G = H in the first three).
 #
-# ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table below, with d for H.](figures/score_functions.svg)
+# ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table
+# below, with d for H.](figures/score_functions.svg)
 #
 # | name | score of $s$ and $h$ | parameters |
 # |---|---|---|
@@ -675,8 +668,8 @@ if tp.done("masked"):
 #
 # ### Exercise 7 · Three scores without parameters
 #
-# Write `dot_score`, `scaled_dot_score` and `cosine_score`. They return **scores**: no softmax here. A vector of zeros (padding,
-# for example) has no direction: its cosine score must be 0, not NaN.
+# Write `dot_score`, `scaled_dot_score` and `cosine_score`. They return **scores**: no softmax here. A vector of zeros
+# (padding, for example) has no direction: its cosine score must be 0, not NaN.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → scores (B, T, S).
 #
@@ -693,8 +686,8 @@ if tp.done("masked"):
 # encoder, kept as axes of size one so that the division fits.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
-# <code>x.norm(dim=…, keepdim=True)</code> is the length; <code>.clamp(min=…)</code> with a very small number keeps it away
-# from 0.
+# <code>x.norm(dim=…, keepdim=True)</code> is the length; <code>.clamp(min=…)</code> with a very small number keeps it
+# away from 0.
 # </details>
 
 # %% exercise="plain-scores"
@@ -727,25 +720,23 @@ def cosine_score(hdec_ts, henc_ts):
 
 # %% check="plain-scores" points=3
 tp.check("plain-scores")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "plain-scores"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### Exercise 8 · Three scores with parameters
 #
-# Now the encoder and the decoder may have different sizes: G and H. The parameters are given as tensors; in a network they
-# would be learned.
+# Now the encoder and the decoder may have different sizes: G and H. The parameters are given as tensors; in a network
+# they would be learned.
 #
 # - `general_score(hdec_ts, henc_ts, W_a)`: a matrix brings the two sizes together.
 # - `additive_score(hdec_ts, henc_ts, W_a, U_a, v_a)`: a small network with one hidden layer of size A.
 # - `location_score(hdec_ts, W_a)`: the decoder alone says where to look. It never sees an encoder vector.
 #
-# **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, G) → scores (B, T, S). Parameters: general `W_a` (H, G); additive `W_a` (A, H),
-# `U_a` (A, G), `v_a` (A,); location `W_a` (S, H).
+# **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, G) → scores (B, T, S). Parameters: general `W_a` (H, G); additive
+# `W_a` (A, H), `U_a` (A, G), `v_a` (A,); location `W_a` (S, H).
 #
-# **A tiny example.** H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1, $v_a$ = 5:
-# 5 · tanh(−1) = −3.81. Location with $W_a$ = (1, 4), two source positions: scores (2, 8).
+# **A tiny example.** H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1,
+# $v_a$ = 5: 5 · tanh(−1) = −3.81. Location with $W_a$ = (1, 4), two source positions: scores (2, 8).
 #
 # Minutes: 30 · Difficulty: ●●●○
 #
@@ -758,8 +749,8 @@ tp.check("plain-scores")
 # the tanh, <code>v_a</code> takes away the axis A.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
-# For <code>W_a</code> (A, H), the product for all vectors at once is <code>hdec_ts @ W_a.T</code>. <code>x @ v</code> with
-# a vector <code>v</code> sums over the last axis.
+# For <code>W_a</code> (A, H), the product for all vectors at once is <code>hdec_ts @ W_a.T</code>. <code>x @ v</code>
+# with a vector <code>v</code> sums over the last axis.
 # </details>
 
 # %% exercise="learned-scores"
@@ -794,13 +785,11 @@ def location_score(hdec_ts, W_a):
 
 # %% check="learned-scores" points=4
 tp.check("learned-scores")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "learned-scores"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# All six on the same data. The decoder vector is always the same; the encoder vectors are chosen so that you can predict
-# the first three panels. Do it before you run the cell: which bar is highest under *dot*, and which under *cosine*?
+# All six on the same data. The decoder vector is always the same; the encoder vectors are chosen so that you can
+# predict the first three panels. Do it before you run the cell: which bar is highest under *dot*, and which under
+# *cosine*?
 
 # %% demo="six-scores"
 if tp.done("plain-scores", "learned-scores"):
@@ -829,21 +818,22 @@ if tp.done("plain-scores", "learned-scores"):
 
 # %% [markdown]
 # - *Dot* loves long vectors: three times longer is three times the score. *Scaled dot* is softer, in the same order.
-# - *Cosine* sees the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and 1, so its
-#   weights are nearly flat; with cosine one usually divides by a small temperature.
+# - *Cosine* sees the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and 1, so
+#   its weights are nearly flat; with cosine one usually divides by a small temperature.
 # - *General*, *additive* and *location* are untrained here: their patterns mean nothing yet. That is their point: what
 #   counts as "fitting" is learned. Note that *location* would show the same bars if you replaced all encoder vectors.
 
 # %% [markdown] answer="which-score" points=2
-# **Question 3.** Which score function would you try first, and why: (a) the encoder has 256 units and the decoder 512; (b) the
-# length of the encoder vectors is noise, only their direction carries meaning; (c) very long sequences on a GPU, equal
-# sizes, and speed is what counts; (d) the model reads its input strictly from left to right at a steady pace?
+# **Question 3.** Which score function would you try first, and why: (a) the encoder has 256 units and the decoder 512;
+# (b) the length of the encoder vectors is noise, only their direction carries meaning; (c) very long sequences on a
+# GPU, equal sizes, and speed is what counts; (d) the model reads its input strictly from left to right at a steady
+# pace?
 #
 # ### BEGIN SOLUTION
 # (a) General or additive: the sizes differ, and their matrices bring them together; dot products are not defined. (b)
-# Cosine, with a low temperature: it divides the lengths away. (c) Scaled dot: one matrix product, no (B, T, S, A) tensor
-# as in the additive score, and no saturation at large H. (d) Location based can be enough, since the place follows from
-# the decoder's state alone (it needs a bound on S and ignores content).
+# Cosine, with a low temperature: it divides the lengths away. (c) Scaled dot: one matrix product, no (B, T, S, A)
+# tensor as in the additive score, and no saturation at large H. (d) Location based can be enough, since the place
+# follows from the decoder's state alone (it needs a bound on S and ignores content).
 #
 # **Rubric.** Half a point each; a different choice counts when its reason holds.
 # ### END SOLUTION
@@ -851,8 +841,9 @@ if tp.done("plain-scores", "learned-scores"):
 # %% [markdown]
 # ## 5 · Look-up by attention
 #
-# Back to the task that broke the last vector: a row of ten digits, an index, the digit at that index. Now with attention. We go
-# through it in eight small steps, on one example. Before you run a cell, say the shape that it will print.
+# Back to the task that broke the last vector: a row of ten digits, an index, the digit at that index. Now with
+# attention. We go through it in eight small steps, on one example. Before you run a cell, say the shape that it will
+# print.
 #
 # **Step 1 · Look at the data.**
 
@@ -871,8 +862,8 @@ token_vectors = token_embedding(data)
 print("one token", tuple(token_embedding(data[:, 0]).shape), " all tokens", tuple(token_vectors.shape))
 
 # %% [markdown]
-# **Step 3 · One step of an LSTM.** Bidirectional, 32 units in each direction, batch first. (In one step the two directions
-# see the same single token.) How many numbers are in the output, and how many states are there?
+# **Step 3 · One step of an LSTM.** Bidirectional, 32 units in each direction, batch first. (In one step the two
+# directions see the same single token.) How many numbers are in the output, and how many states are there?
 
 # %% demo="lookup-3-one-step"
 lstm = nn.LSTM(128, 32, bidirectional=True, batch_first=True)
@@ -880,7 +871,8 @@ output, (h_n, c_n) = lstm(token_vectors[:, :1])
 print("output", tuple(output.shape), " h_n", tuple(h_n.shape), " c_n", tuple(c_n.shape))
 
 # %% [markdown]
-# **Step 4 · The full sequence.** One vector per token now: these are the encoder vectors that attention may choose from.
+# **Step 4 · The full sequence.** One vector per token now: these are the encoder vectors that attention may choose
+# from.
 
 # %% demo="lookup-4-sequence"
 henc_ts, _ = lstm(token_vectors)
@@ -895,8 +887,8 @@ index_vector = index_embedding(target_idx)
 print("index_vector", tuple(index_vector.shape))
 
 # %% [markdown]
-# **Step 6 · Map it to the size of the hidden vectors.** A dot product needs two vectors of the same size: 128 → 64. The result
-# plays the part of the decoder vector. It is often called the *query*.
+# **Step 6 · Map it to the size of the hidden vectors.** A dot product needs two vectors of the same size: 128 → 64. The
+# result plays the part of the decoder vector. It is often called the *query*.
 
 # %% demo="lookup-6-query"
 query_layer = nn.Linear(128, 64)
@@ -924,9 +916,9 @@ weights = torch.rand(3, 3)
 print("after the division by .sum(1), the rows add up to", (weights / weights.sum(1)).sum(1).tolist())
 
 # %% [markdown]
-# Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the division
-# lines up with the wrong one; it raises no error when the sizes happen to agree. With a batch of one, neither can be
-# seen. That is why one always tests with a batch of several rows, and with sizes that are all different.
+# Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the
+# division lines up with the wrong one; it raises no error when the sizes happen to agree. With a batch of one, neither
+# can be seen. That is why one always tests with a batch of several rows, and with sizes that are all different.
 #
 # **Step 8 · A linear layer, and a softmax over the ten values.**
 
@@ -943,15 +935,16 @@ print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).
 #
 # - steps 2 and 4: token vectors, then all hidden vectors of the LSTM;
 # - steps 5 and 6: index vector, then query;
-# - step 7: dot products of each query with the hidden vectors **of its own row**; softmax over the source; weighted sum.
-#   Keep the weights as `self.attention_weights`: we want to look at them;
-# - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss, `F.cross_entropy`, does
-#   the softmax itself.
+# - step 7: dot products of each query with the hidden vectors **of its own row**; softmax over the source; weighted
+#   sum. Keep the weights as `self.attention_weights`: we want to look at them;
+# - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss,
+#   `F.cross_entropy`, does the softmax itself.
 #
-# **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S). Hidden vectors
-# of the LSTM: (B, S, 2 × hidden_size).
+# **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S).
+# Hidden vectors of the LSTM: (B, S, 2 × hidden_size).
 #
-# **A tiny example.** If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden vectors.
+# **A tiny example.** If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden
+# vectors.
 #
 # Minutes: 30 · Difficulty: ●●●○
 #
@@ -959,8 +952,8 @@ print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).
 # It is batched attention with a single decoder vector per row. Nothing in the body may depend on the size of the batch.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
-# hidden vectors (B, S, 2H), query (B, 2H). As (B, 2H, 1), the query fits behind them: (B, S, 1), squeezed to (B, S). The
-# weights as (B, 1, S) fit before them: (B, 1, 2H), squeezed to (B, 2H).
+# hidden vectors (B, S, 2H), query (B, 2H). As (B, 2H, 1), the query fits behind them: (B, S, 1), squeezed to (B, S).
+# The weights as (B, 1, S) fit before them: (B, 1, 2H), squeezed to (B, 2H).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 # <code>henc_ts @ query.unsqueeze(2)</code> gives the scores with one axis too many. Squeeze <em>by number</em>
@@ -995,15 +988,13 @@ class Net(nn.Module):
 
 # %% check="net" points=5
 tp.check("net")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "net"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# **Train it.** 5 000 rows to learn from, and 5 000 others to be judged by. One thing decides whether this takes seconds or
-# minutes: where the weights start. The LSTM must learn to *count*, so that a hidden vector says which position it belongs to.
-# This is far easier when the recurrent matrices start orthogonal (a state that goes through them keeps its length) and when the
-# token vectors start small (so that the digits do not drown the count).
+# **Train it.** 5 000 rows to learn from, and 5 000 others to be judged by. One thing decides whether this takes seconds
+# or minutes: where the weights start. The LSTM must learn to *count*, so that a hidden vector says which position it
+# belongs to. This is far easier when the recurrent matrices start orthogonal (a state that goes through them keeps its
+# length) and when the token vectors start small (so that the digits do not drown the count).
 
 # %% given="start-weights"
 def good_start(net):
@@ -1040,8 +1031,8 @@ if tp.done("net"):
     print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
-# The loss falls to nearly nothing: the network has found out how to count. Now look at *where* it looks. We take one row of
-# digits, and ask for each of its ten positions in turn.
+# The loss falls to nearly nothing: the network has found out how to count. Now look at *where* it looks. We take one
+# row of digits, and ask for each of its ten positions in turn.
 
 # %% demo="lookup-heatmap"
 if tp.done("net"):
@@ -1054,8 +1045,8 @@ if tp.done("net"):
     tp.attention_heatmap(net.attention_weights, columns, questions, title="one row of digits, ten questions")
 
 # %% [markdown]
-# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it. Is it so
-# in every row?
+# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it.
+# Is it so in every row?
 
 # %% demo="lookup-darkest"
 if tp.done("net"):
@@ -1073,60 +1064,62 @@ if tp.done("net"):
     tp.plots.attention_heatmaps(maps, positions, questions, columns=2)
 
 # %% [markdown] answer="read-weights" points=2
-# **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In the finished
-# map, the darkest column shows where the network looked. Does it prove that the answer came from the digit in that column alone?
-# (Think of what one hidden vector of a bidirectional LSTM contains.)
+# **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In
+# the finished map, the darkest column shows where the network looked. Does it prove that the answer came from the digit
+# in that column alone? (Think of what one hidden vector of a bidirectional LSTM contains.)
 #
 # ### BEGIN SOLUTION
-# The two ends come first, within some 20 steps. At position 0 the forward LSTM has made one step only, and at position 9 the backward
-# one: there the hidden vector differs from all others, whatever the digits are. The others begin as a broad band (the network knows
-# roughly where) that narrows as the LSTM learns to count; which inner position is last differs from run to run. It does not prove it:
-# a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and everything from the right down to
-# 4, so a neighbouring column can carry the digit too. Attention weights show where information was taken from; which information it
-# was must be tested, for example by changing that digit and looking whether the answer follows.
+# The two ends come first, within some 20 steps. At position 0 the forward LSTM has made one step only, and at position
+# 9 the backward one: there the hidden vector differs from all others, whatever the digits are. The others begin as a
+# broad band (the network knows roughly where) that narrows as the LSTM learns to count; which inner position is last
+# differs from run to run. It does not prove it: a hidden vector is not its token. The one at column 4 has read
+# everything from the left up to 4 and everything from the right down to 4, so a neighbouring column can carry the digit
+# too. Attention weights show where information was taken from; which information it was must be tested, for example by
+# changing that digit and looking whether the answer follows.
 #
-# **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point: the hidden vectors
-# mix several positions, so weights are evidence, not proof (or: a test by changing the input).
+# **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point:
+# the hidden vectors mix several positions, so weights are evidence, not proof (or: a test by changing the input).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 6 · Content without position
 #
-# In `Net`, an LSTM made the vectors, and so a vector could know its position. What if there is no LSTM, and each key is the embedding
-# of its digit and nothing else?
+# In `Net`, an LSTM made the vectors, and so a vector could know its position. What if there is no LSTM, and each key is
+# the embedding of its digit and nothing else?
 #
 # ### Exercise 10 · A bag of digits
 #
-# `BagNet` scores the token vectors themselves. With `positions=True` it adds a learned vector for each position to the **keys**;
-# with `positions=False` it does not. What is read (the weighted sum) is the token vectors alone, in both cases.
+# `BagNet` scores the token vectors themselves. With `positions=True` it adds a learned vector for each position to the
+# **keys**; with `positions=False` it does not. What is read (the weighted sum) is the token vectors alone, in both
+# cases.
 #
 # 1. `BagNet.forward`:
 #    - token vectors of `data`; keys = token vectors, plus the position vectors 0, 1, …, S − 1 when `self.positions`;
 #    - query = index vector; scores = dot product of query and keys, divided by √hidden_size;
-#    - weights (kept as `self.attention_weights`) = softmax over the source; context = weighted sum of the **token vectors**; return
-#      the output layer of the context.
-# 2. `best_without_order(data)`: the best accuracy that *anybody* can reach who knows which digits are in the row, and how often, but
-#    not where. For one row: the best guess is its most frequent digit, and it is right with probability (how often it
-#    occurs) / S. Return the mean over the rows.
+#    - weights (kept as `self.attention_weights`) = softmax over the source; context = weighted sum of the **token
+#      vectors**; return the output layer of the context.
+# 2. `best_without_order(data)`: the best accuracy that *anybody* can reach who knows which digits are in the row, and
+#    how often, but not where. For one row: the best guess is its most frequent digit, and it is right with probability
+#    (how often it occurs) / S. Return the mean over the rows.
 #
-# **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S). `best_without_order`: (B, S) → a
-# number.
+# **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S).
+# `best_without_order`: (B, S) → a number.
 #
 # **A tiny example.** `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
 #
 # Minutes: 30 · Difficulty: ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token vectors) are now
-# two different things. For the guesser: count each digit per row, take the largest count.
+# The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token
+# vectors) are now two different things. For the guesser: count each digit per row, take the largest count.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
-# Position vectors (S, H) added to (B, S, H): broadcasting repeats them for each row. Counts: one-hot (B, S, V), summed over S, is
-# (B, V); the largest count is (B,).
+# Position vectors (S, H) added to (B, S, H): broadcasting repeats them for each row. Counts: one-hot (B, S, V), summed
+# over S, is (B, V); the largest count is (B,).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
-# <code>torch.arange(S, device=data.device)</code> holds the positions to embed. <code>F.one_hot(data)</code> needs no number of
-# classes here: it takes the largest value it finds.
+# <code>torch.arange(S, device=data.device)</code> holds the positions to embed. <code>F.one_hot(data)</code> needs no
+# number of classes here: it takes the largest value it finds.
 # </details>
 
 # %% exercise="content-only"
@@ -1169,9 +1162,6 @@ def best_without_order(data):
 
 # %% check="content-only" points=4
 tp.check("content-only")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp2_attention.py, exercise "content-only"
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Train both. Where will the one without positions end: at 0.10 (guessing), at 1.00, or somewhere between?
@@ -1200,12 +1190,13 @@ if tp.done("content-only"):
     tp.plots.attention_heatmaps(maps, digits, questions)
 
 # %% [markdown]
-# Without positions, equal digits get equal weights, wherever they stand, and the network reaches what counting can reach, not
-# more. With positions the diagonal is back, in a second of training, and without any recurrence. Attention by itself does not know
-# order: whoever wants order must put it into the vectors. (This is why Transformers add position vectors to their input.)
+# Without positions, equal digits get equal weights, wherever they stand, and the network reaches what counting can
+# reach, not more. With positions the diagonal is back, in a second of training, and without any recurrence. Attention
+# by itself does not know order: whoever wants order must put it into the vectors. (This is why Transformers add
+# position vectors to their input.)
 #
-# And the bottleneck? Here is the first picture of this TP once more, beside attention with positions, at the lengths that the
-# last vector could not hold:
+# And the bottleneck? Here is the first picture of this TP once more, beside attention with positions, at the lengths
+# that the last vector could not hold:
 
 # %% training="bottleneck-gone"
 if tp.done("content-only"):
@@ -1219,27 +1210,28 @@ if tp.done("content-only"):
              caption="Accuracy on new rows")
 
 # %% [markdown] answer="why-content-fails" points=2
-# **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions, and to its
-# answer? Use this to explain its accuracy. Then: what exactly breaks this symmetry in `Net`, and what in the `BagNet` with positions?
+# **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions,
+# and to its answer? Use this to explain its accuracy. Then: what exactly breaks this symmetry in `Net`, and what in the
+# `BagNet` with positions?
 #
 # ### BEGIN SOLUTION
-# The weights are shuffled in the same way, since each one depends on the query and on its own digit (and on the sum over all
-# digits, which does not change). The weighted sum is a sum over the same pairs, so the context and the answer stay the same. The
-# network sees a bag: for any index it can at best name the most frequent digit of the row, which is right with probability
-# count / S; on average about 0.27 for ten digits out of ten. In `Net` the recurrence breaks the symmetry: a hidden vector depends
-# on how many steps came before it and which ones. In the `BagNet` with positions it is the vector added to the key, which
-# differs from place to place.
+# The weights are shuffled in the same way, since each one depends on the query and on its own digit (and on the sum
+# over all digits, which does not change). The weighted sum is a sum over the same pairs, so the context and the answer
+# stay the same. The network sees a bag: for any index it can at best name the most frequent digit of the row, which is
+# right with probability count / S; on average about 0.27 for ten digits out of ten. In `Net` the recurrence breaks the
+# symmetry: a hidden vector depends on how many steps came before it and which ones. In the `BagNet` with positions it
+# is the vector added to the key, which differs from place to place.
 #
-# **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent digit is the
-# best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
+# **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent
+# digit is the best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 7 · What you have now
 #
-# You have built attention from its parts: scores, weights, context; for a batch, with a mask; with six ways to score. You have seen
-# what it is good for (a memory that grows with the input, weights that can be read) and what it does not do by itself (order). Its
-# price is a score for every pair of source and target timesteps: B × T × S numbers.
+# You have built attention from its parts: scores, weights, context; for a batch, with a mask; with six ways to score.
+# You have seen what it is good for (a memory that grows with the input, weights that can be read) and what it does not
+# do by itself (order). Its price is a score for every pair of source and target timesteps: B × T × S numbers.
 #
 # In TP 3 you write a sequence-to-sequence model that does arithmetic, and in TP 4 your attention goes into it.
 

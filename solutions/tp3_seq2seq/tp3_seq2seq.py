@@ -1,9 +1,12 @@
 # %% [markdown]
 # # TP 3 · A network that reads a sum and writes the answer
 #
-# A string goes in, `94+8`. A string comes out, `102`. Nobody tells the network what a digit is, what `+` means, or that numbers exist. It sees characters, and it learns from examples.
+# A string goes in, `94+8`. A string comes out, `102`. Nobody tells the network what a digit is, what `+` means, or that
+# numbers exist. It sees characters, and it learns from examples.
 #
-# The model is an **encoder–decoder**: one recurrent network reads the question and keeps a vector, a second one starts from that vector and writes the answer, character by character. You write both, then the model that joins them, and then you find out why it calculates badly, and what makes it calculate well.
+# The model is an **encoder–decoder**: one recurrent network reads the question and keeps a vector, a second one starts
+# from that vector and writes the answer, character by character. You write both, then the model that joins them, and
+# then you find out why it calculates badly, and what makes it calculate well.
 #
 # **After this session you can**
 #
@@ -13,9 +16,11 @@
 # - measure a sequence model honestly, by exact match;
 # - explain why the order in which an answer is written decides whether it can be learnt.
 #
-# **Time** about 2 hours. **You need first** recurrent networks and `nn.GRU` (TP 1). **Equipment** two CPU cores are enough; with a GPU, nothing changes but the speed.
+# **Time** about 2 hours. **You need first** recurrent networks and `nn.GRU` (TP 1). **Equipment** two CPU cores are
+# enough; with a GPU, nothing changes but the speed.
 #
-# Axes are called by letter, here and in all sessions: **T** timesteps, **B** batch, **V** vocabulary, **H** hidden units. Tensors are *time first*: `(T, B, V)`.
+# Axes are called by letter, here and in all sessions: **T** timesteps, **B** batch, **V** vocabulary, **H** hidden
+# units. Tensors are *time first*: `(T, B, V)`.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -36,21 +41,27 @@ from tp.arithmetic import answers, backwards, draw_split, encode, expressions, m
 # %% [markdown]
 # ## 1 · From strings to tensors
 #
-# The data make themselves. Two numbers between 1 and 999, an operator among `+ - * / %`, and Python gives the answer. A division is written with five decimals. The question is written **backwards** (`94+8` becomes `8+49`): an old trick, and in section 6 you will see what it is worth.
+# The data make themselves. Two numbers between 1 and 999, an operator among `+ - * / %`, and Python gives the answer. A
+# division is written with five decimals. The question is written **backwards** (`94+8` becomes `8+49`): an old trick,
+# and in section 6 you will see what it is worth.
 
 # %% demo="samples"
 X, y = math_expressions_generation(8, seed=3)
 tp.table(zip([x[::-1] for x in X], X, y), ["expression", "what the encoder reads", "what the decoder must write"])
 
 # %% [markdown]
-# Each character becomes a **one-hot** row: all zeros, and a single 1 at the number of the character. The encoder's alphabet has 15 characters (ten digits, five operators). The decoder's has 14: digits, the sign `-`, the decimal point, and two that are not part of any answer:
+# Each character becomes a **one-hot** row: all zeros, and a single 1 at the number of the character. The encoder's
+# alphabet has 15 characters (ten digits, five operators). The decoder's has 14: digits, the sign `-`, the decimal
+# point, and two that are not part of any answer:
 #
 # - `GO`, written `=`: what the decoder reads when it has not written anything yet;
 # - `EOS`, the end of the line `\n`: what the decoder writes when it has finished. It is number 0.
 #
 # Strings are not equally long. After the end of a string, rows are all zeros.
 #
-# ![The question 94+8, reversed to 8+49, as a tensor: each row is a timestep with a single 1 in the column of its character, out of 15 columns; the first four rows are 8, +, 4, 9, the last three are all zeros; sheets behind it are the other questions of the batch](figures/encoder_input.svg)
+# ![The question 94+8, reversed to 8+49, as a tensor: each row is a timestep with a single 1 in the column of its
+# character, out of 15 columns; the first four rows are 8, +, 4, 9, the last three are all zeros; sheets behind it are
+# the other questions of the batch](figures/encoder_input.svg)
 #
 # The decoder needs every answer twice, as what it **reads** and as what it **must write**:
 #
@@ -59,7 +70,9 @@ tp.table(zip([x[::-1] for x in X], X, y), ["expression", "what the encoder reads
 # | reads (`decoder_input`) | `GO` | `1` | `0` | `2` | `EOS` | – |
 # | must write (`target`) | `1` | `0` | `2` | `EOS` | – | – |
 #
-# At timestep 1 it has read `1` and must write `0`. The target is the decoder's input, **one timestep earlier**. (A dash is a row of zeros. Its arg-max is number 0, which is `EOS`: after the end, the network is taught to go on writing `EOS`.)
+# At timestep 1 it has read `1` and must write `0`. The target is the decoder's input, **one timestep earlier**. (A dash
+# is a row of zeros. Its arg-max is number 0, which is `EOS`: after the end, the network is taught to go on writing
+# `EOS`.)
 
 # %% [markdown]
 # ### Exercise 1 · Shift
@@ -67,17 +80,25 @@ tp.table(zip([x[::-1] for x in X], X, y), ["expression", "what the encoder reads
 # **Write** `shifted_target`: from what the decoder reads, make what it must write.
 #
 # - in: `decoder_input`, float, `(T, B, V)`;
-# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, and the last row is all zeros. The input itself must not change: the decoder still has to read it.
+# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, and the last row is all zeros. The input
+#   itself must not change: the decoder still has to read it.
 #
 # **Example** (T = 3, B = 1, V = 2): `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
 #
 # *Minutes* 5 · *Difficulty* ●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Everything moves one step to the left in time. One row falls out in front, and one row is missing at the end. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Everything moves one step to the left in time. One row falls out in front, and one row is missing at the end.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Without its first row the input is <code>(T - 1, B, V)</code>. What is missing is one row, <code>(1, B, V)</code>. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Without its first row the input is <code>(T - 1, B, V)</code>. What is missing is one row, <code>(1, B, V)</code>.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>torch.cat</code> joins tensors along an axis; <code>torch.zeros_like</code> of a slice has the shape, the dtype and the device that you need. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.cat</code> joins tensors along an axis; <code>torch.zeros_like</code> of a slice has the shape, the dtype
+# and the device that you need.
+# </details>
 
 # %% exercise="shift"
 def shifted_target(decoder_input):
@@ -89,9 +110,6 @@ def shifted_target(decoder_input):
 
 # %% check="shift" points=2
 tp.check("shift")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp3_seq2seq.py, exercise "shift"
-### END HIDDEN TESTS
 
 # %% demo="see-shift"
 if tp.done("shift"):
@@ -105,25 +123,38 @@ if tp.done("shift"):
 # %% [markdown]
 # ## 2 · The encoder
 #
-# The encoder is a GRU that reads the question, one character per timestep. At each timestep it has a hidden vector. All of them together are `henc_ts`; the last one is `henc_final`, a summary of the whole question in H numbers. In this session the decoder will get `henc_final` and nothing else.
+# The encoder is a GRU that reads the question, one character per timestep. At each timestep it has a hidden vector. All
+# of them together are `henc_ts`; the last one is `henc_final`, a summary of the whole question in H numbers. In this
+# session the decoder will get `henc_final` and nothing else.
 
 # %% [markdown]
 # ### Exercise 2 · The encoder
 #
 # **Write** `EncoderRNN.forward`. The layer `self.gru` is there.
 #
-# - in: `encoder_input`, `(T, B, V)`; `henc_init`, `(1, B, H)`, the hidden state to start from, or `None`: then it starts from zeros;
+# - in: `encoder_input`, `(T, B, V)`; `henc_init`, `(1, B, H)`, the hidden state to start from, or `None`: then it
+#   starts from zeros;
 # - out: `henc_ts`, `(T, B, H)`, the hidden state after each timestep, and `henc_final`, `(1, B, H)`, the last one.
 #
-# **Example.** For T = 7, B = 64, V = 15, H = 256: `henc_ts` is `(7, 64, 256)`, `henc_final` is `(1, 64, 256)`, and `henc_ts[-1]` equals `henc_final[0]`.
+# **Example.** For T = 7, B = 64, V = 15, H = 256: `henc_ts` is `(7, 64, 256)`, `henc_final` is `(1, 64, 256)`, and
+# `henc_ts[-1]` equals `henc_final[0]`.
 #
 # *Minutes* 10 · *Difficulty* ●○○
 #
-# <details><summary>Hint 1 · the idea</summary> A layer of torch is a function. What does <code>nn.GRU</code> want, and what does it give back? Its documentation answers both in two lines. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# A layer of torch is a function. What does <code>nn.GRU</code> want, and what does it give back? Its documentation
+# answers both in two lines.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> <code>self.gru</code> is time first, like our tensors: nothing has to be transposed. The leading 1 of <code>(1, B, H)</code> is the number of layers. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# <code>self.gru</code> is time first, like our tensors: nothing has to be transposed. The leading 1 of
+# <code>(1, B, H)</code> is the number of layers.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> The GRU takes two arguments and returns two values. Where no initial state is given, <code>nn.GRU</code> takes zeros by itself; <code>torch.zeros</code> works as well. </details>
+# <details><summary>Hint 3 · the line</summary>
+# The GRU takes two arguments and returns two values. Where no initial state is given, <code>nn.GRU</code> takes zeros
+# by itself; <code>torch.zeros</code> works as well.
+# </details>
 
 # %% exercise="encoder"
 class EncoderRNN(nn.Module):
@@ -146,12 +177,11 @@ class EncoderRNN(nn.Module):
 
 # %% check="encoder" points=4
 tp.check("encoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp3_seq2seq.py, exercise "encoder"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# Look at what your encoder keeps. It has learnt nothing yet, so its numbers mean nothing. But one thing can be seen: two questions that begin alike have the same hidden states as long as they are alike, and part at the first character that differs.
+# Look at what your encoder keeps. It has learnt nothing yet, so its numbers mean nothing. But one thing can be seen:
+# two questions that begin alike have the same hidden states as long as they are alike, and part at the first character
+# that differs.
 
 # %% demo="see-encoder"
 if tp.done("encoder"):
@@ -167,9 +197,13 @@ if tp.done("encoder"):
 # %% [markdown]
 # ## 3 · The decoder
 #
-# The decoder is a GRU too. It starts from the encoder's last state, reads the character that has just been written, and says how likely each character is as the next one. A linear layer turns its hidden vector (H numbers) into one number per character (V numbers), and a log-softmax turns those into **log-probabilities**.
+# The decoder is a GRU too. It starts from the encoder's last state, reads the character that has just been written, and
+# says how likely each character is as the next one. A linear layer turns its hidden vector (H numbers) into one number
+# per character (V numbers), and a log-softmax turns those into **log-probabilities**.
 #
-# ![From left to right: the decoder's input and the initial state hdec_init go into a GRU; its hidden states hdec_ts go through a linear layer and a log-softmax over the vocabulary, which gives the output; the last state leaves as hdec_final](figures/decoder_without_attention.svg)
+# ![From left to right: the decoder's input and the initial state hdec_init go into a GRU; its hidden states hdec_ts go
+# through a linear layer and a log-softmax over the vocabulary, which gives the output; the last state leaves as
+# hdec_final](figures/decoder_without_attention.svg)
 #
 # It is fed in three ways, and one `forward` serves them all:
 #
@@ -177,27 +211,43 @@ if tp.done("encoder"):
 # 2. `GO` alone, `(1, B, V)`, to begin an answer of its own;
 # 3. the character that it has just written, `(1, B, V)`, again and again.
 #
-# ![Two tensors side by side for the answer 102. The decoder's input reads GO, 1, 0, 2, EOS, then rows of zeros; the target reads 1, 0, 2, EOS, then rows of zeros: the same, one timestep earlier](figures/decoder_input_forced.svg)
+# ![Two tensors side by side for the answer 102. The decoder's input reads GO, 1, 0, 2, EOS, then rows of zeros; the
+# target reads 1, 0, 2, EOS, then rows of zeros: the same, one timestep earlier](figures/decoder_input_forced.svg)
 #
-# ![Two steps, one below the other. The one-hot row of GO goes into the decoder, which gives a distribution over the characters with its highest bar at 1; the arg-max, as a one-hot row, goes into the second step, and the hidden state is carried over](figures/decoder_input_one_step.svg)
+# ![Two steps, one below the other. The one-hot row of GO goes into the decoder, which gives a distribution over the
+# characters with its highest bar at 1; the arg-max, as a one-hot row, goes into the second step, and the hidden state
+# is carried over](figures/decoder_input_one_step.svg)
 
 # %% [markdown]
 # ### Exercise 3 · The decoder
 #
 # **Write** `DecoderRNN.forward`, without attention (that is TP 4).
 #
-# - in: `decoder_input`, `(T, B, V)`, where T may be 1; `hdec_init`, `(1, B, H)`, the state to start from; `henc_ts`, all states of the encoder, which TP 4 will use: leave it alone;
-# - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`, the last hidden state.
+# - in: `decoder_input`, `(T, B, V)`, where T may be 1; `hdec_init`, `(1, B, H)`, the state to start from; `henc_ts`,
+#   all states of the encoder, which TP 4 will use: leave it alone;
+# - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`,
+#   the last hidden state.
 #
-# **Example.** With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
+# **Example.** With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two
+# equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
 #
 # *Minutes* 15 · *Difficulty* ●●○
 #
-# <details><summary>Hint 1 · the idea</summary> GRU, then linear layer, then log-softmax. The GRU returns two things. One of them goes up to the linear layer, the other is handed back, so that somebody can go on from there. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# GRU, then linear layer, then log-softmax. The GRU returns two things. One of them goes up to the linear layer, the
+# other is handed back, so that somebody can go on from there.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> <code>nn.Linear</code> works on the last axis and leaves the others alone: <code>(T, B, H)</code> becomes <code>(T, B, V)</code>, no loop needed. The probabilities of the V characters must sum to 1, so which axis is it for the softmax? </details>
+# <details><summary>Hint 2 · the shape</summary>
+# <code>nn.Linear</code> works on the last axis and leaves the others alone: <code>(T, B, H)</code> becomes
+# <code>(T, B, V)</code>, no loop needed. The probabilities of the V characters must sum to 1, so which axis is it for
+# the softmax?
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>F.log_softmax(scores, dim=…)</code>. Always write <code>dim</code>: without it, torch guesses, and on three axes it guesses wrong. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>F.log_softmax(scores, dim=…)</code>. Always write <code>dim</code>: without it, torch guesses, and on three axes
+# it guesses wrong.
+# </details>
 
 # %% exercise="decoder"
 class DecoderRNN(nn.Module):
@@ -223,9 +273,6 @@ class DecoderRNN(nn.Module):
 
 # %% check="decoder" points=4
 tp.check("decoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp3_seq2seq.py, exercise "decoder"
-### END HIDDEN TESTS
 
 # %% demo="see-decoder"
 if tp.done("decoder"):
@@ -241,7 +288,9 @@ if tp.done("decoder"):
 # %% [markdown]
 # ## 4 · The whole model
 #
-# `Seq2seq` joins the two. It also owns the data, the optimizer and the loss. All of that is given, in the class `Calculator` below: read its `__init__` and its `encode`, you will use the names. What is left for you is the heart, `forward`.
+# `Seq2seq` joins the two. It also owns the data, the optimizer and the loss. All of that is given, in the class
+# `Calculator` below: read its `__init__` and its `encode`, you will use the names. What is left for you is the heart,
+# `forward`.
 
 # %% given="calculator"
 class Calculator(nn.Module):
@@ -315,7 +364,8 @@ class Calculator(nn.Module):
     def validation_loss(self, nb=2000):
         """The loss on held-out samples, teacher-forced."""
         with torch.no_grad():
-            return self.loss(self(self.encoder_input_val[:, :nb], self.decoder_input_val[:, :nb]), self.target_val[:, :nb])
+            return self.loss(self(self.encoder_input_val[:, :nb], self.decoder_input_val[:, :nb]),
+                             self.target_val[:, :nb])
 
     def answer(self, X):
         """What the model writes for each question, free running and cut at EOS: a list of strings."""
@@ -337,20 +387,29 @@ class Calculator(nn.Module):
 # %% [markdown]
 # ### Exercise 4 · Teacher forcing, free running, inference
 #
-# **Teacher forcing.** In training the right answer is known. The decoder reads it, `GO 1 0 2 EOS`, and at each timestep predicts the next character. It never reads its own mistakes. All timesteps go through the decoder in one call.
+# **Teacher forcing.** In training the right answer is known. The decoder reads it, `GO 1 0 2 EOS`, and at each timestep
+# predicts the next character. It never reads its own mistakes. All timesteps go through the decoder in one call.
 #
-# ![Teacher forcing: four encoder cells read 8, +, 4, 9, and their last state, henc_final, starts the decoder. Four decoder cells read =, 1, 0, 2 from the true answer, whatever they predict, and write 1, 0, 2, EOS](figures/seq2seq_forced.svg)
+# ![Teacher forcing: four encoder cells read 8, +, 4, 9, and their last state, henc_final, starts the decoder. Four
+# decoder cells read =, 1, 0, 2 from the true answer, whatever they predict, and write 1, 0, 2,
+# EOS](figures/seq2seq_forced.svg)
 #
-# **Free running.** The decoder reads `GO`, writes a character, reads *that* character, writes the next. The most likely character is chosen each time, and goes back in as a one-hot row. The hidden state is carried from one step to the next.
+# **Free running.** The decoder reads `GO`, writes a character, reads *that* character, writes the next. The most likely
+# character is chosen each time, and goes back in as a one-hot row. The hidden state is carried from one step to the
+# next.
 #
-# ![Free running: the same encoder and decoder, but only the first decoder input, =, is given. From then on a dashed arrow leads from each output to the next input](figures/seq2seq_free.svg)
+# ![Free running: the same encoder and decoder, but only the first decoder input, =, is given. From then on a dashed
+# arrow leads from each output to the next input](figures/seq2seq_free.svg)
 #
 # **Inference.** Free running on one question, with a stop: when the decoder has written `EOS`, the answer is complete.
 #
 # **Write** `Seq2seq.forward`.
 #
-# - in: `encoder_input`, `(T_enc, B, V_enc)`; `decoder_input`, `(T_dec, B, V_dec)`, which may be `None` when the model runs freely; `teacher_enforce`: teacher forcing if true, else free running; `inference`: free running on a batch of one, and stop at `EOS`;
-# - out: log-probabilities, `(T_dec, B, V_dec)`; free running makes `self.max_decoder_sequence_length` timesteps, inference at most that many.
+# - in: `encoder_input`, `(T_enc, B, V_enc)`; `decoder_input`, `(T_dec, B, V_dec)`, which may be `None` when the model
+#   runs freely; `teacher_enforce`: teacher forcing if true, else free running; `inference`: free running on a batch of
+#   one, and stop at `EOS`;
+# - out: log-probabilities, `(T_dec, B, V_dec)`; free running makes `self.max_decoder_sequence_length` timesteps,
+#   inference at most that many.
 #
 # In free running the right answer is not read, even where it is given.
 #
@@ -362,15 +421,26 @@ class Calculator(nn.Module):
 # | `self.decoder_vocabulary_size`, `self.max_decoder_sequence_length` | V_dec, T_dec |
 # | `self.device` | where new tensors belong |
 #
-# **Example.** If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`. Inference stops there, with 4 timesteps of output.
+# **Example.** If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`.
+# Inference stops there, with 4 timesteps of output.
 #
 # *Minutes* 30 · *Difficulty* ●●●
 #
-# <details><summary>Hint 1 · the idea</summary> Run the encoder first, in all cases. Teacher forcing is then a single call of the decoder. Free running is a loop around it, with two things that change from turn to turn: the character it reads and the state it starts from. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Run the encoder first, in all cases. Teacher forcing is then a single call of the decoder. Free running is a loop
+# around it, with two things that change from turn to turn: the character it reads and the state it starts from.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> In the loop the decoder reads <code>(1, B, V_dec)</code> and returns <code>(1, B, V_dec)</code>. The arg-max over the last axis is <code>(1, B)</code>; as one-hot rows it is <code>(1, B, V_dec)</code> again. Collected in a list and joined along time: <code>(T_dec, B, V_dec)</code>. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# In the loop the decoder reads <code>(1, B, V_dec)</code> and returns <code>(1, B, V_dec)</code>. The arg-max over the
+# last axis is <code>(1, B)</code>; as one-hot rows it is <code>(1, B, V_dec)</code> again. Collected in a list and
+# joined along time: <code>(T_dec, B, V_dec)</code>.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>F.one_hot(numbers, V)</code> gives integers, the GRU wants <code>.float()</code>. Mind the indentation of your <code>else</code>: say aloud which <code>if</code> it belongs to. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>F.one_hot(numbers, V)</code> gives integers, the GRU wants <code>.float()</code>. Mind the indentation of your
+# <code>else</code>: say aloud which <code>if</code> it belongs to.
+# </details>
 
 # %% exercise="seq2seq"
 class Seq2seq(Calculator):
@@ -399,9 +469,6 @@ class Seq2seq(Calculator):
 
 # %% check="seq2seq" points=6
 tp.check("seq2seq")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp3_seq2seq.py, exercise "seq2seq"
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Ask it something. It has not learnt anything, but the machine runs from end to end.
@@ -415,7 +482,9 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # ## 5 · Train it, and measure it
 #
-# The classic recipe: five operators, 100 000 examples, a quarter of them held out, Adam with a learning rate of 0.01, teacher forcing, 256 hidden units. We train for 2 epochs, long enough to see where it leads. `REAL_RUN = False` takes 100 examples, to see that everything works.
+# The classic recipe: five operators, 100 000 examples, a quarter of them held out, Adam with a learning rate of 0.01,
+# teacher forcing, 256 hidden units. We train for 2 epochs, long enough to see where it leads. `REAL_RUN = False` takes
+# 100 examples, to see that everything works.
 
 # %% training="classic"
 REAL_RUN = True
@@ -430,27 +499,41 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # Few answers are right. How few? For that, a number is needed, and the choice of the number matters.
 #
-# **Token accuracy** is the share of right characters. It flatters a bad calculator: the sign, the decimal point, the `EOS` and often the first digit are easy to guess. **Exact match** is the share of answers that are right from the first character to `EOS`. `1027` is not 75 % of `1029`. It is wrong.
+# **Token accuracy** is the share of right characters. It flatters a bad calculator: the sign, the decimal point, the
+# `EOS` and often the first digit are easy to guess. **Exact match** is the share of answers that are right from the
+# first character to `EOS`. `1027` is not 75 % of `1029`. It is wrong.
 
 # %% [markdown]
 # ### Exercise 5 · Exact match
 #
 # **Write** `exact_match`, the share of answers that are entirely right.
 #
-# - in: `output`, `(T, B, V)`, log-probabilities; `target`, `(T, B, V)`, one-hot, with `EOS` as number 0 and rows of zeros after it;
+# - in: `output`, `(T, B, V)`, log-probabilities; `target`, `(T, B, V)`, one-hot, with `EOS` as number 0 and rows of
+#   zeros after it;
 # - out: a number between 0 and 1.
 #
-# An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after its `EOS` does not count: nobody reads it.
+# An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after
+# its `EOS` does not count: nobody reads it.
 #
-# **Example.** The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`, `1 0 EOS 2 EOS EOS`.
+# **Example.** The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`,
+# `1 0 EOS 2 EOS EOS`.
 #
 # *Minutes* 15 · *Difficulty* ●●○
 #
-# <details><summary>Hint 1 · the idea</summary> Numbers of characters first: arg-max of both. Then, for each answer, are all characters equal, at the timesteps that count? </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Numbers of characters first: arg-max of both. Then, for each answer, are all characters equal, at the timesteps that
+# count?
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Both arg-maxes are <code>(T, B)</code>. "Equal" is <code>(T, B)</code>. "Counts" is <code>(T, B)</code> as well: true at the characters of the answer and at the first <code>EOS</code>. "All over time" is <code>(B,)</code>. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Both arg-maxes are <code>(T, B)</code>. "Equal" is <code>(T, B)</code>. "Counts" is <code>(T, B)</code> as well: true
+# at the characters of the answer and at the first <code>EOS</code>. "All over time" is <code>(B,)</code>.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> tells which timesteps count. Where a timestep does not count, let it pass: <code>a | b</code> is the "or" of two boolean tensors. </details>
+# <details><summary>Hint 3 · the line</summary>
+# After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> tells which timesteps count.
+# Where a timestep does not count, let it pass: <code>a | b</code> is the "or" of two boolean tensors.
+# </details>
 
 # %% exercise="exact-match"
 def exact_match(output, target):
@@ -464,12 +547,11 @@ def exact_match(output, target):
 
 # %% check="exact-match" points=3
 tp.check("exact-match")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp3_seq2seq.py, exercise "exact-match"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# Now measure the classic model in four ways on the same held-out questions. In two of them it reads the right answer while it writes (teacher forcing); in the other two it is alone (free running), as it will be in use. Before you run the cell: order the four numbers by size.
+# Now measure the classic model in four ways on the same held-out questions. In two of them it reads the right answer
+# while it writes (teacher forcing); in the other two it is alone (free running), as it will be in use. Before you run
+# the cell: order the four numbers by size.
 
 # %% demo="four-measures"
 if tp.done("encoder", "decoder", "seq2seq", "exact-match") and "classic" in globals():
@@ -478,7 +560,8 @@ if tp.done("encoder", "decoder", "seq2seq", "exact-match") and "classic" in glob
         counts = target.sum(-1) > 0
         return (output.argmax(-1) == target.argmax(-1))[counts].float().mean().item()
 
-    x, d, t = (tensor[:, :2000] for tensor in (classic.encoder_input_val, classic.decoder_input_val, classic.target_val))
+    x, d, t = (tensor[:, :2000]
+               for tensor in (classic.encoder_input_val, classic.decoder_input_val, classic.target_val))
     with torch.no_grad():
         forced, free = classic(x, d), classic(x, d, teacher_enforce=False)
     tp.table([["token accuracy", f"{token_accuracy(forced, t):.1%}", f"{token_accuracy(free, t):.1%}"],
@@ -496,18 +579,28 @@ if tp.done("encoder", "decoder", "seq2seq") and "classic" in globals():
     tp.table(rows, ["operator", "held-out questions", "exact match, free running"])
 
 # %% [markdown] answer="what-holds-back" points=2
-# **Question.** Look at the answers that the classic model prints, and at the last table. Where in a wrong answer are the right characters, and where the wrong ones? Which operators go better, and why? Name two things in this recipe that you would change first.
+# **Question.** Look at the answers that the classic model prints, and at the last table. Where in a wrong answer are
+# the right characters, and where the wrong ones? Which operators go better, and why? Name two things in this recipe
+# that you would change first.
 #
 # ### BEGIN SOLUTION
-# Length, sign, decimal point and the first one or two digits are often right; the digits after that are mostly wrong. That is "about how much", and not a calculation. The remainder goes best when the first operand is the smaller one (the answer is then a copy of it); sums and differences have a few right answers; products and quotients have almost none: each of their digits depends on all digits of the question, and there are many more of them. Candidates for a change: the order of the answer (its first digit depends on all carries), the number of tasks learnt at once, the fixed high learning rate, one-hot inputs.
+# Length, sign, decimal point and the first one or two digits are often right; the digits after that are mostly wrong.
+# That is "about how much", and not a calculation. The remainder goes best when the first operand is the smaller one
+# (the answer is then a copy of it); sums and differences have a few right answers; products and quotients have almost
+# none: each of their digits depends on all digits of the question, and there are many more of them. Candidates for a
+# change: the order of the answer (its first digit depends on all carries), the number of tasks learnt at once, the
+# fixed high learning rate, one-hot inputs.
 #
-# **Rubric.** 1 point: describes the errors from the printed answers (size right, last digits wrong) and the difference between operators, with a reason. 1 point: two plausible changes, each tied to something observed. They need not be the ones of section 6.
+# **Rubric.** 1 point: describes the errors from the printed answers (size right, last digits wrong) and the difference
+# between operators, with a reason. 1 point: two plausible changes, each tied to something observed. They need not be
+# the ones of section 6.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 6 · A better recipe
 #
-# More of the same helps little: after 5 epochs we measured 16 % of the sums, 13 % of the differences, and next to nothing of the products and quotients.
+# More of the same helps little: after 5 epochs we measured 16 % of the sums, 13 % of the differences, and next to
+# nothing of the products and quotients.
 #
 # The network stays as you wrote it. What changes is what it is given, and how it is trained. Four levers:
 #
@@ -516,9 +609,12 @@ if tp.done("encoder", "decoder", "seq2seq") and "classic" in globals():
 # 3. **An embedding** stands before each GRU: a matrix with 32 numbers for each character, learnt with the rest.
 # 4. **One-cycle learning rate:** it rises quickly to 6e-3, then falls slowly to zero.
 #
-# And smaller ones, which make it quicker: `+` and `−` only; fresh examples in each batch, so that nothing can be learnt by heart; 128 hidden units instead of 256; gradients cut to a norm of 1; an optimizer with a shorter memory (β₂ = 0.98); update gates that start half closed, so that a state is kept longer.
+# And smaller ones, which make it quicker: `+` and `−` only; fresh examples in each batch, so that nothing can be learnt
+# by heart; 128 hidden units instead of 256; gradients cut to a norm of 1; an optimizer with a shorter memory
+# (β₂ = 0.98); update gates that start half closed, so that a state is kept longer.
 #
-# One-hot tensors stay the interface, and your `forward` does not change. A one-hot row times a matrix *is* a row of the matrix, so the embedding can hide inside the attribute `gru`.
+# One-hot tensors stay the interface, and your `forward` does not change. A one-hot row times a matrix *is* a row of the
+# matrix, so the embedding can hide inside the attribute `gru`.
 
 # %% given="better"
 class EmbeddedGRU(nn.GRU):
@@ -541,14 +637,17 @@ def keep_longer(gru):
 
 
 def samples(rng, n, question_backwards=True, answer_backwards=True, training=True):
-    """`n` sums and differences with their answers, two arrays of strings; pairs of operands are never shared by training and test."""
+    """`n` sums and differences with their answers, two arrays of strings.
+
+    Pairs of operands are never shared by training and test.
+    """
     a, symbol, b = draw_split(rng, n, training, operators="+-")
     X, y = expressions(a, symbol, b, invert=question_backwards), answers(a, symbol, b)
     return X, backwards(y) if answer_backwards else y
 
 
 def one_cycle(progress, peak=6e-3, rise=0.08):
-    """Learning rate when the fraction `progress` of the training is over: up for the fraction `rise`, then down to 0."""
+    """Learning rate when the fraction `progress` of training is over: up for the fraction `rise`, then down to 0."""
     if progress < rise:
         return peak * (1 - 0.96 * (1 + math.cos(math.pi * progress / rise)) / 2)
     return peak * (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
@@ -597,9 +696,12 @@ if tp.done("encoder", "decoder", "seq2seq"):
         print(f"exact match on held-out questions with {operator}: {share_right(better, operator):.1%}")
 
 # %% [markdown]
-# 5000 steps, about a minute of one quiet core, bring it to about 99 % of the sums and 98 % of the differences. Three times as many bring it to about 99.9 %. These are questions it has never seen, nor has it seen their two numbers together.
+# 5000 steps, about a minute of one quiet core, bring it to about 99 % of the sums and 98 % of the differences. Three
+# times as many bring it to about 99.9 %. These are questions it has never seen, nor has it seen their two numbers
+# together.
 #
-# Type your own. The last one here has a number of four digits, and it has never seen such a number. What has it learnt, and what not?
+# Type your own. The last one here has a number of four digits, and it has never seen such a number. What has it learnt,
+# and what not?
 
 # %% demo="your-own"
 if tp.done("encoder", "decoder", "seq2seq") and "better" in globals():
@@ -607,12 +709,16 @@ if tp.done("encoder", "decoder", "seq2seq") and "better" in globals():
         print(f"{question} = {better.answer([question[::-1]])[0][::-1]}")
 
 # %% [markdown]
-# And step by step. Choose a model, type an expression, and move through the answer: you see which character goes in, which one comes out, and what else was likely. There is no more to see. All that this decoder knows of the question is the vector it started from.
+# And step by step. Choose a model, type an expression, and move through the answer: you see which character goes in,
+# which one comes out, and what else was likely. There is no more to see. All that this decoder knows of the question is
+# the vector it started from.
 #
 # Three things to look for:
 #
-# - The better recipe is sure of nearly every character. Where it hesitates, it is mostly about a carry. In our run `94+8` was a near thing: after the `2` it gave `0` a probability of 0.62, and `9` one of 0.37.
-# - The classic recipe writes the first digit first. Of that one, and perhaps of the second, it is fairly sure. After them several digits are almost equally likely: it knows *about how much*, and not which number.
+# - The better recipe is sure of nearly every character. Where it hesitates, it is mostly about a carry. In our run
+#   `94+8` was a near thing: after the `2` it gave `0` a probability of 0.62, and `9` one of 0.37.
+# - The classic recipe writes the first digit first. Of that one, and perhaps of the second, it is fairly sure. After
+#   them several digits are almost equally likely: it knows *about how much*, and not which number.
 # - `1234+5` is wrong, and no step hesitates. A probability says how sure a network is, not how right.
 
 # %% demo="explore"
@@ -632,7 +738,8 @@ if tp.done("encoder", "decoder", "seq2seq") and "better" in globals() and "class
 # %% [markdown]
 # ### Which lever was it?
 #
-# Take one lever away and leave the others. Each run has the same number of steps, half of the run above: compare the runs with each other, not with that one. Before you start them: which lever do you think matters most?
+# Take one lever away and leave the others. Each run has the same number of steps, half of the run above: compare the
+# runs with each other, not with that one. Before you start them: which lever do you think matters most?
 
 # %% training="ablation"
 ABLATION_STEPS = 2500
@@ -640,49 +747,84 @@ ABLATION_STEPS = 2500
 if tp.done("encoder", "decoder", "seq2seq"):
     rows = []
     for title, without in {"all levers": {}, "answer written forwards": {"answer_backwards": False},
-                           "question read forwards": {"question_backwards": False}, "no embedding": {"embedding": False}}.items():
+                           "question read forwards": {"question_backwards": False},
+                           "no embedding": {"embedding": False}}.items():
         model, view = train(ABLATION_STEPS, title, **without)
-        rows.append([title, f"{share_right(model, '+'):.1%}", f"{share_right(model, '-'):.1%}", f"{view.mean('loss'):.3f}"])
+        rows.append([title, f"{share_right(model, '+'):.1%}", f"{share_right(model, '-'):.1%}",
+                     f"{view.mean('loss'):.3f}"])
     tp.table(rows, ["recipe", "exact match +", "exact match −", "loss at the end"])
 
 # %% [markdown]
-# With more time, and without the smaller levers, we measured the same on `+`, 60 seconds of a quiet core each: all levers 96 to 99 %, answer written forwards 13 %, question read forwards 2 %, no embedding 19 %. No lever does it alone, and none can be left out.
+# With more time, and without the smaller levers, we measured the same on `+`, 60 seconds of a quiet core each: all
+# levers 96 to 99 %, answer written forwards 13 %, question read forwards 2 %, no embedding 19 %. No lever does it
+# alone, and none can be left out.
 #
 # ## 7 · Questions
 
 # %% [markdown] answer="order" points=3
-# **Question.** The network, the data and the time are the same. Only the order in which the answer is written changes, and exact match goes from almost nothing to almost all. Why? Take `457+568 = 1025` and say what must be known to write the *first* character, in both orders. Then say what reading the question backwards has to do with it.
+# **Question.** The network, the data and the time are the same. Only the order in which the answer is written changes,
+# and exact match goes from almost nothing to almost all. Why? Take `457+568 = 1025` and say what must be known to write
+# the *first* character, in both orders. Then say what reading the question backwards has to do with it.
 #
 # ### BEGIN SOLUTION
-# Written forwards, the first character is `1`, and whether it is there at all depends on all carries: 7+8 carries, so 5+6+1 carries, so 4+5+1 carries. Before it writes anything, the network must have done the whole addition, for all three columns, inside the encoder's vector, and then hold the result. Written backwards, the first character is 5: only the two unit digits count. The next one needs two digits and one carry, which the decoder's state can hold. So each step is a small computation, the same one each time, and the decoder has as many steps as there are digits. The long sum has been cut into short ones; the loss of each is easy to lower, and the first lowers help the next.
+# Written forwards, the first character is `1`, and whether it is there at all depends on all carries: 7+8 carries, so
+# 5+6+1 carries, so 4+5+1 carries. Before it writes anything, the network must have done the whole addition, for all
+# three columns, inside the encoder's vector, and then hold the result. Written backwards, the first character is 5:
+# only the two unit digits count. The next one needs two digits and one carry, which the decoder's state can hold. So
+# each step is a small computation, the same one each time, and the decoder has as many steps as there are digits. The
+# long sum has been cut into short ones; the loss of each is easy to lower, and the first lowers help the next.
 #
-# Reading backwards: the units of both numbers are what is needed first. With the question reversed (`865+754`), each operand is read units first, and the digits of equal place keep a distance that does not depend on what comes after them. Read forwards, the place of a digit is only known once its number has ended.
+# Reading backwards: the units of both numbers are what is needed first. With the question reversed (`865+754`), each
+# operand is read units first, and the digits of equal place keep a distance that does not depend on what comes after
+# them. Read forwards, the place of a digit is only known once its number has ended.
 #
-# **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first, place value known while reading, or shorter distance between what is read and what is written first).
+# **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step
+# needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first,
+# place value known while reading, or shorter distance between what is read and what is written first).
 # ### END SOLUTION
 
 # %% [markdown] answer="why-forcing" points=3
-# **Question.** What is teacher forcing, and why is it used in training? What is particular about it: what does the network never meet in training, and does meet in use? In the table of four measures, explain why the token accuracy differs between the two columns, and why the exact match does not.
+# **Question.** What is teacher forcing, and why is it used in training? What is particular about it: what does the
+# network never meet in training, and does meet in use? In the table of four measures, explain why the token accuracy
+# differs between the two columns, and why the exact match does not.
 #
 # ### BEGIN SOLUTION
-# With teacher forcing the decoder reads the right previous characters instead of its own predictions. All timesteps can be computed in one call, and each of them gets a useful loss from the first step of training on: a wrong first digit does not spoil the rest of the example. Particular: training and use differ. In use the decoder reads its own predictions, mistakes included, and it has never met a wrong prefix in training, so mistakes can pile up (exposure bias). The token accuracy is lower in free running, because after a first wrong character the rest is predicted from a wrong prefix (and compared with the characters of another answer). The exact match is equal, and must be: an answer that is entirely right under teacher forcing has only right arg-maxes, so a free run reads exactly the same characters and writes the same; and the other way round.
+# With teacher forcing the decoder reads the right previous characters instead of its own predictions. All timesteps can
+# be computed in one call, and each of them gets a useful loss from the first step of training on: a wrong first digit
+# does not spoil the rest of the example. Particular: training and use differ. In use the decoder reads its own
+# predictions, mistakes included, and it has never met a wrong prefix in training, so mistakes can pile up (exposure
+# bias). The token accuracy is lower in free running, because after a first wrong character the rest is predicted from a
+# wrong prefix (and compared with the characters of another answer). The exact match is equal, and must be: an answer
+# that is entirely right under teacher forcing has only right arg-maxes, so a free run reads exactly the same characters
+# and writes the same; and the other way round.
 #
-# **Rubric.** 1 point: definition, with a reason (one call, or stable and fast learning). 1 point: the gap between training and use. 1 point: token accuracy falls with a wrong prefix, exact match is equal because a right answer has the same prefixes in both modes.
+# **Rubric.** 1 point: definition, with a reason (one call, or stable and fast learning). 1 point: the gap between
+# training and use. 1 point: token accuracy falls with a wrong prefix, exact match is equal because a right answer has
+# the same prefixes in both modes.
 # ### END SOLUTION
 
 # %% [markdown] answer="step-by-step" points=3
-# **Question.** Describe step by step how the trained model answers `94+8`, from the string to the string. Give the shape of each tensor (T = 7 timesteps for the question, H = 128), and say which vector passes from the encoder to the decoder.
+# **Question.** Describe step by step how the trained model answers `94+8`, from the string to the string. Give the
+# shape of each tensor (T = 7 timesteps for the question, H = 128), and say which vector passes from the encoder to the
+# decoder.
 #
 # ### BEGIN SOLUTION
-# `94+8` is reversed, `8+49`, and becomes one-hot rows, padded with zero rows: `encoder_input` (7, 1, 12) (with + and − only, the alphabet has 12 characters). The encoder's GRU starts from zeros and gives `henc_ts` (7, 1, 128) and `henc_final` (1, 1, 128). Only `henc_final` passes to the decoder, as its first hidden state. The decoder reads `GO`, one-hot, (1, 1, V); the GRU gives a new hidden state (1, 1, 128); linear layer and log-softmax give (1, 1, V). The arg-max is `2`. Its one-hot row and the new state go into the next step: `0`, then `1`, then `EOS`, which ends it. `201` is turned around: `102`.
+# `94+8` is reversed, `8+49`, and becomes one-hot rows, padded with zero rows: `encoder_input` (7, 1, 12) (with + and −
+# only, the alphabet has 12 characters). The encoder's GRU starts from zeros and gives `henc_ts` (7, 1, 128) and
+# `henc_final` (1, 1, 128). Only `henc_final` passes to the decoder, as its first hidden state. The decoder reads `GO`,
+# one-hot, (1, 1, V); the GRU gives a new hidden state (1, 1, 128); linear layer and log-softmax give (1, 1, V). The
+# arg-max is `2`. Its one-hot row and the new state go into the next step: `0`, then `1`, then `EOS`, which ends it.
+# `201` is turned around: `102`.
 #
-# **Rubric.** 1 point: from string to `henc_final`, shapes right. 1 point: the loop: GO, arg-max, fed back, hidden state carried, stop at EOS. 1 point: names `henc_final`, (1, 1, 128), as the only thing that passes.
+# **Rubric.** 1 point: from string to `henc_final`, shapes right. 1 point: the loop: GO, arg-max, fed back, hidden state
+# carried, stop at EOS. 1 point: names `henc_final`, (1, 1, 128), as the only thing that passes.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## What you have now
 #
-# An encoder–decoder that you wrote, and that calculates. All it knows of the question goes through one vector of 128 numbers. In TP 4 the decoder may look back at every character of the question while it writes: that is **attention**.
+# An encoder–decoder that you wrote, and that calculates. All it knows of the question goes through one vector of 128
+# numbers. In TP 4 the decoder may look back at every character of the question while it writes: that is **attention**.
 
 # %% demo="progress"
 tp.progress()

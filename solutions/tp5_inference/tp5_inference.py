@@ -1,8 +1,9 @@
 # %% [markdown]
 # # TP 5 · Training is not inference
 #
-# A trained network does not answer anything yet. In training, somebody hands it the right answer: at every step it reads the character before the one that it has to say.
-# When it is used, there is no right answer. It must live on what it said itself. These are two different programs around the same weights.
+# A trained network does not answer anything yet. In training, somebody hands it the right answer: at every step it
+# reads the character before the one that it has to say. When it is used, there is no right answer. It must live on what
+# it said itself. These are two different programs around the same weights.
 #
 # **After this session you can**
 # - carry both states of an LSTM, $h$ and $c$, from an encoder to a decoder;
@@ -42,12 +43,13 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 # %% [markdown]
 # ## 1 · The task, and the letters we use
 #
-# The task is that of TP 3: `581+495` goes in, `1076` comes out, character by character. We keep `+` and `-`, and numbers of at most three digits.
-# Two habits of TP 3 stay: the question is written backwards, and so is the answer. The network says `6701`, units first, as you do on paper.
+# The task is that of TP 3: `581+495` goes in, `1076` comes out, character by character. We keep `+` and `-`, and
+# numbers of at most three digits. Two habits of TP 3 stay: the question is written backwards, and so is the answer. The
+# network says `6701`, units first, as you do on paper.
 #
-# Characters are integers here, not one-hot vectors: an `nn.Embedding` turns an integer into a learned vector.
-# Time stands first in every tensor, then the batch. We write S for the steps of the question, T for the steps of the answer, B for the batch,
-# V for the size of an alphabet, D for the embedding, H for the hidden vectors.
+# Characters are integers here, not one-hot vectors: an `nn.Embedding` turns an integer into a learned vector. Time
+# stands first in every tensor, then the batch. We write S for the steps of the question, T for the steps of the answer,
+# B for the batch, V for the size of an alphabet, D for the embedding, H for the hidden vectors.
 
 # %% given="data"
 GO = arithmetic.DECODER_ALPHABET.index(arithmetic.GO)
@@ -98,28 +100,37 @@ print("encoder_tokens", tuple(encoder_tokens.shape), "· target_tokens", tuple(t
 #
 # A GRU carries one vector from step to step. An LSTM carries two:
 # - the **hidden state** $h_t$: what it shows to the outside, at every step;
-# - the **cell state** $c_t$: what it keeps to itself. Gates decide what is erased from it, what is added, and what of it is shown.
+# - the **cell state** $c_t$: what it keeps to itself. Gates decide what is erased from it, what is added, and what of
+#   it is shown.
 #
 # Both together are the memory. Whoever hands over only one of them hands over half of it.
 # `nn.LSTM` therefore returns `output, (h, c)`: all hidden states, then the last of each kind.
 #
 # ### Exercise 1 · The encoder
 #
-# **Write** `forward`: embed the tokens, run the LSTM from a state of zeros, and return every hidden state and the last two states.
+# **Write** `forward`: embed the tokens, run the LSTM from a state of zeros, and return every hidden state and the last
+# two states.
 #
 # - in: `encoder_tokens`, integers of shape (S, B)
 # - out: `henc_ts` of shape (S, B, H), and `encoder_states`, a tuple `(h, c)` of two tensors of shape (1, B, H)
 #
-# *Tiny example.* For two questions of seven characters and `latent_dim=4`, `henc_ts` is (7, 2, 4), and `h` and `c` are (1, 2, 4) each.
-# `h[0]` is the same as `henc_ts[-1]`. Nothing else in the output is equal to `c`.
+# *Tiny example.* For two questions of seven characters and `latent_dim=4`, `henc_ts` is (7, 2, 4), and `h` and `c` are
+# (1, 2, 4) each. `h[0]` is the same as `henc_ts[-1]`. Nothing else in the output is equal to `c`.
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
-# <details><summary>Hint 1 · the idea</summary> An LSTM that is given no state starts from zeros. It already returns everything you need; hand both states on. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# An LSTM that is given no state starts from zeros. It already returns everything you need; hand both states on.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> (S, B) → embedding → (S, B, D) → LSTM → (S, B, H) and a tuple. Time first is what <code>nn.LSTM</code> expects by default. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (S, B) → embedding → (S, B, D) → LSTM → (S, B, H) and a tuple. Time first is what <code>nn.LSTM</code> expects by
+# default.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> What <code>self.lstm(…)</code> returns is a pair; its second part is a pair again. </details>
+# <details><summary>Hint 3 · the line</summary>
+# What <code>self.lstm(…)</code> returns is a pair; its second part is a pair again.
+# </details>
 
 # %% exercise="encoder"
 class EncoderLSTM(nn.Module):
@@ -140,30 +151,39 @@ class EncoderLSTM(nn.Module):
 
 # %% check="encoder" points=2
 tp.check("encoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "encoder"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### Exercise 2 · The decoder
 #
-# The decoder starts from `encoder_states` and reads characters. At every step it says what it thinks of each possible next character.
-# It has to work for a whole answer at once (T steps, in training) and for a single character (T = 1, when it is used). One code path does both.
+# The decoder starts from `encoder_states` and reads characters. At every step it says what it thinks of each possible
+# next character. It has to work for a whole answer at once (T steps, in training) and for a single character (T = 1,
+# when it is used). One code path does both.
 #
-# - in: `decoder_tokens` (T, B), and `states`, a tuple `(h, c)`, each (1, B, H). `henc_ts` is not used here; a decoder with attention will need it in section 8
+# - in: `decoder_tokens` (T, B), and `states`, a tuple `(h, c)`, each (1, B, H). `henc_ts` is not used here; a decoder
+#   with attention will need it in section 8
 # - out: `logits` (T, B, V), and the new `states`, again a tuple
 #
-# Return **logits**: plain scores, before any softmax. Training wants them so (`F.cross_entropy` applies the log-softmax itself), and later we want to choose what to do with them.
+# Return **logits**: plain scores, before any softmax. Training wants them so (`F.cross_entropy` applies the log-softmax
+# itself), and later we want to choose what to do with them.
 #
-# *Tiny example.* Reading three characters at once, or one after another with the state handed on each time, must give the same three rows of logits.
+# *Tiny example.* Reading three characters at once, or one after another with the state handed on each time, must give
+# the same three rows of logits.
 #
 # *Minutes* 10 · *Difficulty* ●○○○
 #
-# <details><summary>Hint 1 · the idea</summary> The same as the encoder, but the LSTM is told where to start, and every hidden state goes through <code>dense_final</code>. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# The same as the encoder, but the LSTM is told where to start, and every hidden state goes through
+# <code>dense_final</code>.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> (T, B) → (T, B, D) → (T, B, H) → (T, B, V). A linear layer acts on the last axis and leaves the others alone. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (T, B) → (T, B, D) → (T, B, H) → (T, B, V). A linear layer acts on the last axis and leaves the others alone.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>nn.LSTM</code> takes the start as a second argument, and it wants the whole tuple. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>nn.LSTM</code> takes the start as a second argument, and it wants the whole tuple.
+# </details>
 
 # %% exercise="decoder"
 class DecoderLSTM(nn.Module):
@@ -185,13 +205,12 @@ class DecoderLSTM(nn.Module):
 
 # %% check="decoder" points=3
 tp.check("decoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "decoder"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# The two live in one object, which also knows the marks `GO` and `EOS` and how long an answer may get.
-# From here on, every function that you write takes such a `model`, and uses `model.encoder`, `model.decoder`, `model.GO`, `model.EOS`, `model.max_length`.
+# The two live in one object, which also knows the marks `GO` and `EOS` and how long an answer may get. From here on,
+# every function that you write takes such a `model`, and uses `model.encoder`, `model.decoder`, `model.GO`,
+# `model.EOS`, `model.max_length`.
 
 # %% given="model"
 class Seq2seq(nn.Module):
@@ -214,9 +233,13 @@ class Seq2seq(nn.Module):
 # %% [markdown]
 # ## 3 · The training pass
 #
-# ![The training pass with LSTMs. Encoder cells read 9, 4, +, 8 and hand on two states each, h and c. The last pair starts the decoder, whose cells read =, 1, 0, 2 from the true answer. Each decoder state goes through a softmax layer and is compared with the target 1, 0, 2, EOS.](figures/lstm_training_pass.svg)
+# ![The training pass with LSTMs. Encoder cells read 9, 4, +, 8 and hand on two states each, h and c. The last pair
+# starts the decoder, whose cells read =, 1, 0, 2 from the true answer. Each decoder state goes through a softmax layer
+# and is compared with the target 1, 0, 2, EOS.](figures/lstm_training_pass.svg)
 #
-# (The pictures of this TP show question and answer in the usual order, which is easier to read, characters as one-hot rows, and the softmax as a layer of its own. In our code, characters are integers, and the softmax is a part of the loss.)
+# (The pictures of this TP show question and answer in the usual order, which is easier to read, characters as one-hot
+# rows, and the softmax as a layer of its own. In our code, characters are integers, and the softmax is a part of the
+# loss.)
 #
 # In training the decoder is **forced by a teacher**: whatever it would have said, it reads the right character next.
 # So all T steps are known in advance, and one call does them all.
@@ -228,8 +251,8 @@ class Seq2seq(nn.Module):
 # | `94+8`: decoder reads | GO | `2` | `0` | `1` | EOS |
 # | decoder should say | `2` | `0` | `1` | EOS | EOS |
 #
-# What it should say is `target_tokens`. What it reads is the same, moved by one step, with GO in front.
-# After the end, the target is EOS again and again: the network learns to stay silent. (TP 6 masks this padding instead.)
+# What it should say is `target_tokens`. What it reads is the same, moved by one step, with GO in front. After the end,
+# the target is EOS again and again: the network learns to stay silent. (TP 6 masks this padding instead.)
 #
 # ### Exercise 3 · The training pass
 #
@@ -244,11 +267,19 @@ class Seq2seq(nn.Module):
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> What is read at step t is what should have been said at step t − 1. The last target is never read. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# What is read at step t is what should have been said at step t − 1. The last target is never read.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> GO needs the shape (1, B); it replaces the row that moves out at the end. <code>F.cross_entropy</code> wants (N, V) and (N,): merge time and batch, in both. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# GO needs the shape (1, B); it replaces the row that moves out at the end. <code>F.cross_entropy</code> wants (N, V)
+# and (N,): merge time and batch, in both.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>torch.cat</code> along time of a row of GO and of all targets but the last; <code>flatten(0, 1)</code> merges the first two axes. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.cat</code> along time of a row of GO and of all targets but the last; <code>flatten(0, 1)</code> merges
+# the first two axes.
+# </details>
 
 # %% exercise="training-pass"
 def training_pass(model, encoder_tokens, target_tokens):
@@ -268,18 +299,17 @@ def training_pass(model, encoder_tokens, target_tokens):
 
 # %% check="training-pass" points=4
 tp.check("training-pass")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "training-pass"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# Now train. What makes it fast you know from TP 3: an embedding instead of one-hot vectors, question and answer both written backwards,
-# small batches of questions never seen before, an optimizer with a short memory, and a learning rate that first climbs and then falls (*one cycle*).
-# One thing belongs to the LSTM: its forget gate starts open (see `Seq2seq`). It takes about a minute on a quiet core.
+# Now train. What makes it fast you know from TP 3: an embedding instead of one-hot vectors, question and answer both
+# written backwards, small batches of questions never seen before, an optimizer with a short memory, and a learning rate
+# that first climbs and then falls (*one cycle*). One thing belongs to the LSTM: its forget gate starts open (see
+# `Seq2seq`). It takes about a minute on a quiet core.
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
-    """The learning rate at `progress` (0 … 1) of a training: up to `peak` for the part `rise`, then slowly down to zero."""
+    """The learning rate at `progress` (0 … 1) of a training: up to `peak` for the part `rise`, then slowly to 0."""
     if progress < rise:
         return peak * (0.04 + 0.96 * math.sin(math.pi / 2 * progress / rise) ** 2)
     return peak * math.cos(math.pi / 2 * (progress - rise) / (1 - rise)) ** 2
@@ -318,55 +348,80 @@ if tp.done("encoder", "decoder", "training-pass"):
     view.plot()
 
 # %% [markdown]
-# The loss is small. Does the network answer correctly? We cannot tell yet: so far it has only ever been shown the right answer, one character late.
+# The loss is small. Does the network answer correctly? We cannot tell yet: so far it has only ever been shown the right
+# answer, one character late.
 
 # %% [markdown] answer="teacher-forcing" points=2
-# **Question 1.** What is teacher forcing? What does it make easier, and which special property does it give to the training pass?
+# **Question 1.** What is teacher forcing? What does it make easier, and which special property does it give to the
+# training pass?
 #
 # ### BEGIN SOLUTION
-# In training, the decoder reads the right previous character at each step, not the one it would have said itself. A mistake at one step does not spoil the next ones, so every step
-# gets a useful gradient from the first epoch on, and the loss falls fast. And since all inputs are known in advance, the whole answer is one call of the decoder: no arg-max between two steps.
-# The price: the network never meets its own mistakes.
+# In training, the decoder reads the right previous character at each step, not the one it would have said itself. A
+# mistake at one step does not spoil the next ones, so every step gets a useful gradient from the first epoch on, and
+# the loss falls fast. And since all inputs are known in advance, the whole answer is one call of the decoder: no
+# arg-max between two steps. The price: the network never meets its own mistakes.
 #
-# **Rubric.** 1 point: the decoder's input is the right answer, one step late, instead of its own output, and why that helps. 1 point: all inputs are known beforehand (one call for all steps), *or* the network never sees its own mistakes (the gap to inference).
+# **Rubric.** 1 point: the decoder's input is the right answer, one step late, instead of its own output, and why that
+# helps. 1 point: all inputs are known beforehand (one call for all steps), *or* the network never sees its own mistakes
+# (the gap to inference).
 # ### END SOLUTION
 
 # %% [markdown] answer="the-couple" points=2
-# **Question 2.** Follow the question `94+8` through encoder and decoder, step by step, in *training*. Say what each of them reads, what it hands over, with which shapes, and what is compared with what.
+# **Question 2.** Follow the question `94+8` through encoder and decoder, step by step, in *training*. Say what each of
+# them reads, what it hands over, with which shapes, and what is compared with what.
 #
 # ### BEGIN SOLUTION
-# The encoder reads `8`, `+`, `4`, `9` and then padding, seven steps in all, from a state of zeros; at each step it updates (h, c). It hands over its last states, each (1, 1, 128). The decoder starts from them and reads GO, `2`, `0`, `1`, EOS;
-# at each of the five steps, h goes through `dense_final` and becomes 14 logits. Row t is compared, by cross-entropy, with the next right character: `2`, `0`, `1`, EOS, EOS. The mean of the five is the loss; the gradient flows back through the decoder and, by (h, c), into the encoder.
+# The encoder reads `8`, `+`, `4`, `9` and then padding, seven steps in all, from a state of zeros; at each step it
+# updates (h, c). It hands over its last states, each (1, 1, 128). The decoder starts from them and reads GO, `2`, `0`,
+# `1`, EOS; at each of the five steps, h goes through `dense_final` and becomes 14 logits. Row t is compared, by
+# cross-entropy, with the next right character: `2`, `0`, `1`, EOS, EOS. The mean of the five is the loss; the gradient
+# flows back through the decoder and, by (h, c), into the encoder.
 #
-# **Rubric.** 1 point: the encoder's whole result is the pair (h, c), and the decoder starts from it. 1 point: the decoder reads GO and the answer, and its outputs are compared with the answer moved by one step.
+# **Rubric.** 1 point: the encoder's whole result is the pair (h, c), and the decoder starts from it. 1 point: the
+# decoder reads GO and the answer, and its outputs are compared with the answer moved by one step.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 4 · Inference is another program
 #
-# ![Two programs for inference. The encoder model is called once: the sequence goes in, the states h and c come out. The decoder step model is called in a loop: one token and (h, c) go in, a distribution over the next token and the new (h, c) come out. The best token and the new states are the input of the next step, until EOS or the maximum length.](figures/inference_step.svg)
+# ![Two programs for inference. The encoder model is called once: the sequence goes in, the states h and c come out. The
+# decoder step model is called in a loop: one token and (h, c) go in, a distribution over the next token and the new
+# (h, c) come out. The best token and the new states are the input of the next step, until EOS or the maximum
+# length.](figures/inference_step.svg)
 #
-# When the model is used, the second character to be read is known only after the first one was said. So there is a loop, and the loop needs two small programs:
-# one that reads the question **once**, and one that makes **one** step of the decoder. They hold no weights of their own. They call the trained modules.
+# When the model is used, the second character to be read is known only after the first one was said. So there is a
+# loop, and the loop needs two small programs: one that reads the question **once**, and one that makes **one** step of
+# the decoder. They hold no weights of their own. They call the trained modules.
 #
 # ### Exercise 4 · Two inference programs
 #
 # **Write** `encode` and `decoder_step`.
 #
-# - `encode`: `encoder_tokens` (S, B) → `henc_ts` (S, B, H) and `encoder_states`. `henc_ts` is kept for the whole answer: a decoder with attention looks at it at every step.
-# - `decoder_step`: `tokens` (B,), **one** per sequence; `states`; `henc_ts` → `log_probabilities` (B, V) and the new `states`
+# - `encode`: `encoder_tokens` (S, B) → `henc_ts` (S, B, H) and `encoder_states`. `henc_ts` is kept for the whole
+#   answer: a decoder with attention looks at it at every step.
+# - `decoder_step`: `tokens` (B,), **one** per sequence; `states`; `henc_ts` → `log_probabilities` (B, V) and the new
+#   `states`
 #
-# Log-probabilities are what the search of section 7 adds up. For each sequence, `exp` of its row sums to 1. Nothing here is trained: no gradient may be kept, which saves memory and time.
+# Log-probabilities are what the search of section 7 adds up. For each sequence, `exp` of its row sums to 1. Nothing
+# here is trained: no gradient may be kept, which saves memory and time.
 #
 # *Tiny example.* Logits 0, 0 and 0 become −1.0986 three times: log(1/3).
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> The decoder wants a time axis. One step is an answer of length 1: add the axis, call, and take it off again. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# The decoder wants a time axis. One step is an answer of length 1: add the axis, call, and take it off again.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> (B,) → (1, B) → decoder → (1, B, V) → (B, V). Take row 0. <code>squeeze()</code> without an axis also removes the batch when B = 1. The log-softmax runs over V, the last axis. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (B,) → (1, B) → decoder → (1, B, V) → (B, V). Take row 0. <code>squeeze()</code> without an axis also removes the
+# batch when B = 1. The log-softmax runs over V, the last axis.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>@torch.no_grad()</code> above a function, <code>tokens[None]</code> for a new first axis, <code>logits[0].log_softmax(…)</code> for the result. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>@torch.no_grad()</code> above a function, <code>tokens[None]</code> for a new first axis,
+# <code>logits[0].log_softmax(…)</code> for the result.
+# </details>
 
 # %% exercise="inference-programs"
 def encode(model, encoder_tokens):
@@ -389,19 +444,18 @@ def decoder_step(model, tokens, states, henc_ts):
 
 # %% check="inference-programs" points=4
 tp.check("inference-programs")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "inference-programs"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### Exercise 5 · Decode a sequence, or a whole batch of them
 #
-# **Write** `decode_sequence`. Start from GO; at each step take the most probable character (*greedy decoding*) and feed it back.
-# Sequences of a batch end at different steps. One that has ended is **kept still**: from then on it says EOS, whatever the network would have said.
-# Stop as soon as every sequence has ended, or after `model.max_length` steps.
+# **Write** `decode_sequence`. Start from GO; at each step take the most probable character (*greedy decoding*) and feed
+# it back. Sequences of a batch end at different steps. One that has ended is **kept still**: from then on it says EOS,
+# whatever the network would have said. Stop as soon as every sequence has ended, or after `model.max_length` steps.
 #
 # - in: a `model`, `encoder_tokens` (S, B)
-# - out: `tokens` (T, B), integers, with T the number of steps that were made. The EOS of a sequence is part of it; GO is not
+# - out: `tokens` (T, B), integers, with T the number of steps that were made. The EOS of a sequence is part of it; GO
+#   is not
 #
 # *Tiny example.* With EOS = 0, three sequences, and the last of them the longest:
 #
@@ -416,11 +470,20 @@ tp.check("inference-programs")
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> A loop over steps that carries three things: the last tokens, the states, and who has finished. The question is encoded before the loop, never in it. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# A loop over steps that carries three things: the last tokens, the states, and who has finished. The question is
+# encoded before the loop, never in it.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Tokens are (B,) at each step, and so is <code>finished</code>, a tensor of booleans. Stack the tokens of all steps along a new first axis. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Tokens are (B,) at each step, and so is <code>finished</code>, a tensor of booleans. Stack the tokens of all steps
+# along a new first axis.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>tokens.masked_fill(finished, model.EOS)</code> keeps the finished ones still. <code>finished</code> can only grow: combine it with <code>tokens == model.EOS</code> by <code>|</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>tokens.masked_fill(finished, model.EOS)</code> keeps the finished ones still. <code>finished</code> can only
+# grow: combine it with <code>tokens == model.EOS</code> by <code>|</code>.
+# </details>
 
 # %% exercise="decode-sequence"
 def decode_sequence(model, encoder_tokens):
@@ -441,13 +504,11 @@ def decode_sequence(model, encoder_tokens):
 
 # %% check="decode-sequence" points=5
 tp.check("decode-sequence")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "decode-sequence"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# An older version of this course showed 375 000 questions to a network of 64 units, and printed what it had learnt. All its answers were wrong; it said that 581+495 is 1041.
-# Yours has seen 352 000. Let us ask it.
+# An older version of this course showed 375 000 questions to a network of 64 units, and printed what it had learnt. All
+# its answers were wrong; it said that 581+495 is 1041. Yours has seen 352 000. Let us ask it.
 
 # %% given="exact-match"
 def padded(tokens, T):
@@ -477,24 +538,33 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     tp.table(rows, ["2000 questions never trained on", "right, +", "right, -"])
 
 # %% [markdown]
-# Most answers are right, where the original had none. Subtraction is the harder one: before the first character can be said, the network has to know which number is larger.
-# One could go on training, and it would get better. But for the rest of this TP a network that still makes mistakes is the more instructive one: we keep `unfinished`, a copy made after 70 % of the training.
+# Most answers are right, where the original had none. Subtraction is the harder one: before the first character can be
+# said, the network has to know which number is larger. One could go on training, and it would get better. But for the
+# rest of this TP a network that still makes mistakes is the more instructive one: we keep `unfinished`, a copy made
+# after 70 % of the training.
 
 # %% [markdown] answer="two-programs" points=2
-# **Question 3.** The training pass and `decode_sequence` use the same weights. Why are they two implementations? Could training use `decode_sequence`? Could inference use `training_pass`?
+# **Question 3.** The training pass and `decode_sequence` use the same weights. Why are they two implementations? Could
+# training use `decode_sequence`? Could inference use `training_pass`?
 #
 # ### BEGIN SOLUTION
-# What the decoder reads is known in advance in training (the right answer), and it is not at inference: the next input is the last output. So training is one call over all T steps, and inference a loop of single steps, with states carried by hand and an end that the network itself decides (EOS).
-# `training_pass` cannot be used for inference, because it needs the answer. `decode_sequence` cannot train: the arg-max has no gradient, it runs without gradient, its length depends on the output, and it would be slow.
+# What the decoder reads is known in advance in training (the right answer), and it is not at inference: the next input
+# is the last output. So training is one call over all T steps, and inference a loop of single steps, with states
+# carried by hand and an end that the network itself decides (EOS). `training_pass` cannot be used for inference,
+# because it needs the answer. `decode_sequence` cannot train: the arg-max has no gradient, it runs without gradient,
+# its length depends on the output, and it would be slow.
 #
-# **Rubric.** 1 point: the inputs are known beforehand in one case only; hence one call against a loop with carried states. 1 point: one sound reason for each direction (needs the answer; arg-max has no gradient / lengths differ / slow).
+# **Rubric.** 1 point: the inputs are known beforehand in one case only; hence one call against a loop with carried
+# states. 1 point: one sound reason for each direction (needs the answer; arg-max has no gradient / lengths differ /
+# slow).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 5 · What training never showed
 #
-# In training, everything the decoder reads is right. At inference it reads what it said. After its first wrong character it stands where it has never been.
-# The gap between the two is called **exposure bias**. It can be measured: decode once with the teacher and once without, and compare the accuracy at each step.
+# In training, everything the decoder reads is right. At inference it reads what it said. After its first wrong
+# character it stands where it has never been. The gap between the two is called **exposure bias**. It can be measured:
+# decode once with the teacher and once without, and compare the accuracy at each step.
 #
 # ### Exercise 6 · Accuracy, step by step
 #
@@ -503,7 +573,8 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # - in: `predicted_tokens` and `target_tokens`, integers, both (T, B); `EOS`
 # - out: floats, (T,): at each step, the share of right characters **among the sequences that are still running**
 #
-# A sequence runs up to and including the EOS of its *target*. What comes after is padding: saying EOS there is no achievement, and it must not count.
+# A sequence runs up to and including the EOS of its *target*. What comes after is padding: saying EOS there is no
+# achievement, and it must not count.
 #
 # *Tiny example.* EOS = 0, two sequences. At step 2 only the first one is still running.
 #
@@ -515,15 +586,24 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Two tables of booleans: where the characters agree, and where the sequence is still running. Divide two sums. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Two tables of booleans: where the characters agree, and where the sequence is still running. Divide two sums.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Both tables are (T, B). The batch is summed away, time stays. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Both tables are (T, B). The batch is summed away, time stays.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>(target_tokens == EOS).cumsum(dim=0)</code> counts the ends seen so far. It is 0 before the EOS, 1 at it, more after it. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>(target_tokens == EOS).cumsum(dim=0)</code> counts the ends seen so far. It is 0 before the EOS, 1 at it, more
+# after it.
+# </details>
 
 # %% exercise="accuracy-by-step"
 def accuracy_by_step(predicted_tokens, target_tokens, EOS):
-    """`predicted_tokens`, `target_tokens` (T, B) → (T,): the share of right tokens among the sequences still running."""
+    """`predicted_tokens`, `target_tokens` (T, B) → (T,): the share of right tokens
+    among the sequences still running.
+    """
     # TODO: which sequences are still running at each step, and how many of those are right?
     ### BEGIN SOLUTION
     running = (target_tokens == EOS).cumsum(dim=0) <= 1
@@ -533,9 +613,6 @@ def accuracy_by_step(predicted_tokens, target_tokens, EOS):
 
 # %% check="accuracy-by-step" points=3
 tp.check("accuracy-by-step")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "accuracy-by-step"
-### END HIDDEN TESTS
 
 # %% demo="exposure-bias"
 if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence", "accuracy-by-step"):
@@ -550,11 +627,14 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     tp.table(rows, ["model", "decoder", *(f"step {t}" for t in range(len(target_tokens))), "all steps right"])
 
 # %% [markdown]
-# Read the two lines of one model together. At step 0 they are equal: both read GO. Later, the teacher corrects the past of the first line, and nobody corrects that of the second.
-# But look at the last column too. The whole answer is right with the teacher exactly as often as without: as long as nothing has gone wrong, the two programs read the same characters.
-# So the gap shows in the accuracy per character, and a per-character accuracy measured with the teacher is **too optimistic** about what follows a mistake.
+# Read the two lines of one model together. At step 0 they are equal: both read GO. Later, the teacher corrects the past
+# of the first line, and nobody corrects that of the second. But look at the last column too. The whole answer is right
+# with the teacher exactly as often as without: as long as nothing has gone wrong, the two programs read the same
+# characters. So the gap shows in the accuracy per character, and a per-character accuracy measured with the teacher is
+# **too optimistic** about what follows a mistake.
 #
-# How much does one mistake cost? We can make one on purpose. The decoder is forced with the right answer, but for one digit, which is replaced by the next one (3 by 4, 9 by 0).
+# How much does one mistake cost? We can make one on purpose. The decoder is forced with the right answer, but for one
+# digit, which is replaced by the next one (3 by 4, 9 by 0).
 
 # %% demo="a-slip"
 if tp.done("encoder", "decoder", "training-pass", "accuracy-by-step"):
@@ -578,36 +658,47 @@ if tp.done("encoder", "decoder", "training-pass", "accuracy-by-step"):
     tp.table(rows, ["model", "slip", *(f"step {t}" for t in range(len(target_tokens)))])
 
 # %% [markdown]
-# The steps before the slip do not change, of course. The step right after it does: the network uses the digit it has just read to know whether there is something to carry.
-# In a sentence of forty words, or a song, such slips add up.
+# The steps before the slip do not change, of course. The step right after it does: the network uses the digit it has
+# just read to know whether there is something to carry. In a sentence of forty words, or a song, such slips add up.
 
 # %% [markdown]
 # ## 6 · Scheduled sampling: train with some of your own mistakes
 #
-# If the network never meets its own output in training, let it. At each step, a coin decides what the decoder reads: the right character, or the one that it has just said.
-# At the start of a training the coins should favour the teacher, later they may favour the network. This is *scheduled sampling* (Bengio and others, 2015).
+# If the network never meets its own output in training, let it. At each step, a coin decides what the decoder reads:
+# the right character, or the one that it has just said. At the start of a training the coins should favour the teacher,
+# later they may favour the network. This is *scheduled sampling* (Bengio and others, 2015).
 #
 # ### Exercise 7 · A training pass with coins
 #
-# **Write** `scheduled_sampling_pass`. The coins are an **input**: your function draws nothing at random, so that the same coins give the same result.
+# **Write** `scheduled_sampling_pass`. The coins are an **input**: your function draws nothing at random, so that the
+# same coins give the same result.
 #
 # - in: a `model`, `encoder_tokens` (S, B), `target_tokens` (T, B), `coins`, booleans of shape (T, B)
 # - out: `logits` (T, B, V), with their gradient
 #
-# Step 0 reads GO. At each later step t, sequence b reads the right character `target_tokens[t - 1, b]` if `coins[t, b]` is true, else the most probable character of its own logits of step t − 1.
-# Row 0 of the coins is not used.
+# Step 0 reads GO. At each later step t, sequence b reads the right character `target_tokens[t - 1, b]` if `coins[t, b]`
+# is true, else the most probable character of its own logits of step t − 1. Row 0 of the coins is not used.
 #
-# *Tiny example.* The target is 4, 5, 6, the coins are false, true, false; the network says 4, 8, 1. Then it reads GO, 4, 8: at step 1 the coin is true, so it reads the teacher's 4; at step 2 the coin is false, so it reads its own 8.
+# *Tiny example.* The target is 4, 5, 6, the coins are false, true, false; the network says 4, 8, 1. Then it reads GO,
+# 4, 8: at step 1 the coin is true, so it reads the teacher's 4; at step 2 the coin is false, so it reads its own 8.
 #
 # With all coins true, the logits are those of `training_pass`.
 #
 # *Minutes* 15 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> What is read depends on what was said, so one call is not enough: loop over the steps, as at inference. But this is training, so call <code>model.decoder</code> itself, and keep the gradient. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# What is read depends on what was said, so one call is not enough: loop over the steps, as at inference. But this is
+# training, so call <code>model.decoder</code> itself, and keep the gradient.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> At each step: tokens (B,) → (1, B) → logits (1, B, V). Each sequence has a coin of its own: choose element by element. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# At each step: tokens (B,) → (1, B) → logits (1, B, V). Each sequence has a coin of its own: choose element by element.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>torch.where(coins[t], …, …)</code> chooses between two tensors of shape (B,). <code>torch.cat</code> joins the logits of all steps along time. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.where(coins[t], …, …)</code> chooses between two tensors of shape (B,). <code>torch.cat</code> joins the
+# logits of all steps along time.
+# </details>
 
 # %% exercise="scheduled-sampling"
 def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
@@ -630,22 +721,21 @@ def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
 
 # %% check="scheduled-sampling" points=5
 tp.check("scheduled-sampling")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "scheduled-sampling"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# Is it worth it here? Two copies of `unfinished` go on learning for 600 steps, one with the teacher only, one with three coins in four for the teacher.
-# (A step with coins is also slower, because the decoder is called T times.)
+# Is it worth it here? Two copies of `unfinished` go on learning for 600 steps, one with the teacher only, one with
+# three coins in four for the teacher. (A step with coins is also slower, because the decoder is called T times.)
 
 # %% training="train-sampled"
-if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence", "accuracy-by-step", "scheduled-sampling"):
+if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence",
+           "accuracy-by-step", "scheduled-sampling"):
     def sampled_loss(model, encoder_tokens, target_tokens):
         coins = torch.rand(target_tokens.shape, device=device) < 0.75
         logits = scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins)
         return F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)
 
-    contenders = {"unfinished": unfinished, "+ teacher forcing": copy.deepcopy(unfinished), "+ scheduled sampling": copy.deepcopy(unfinished)}
+    contenders = {"unfinished": unfinished, "+ teacher forcing": copy.deepcopy(unfinished),
+                  "+ scheduled sampling": copy.deepcopy(unfinished)}
     train(contenders["+ teacher forcing"], steps=600, title="on with the teacher", peak=2e-3, seed=1)
     train(contenders["+ scheduled sampling"], steps=600, title="on with coins", loss_of=sampled_loss, peak=2e-3, seed=1)
     rows = []
@@ -657,48 +747,68 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     tp.table(rows, ["model", "whole answer right, on its own", "step 1 right, after a slip at step 0"])
 
 # %% [markdown]
-# Compare the last two rows. Most likely there is next to no difference between the two ways of going on, in either column. Why?
-# At this stage, the network's own character is right about nineteen times in twenty. With three coins in four for the teacher, it reads something wrong in about one step of a hundred: there is hardly a mistake to learn from.
-# And the slips of our test are not the mistakes that it makes by itself.
+# Compare the last two rows. Most likely there is next to no difference between the two ways of going on, in either
+# column. Why? At this stage, the network's own character is right about nineteen times in twenty. With three coins in
+# four for the teacher, it reads something wrong in about one step of a hundred: there is hardly a mistake to learn
+# from. And the slips of our test are not the mistakes that it makes by itself.
 #
-# Scheduled sampling pays where a network is often wrong on the way, and where a partly right answer is worth something: translation, speech.
-# There is also a catch: after a slip, the loss still asks for the original next character, even where another one would now be the better continuation.
+# Scheduled sampling pays where a network is often wrong on the way, and where a partly right answer is worth something:
+# translation, speech. There is also a catch: after a slip, the loss still asks for the original next character, even
+# where another one would now be the better continuation.
 
 # %% [markdown]
 # ## 7 · Beam search
 #
-# Greedy decoding takes the best *character* at every step. It does not always find the best *answer*: a first character that looks best may lead to a place where nothing good follows.
-# **Beam search** keeps the K best beginnings instead of one. At each step, every beginning is continued by every character, and of all these candidates the K best survive.
+# Greedy decoding takes the best *character* at every step. It does not always find the best *answer*: a first character
+# that looks best may lead to a place where nothing good follows. **Beam search** keeps the K best beginnings instead of
+# one. At each step, every beginning is continued by every character, and of all these candidates the K best survive.
 #
-# ![A beam of width two on 94+8, as a tree with summed log-probabilities. 9 looks best at first with −0.6, and 1 is kept beside it with −0.9. At the next step 10 reaches −1.1 and 91 only −2.0; other candidates are dropped. At the end 102 wins with −1.3. Greedy decoding would have followed the 9 and ended with 91 and −2.7.](figures/beam_tree.svg)
+# ![A beam of width two on 94+8, as a tree with summed log-probabilities. 9 looks best at first with −0.6, and 1 is kept
+# beside it with −0.9. At the next step 10 reaches −1.1 and 91 only −2.0; other candidates are dropped. At the end 102
+# wins with −1.3. Greedy decoding would have followed the 9 and ended with 91 and −2.7.](figures/beam_tree.svg)
 #
-# How good is a beginning? The probability of a sequence is the *product* of the probabilities of its steps, so its log is a **sum of log-probabilities**. That is its score. Scores are negative; larger is better.
+# How good is a beginning? The probability of a sequence is the *product* of the probabilities of its steps, so its log
+# is a **sum of log-probabilities**. That is its score. Scores are negative; larger is better.
 #
 # ### Exercise 8 · One step of the beam
 #
 # **Write** `beam_step`: all candidates, and the best of them.
 #
-# - in: `log_probabilities` (K, V), a row for each beginning; `scores` (K,), the sums so far; `finished` (K,), booleans; `beam_width`; `EOS`
-# - out, best first, each of shape (n,), with n = `beam_width` (or K · V if there are fewer candidates): `tokens`, the character that was added; `parents`, the number of the beginning that it was added to; `scores`, the new sums
+# - in: `log_probabilities` (K, V), a row for each beginning; `scores` (K,), the sums so far; `finished` (K,), booleans;
+#   `beam_width`; `EOS`
+# - out, best first, each of shape (n,), with n = `beam_width` (or K · V if there are fewer candidates): `tokens`, the
+#   character that was added; `parents`, the number of the beginning that it was added to; `scores`, the new sums
 #
-# A beginning that is **finished** has a single candidate: EOS once more, at no cost. Its score stays, and it goes on competing with the others.
-# Work on copies: the arguments belong to the caller.
+# A beginning that is **finished** has a single candidate: EOS once more, at no cost. Its score stays, and it goes on
+# competing with the others. Work on copies: the arguments belong to the caller.
 #
-# *Tiny example.* Two beginnings with scores −1.0 and −1.2, V = 3, `beam_width` = 2. The rows of `log_probabilities` are (−2.0, −0.5, −1.6) and (−0.1, −3.0, −2.8).
-# The best candidates are −1.2 − 0.1 = **−1.3** (character 0 after beginning 1) and −1.0 − 0.5 = **−1.5** (character 1 after beginning 0).
-# So `tokens` = (0, 1), `parents` = (1, 0), `scores` = (−1.3, −1.5).
+# *Tiny example.* Two beginnings with scores −1.0 and −1.2, V = 3, `beam_width` = 2. The rows of `log_probabilities` are
+# (−2.0, −0.5, −1.6) and (−0.1, −3.0, −2.8). The best candidates are −1.2 − 0.1 = **−1.3** (character 0 after
+# beginning 1) and −1.0 − 0.5 = **−1.5** (character 1 after beginning 0). So `tokens` = (0, 1), `parents` = (1, 0),
+# `scores` = (−1.3, −1.5).
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> Make a table of all candidate scores, K × V. The K best of the whole table survive: two children of one beginning, if need be, and none of another. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Make a table of all candidate scores, K × V. The K best of the whole table survive: two children of one beginning, if
+# need be, and none of another.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> <code>scores</code> (K,) must be added to every column: give it the shape (K, 1). Lay the table out flat, (K · V,), and take the largest. Candidate number i of the flat table came from row i // V and column i % V. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# <code>scores</code> (K,) must be added to every column: give it the shape (K, 1). Lay the table out flat, (K · V,),
+# and take the largest. Candidate number i of the flat table came from row i // V and column i % V.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> For the finished rows: minus infinity everywhere, then zero at EOS, before adding the scores. <code>flatten().topk(n)</code> returns values, sorted, and positions. </details>
+# <details><summary>Hint 3 · the line</summary>
+# For the finished rows: minus infinity everywhere, then zero at EOS, before adding the scores.
+# <code>flatten().topk(n)</code> returns values, sorted, and positions.
+# </details>
 
 # %% exercise="beam-step"
 def beam_step(log_probabilities, scores, finished, beam_width, EOS):
-    """The best candidates: `log_probabilities` (K, V), `scores` (K,), `finished` (K,) → `tokens`, `parents`, `scores`, each (n,)."""
+    """The best candidates: `log_probabilities` (K, V), `scores` (K,), `finished` (K,)
+    → `tokens`, `parents`, `scores`, each (n,).
+    """
     # TODO: the table of all candidates, with a single one for each finished beginning; the best of them
     ### BEGIN SOLUTION
     K, V = log_probabilities.shape
@@ -711,35 +821,51 @@ def beam_step(log_probabilities, scores, finished, beam_width, EOS):
 
 # %% check="beam-step" points=5
 tp.check("beam-step")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "beam-step"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
 # ### Exercise 9 · Beam search
 #
-# **Write** `beam_search`, for one question. It is `decode_sequence` with beginnings in the place of the batch, and your `encode`, `decoder_step` and **your `beam_step`** do the work.
+# **Write** `beam_search`, for one question. It is `decode_sequence` with beginnings in the place of the batch, and your
+# `encode`, `decoder_step` and **your `beam_step`** do the work.
 #
 # - in: a `model`, `encoder_tokens` (S, 1), `beam_width`, `alpha`
-# - out: `hypotheses` (T, n), a column for each of the n beginnings that are left, **best first**; their normalised scores (n,); `history`, a list with the `(tokens, parents, scores)` of every step, as `beam_step` returned them
+# - out: `hypotheses` (T, n), a column for each of the n beginnings that are left, **best first**; their normalised
+#   scores (n,); `history`, a list with the `(tokens, parents, scores)` of every step, as `beam_step` returned them
 #
-# Begin with a **single** empty beginning, of score 0. (With K copies of it, the beam would find everything K times.) At each step:
-# 1. `decoder_step` for all beginnings. They are a batch of n, so `henc_ts` is repeated n times: `henc_ts.expand(-1, n, -1)`.
-# 2. `beam_step`. Now everything that belongs to a beginning has to follow its `parents`: **both states**, who has finished, the characters so far.
+# Begin with a **single** empty beginning, of score 0. (With K copies of it, the beam would find everything K times.) At
+# each step:
+# 1. `decoder_step` for all beginnings. They are a batch of n, so `henc_ts` is repeated n times:
+#    `henc_ts.expand(-1, n, -1)`.
+# 2. `beam_step`. Now everything that belongs to a beginning has to follow its `parents`: **both states**, who has
+#    finished, the characters so far.
 # 3. A beginning that has said EOS is finished. Stop when all are, or after `model.max_length` steps.
 #
-# **Length normalisation.** Every further character makes a sum of logs smaller, so long answers lose against short ones. At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
-# `alpha = 0` leaves the scores alone; `alpha = 1` gives the mean log-probability per character. Sort by this normalised score.
+# **Length normalisation.** Every further character makes a sum of logs smaller, so long answers lose against short
+# ones. At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
+# `alpha = 0` leaves the scores alone; `alpha = 1` gives the mean log-probability per character. Sort by this normalised
+# score.
 #
-# *Tiny example.* EOS = 0. Two columns (6, 0, 0) and (7, 8, 0) with the scores −1.0 and −1.2 have the lengths 2 and 3. With `alpha` = 1 the normalised scores are −0.5 and −0.4: the second one wins.
+# *Tiny example.* EOS = 0. Two columns (6, 0, 0) and (7, 8, 0) with the scores −1.0 and −1.2 have the lengths 2 and 3.
+# With `alpha` = 1 the normalised scores are −0.5 and −0.4: the second one wins.
 #
 # *Minutes* 30 · *Difficulty* ●●●●
 #
-# <details><summary>Hint 1 · the idea</summary> Write the loop of <code>decode_sequence</code> first, with <code>beam_step</code> in the place of the arg-max. Then go through everything that the loop carries, and ask: does it follow the parents? </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Write the loop of <code>decode_sequence</code> first, with <code>beam_step</code> in the place of the arg-max. Then go
+# through everything that the loop carries, and ask: does it follow the parents?
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> <code>h</code> and <code>c</code> are (1, n, H): index their second axis by <code>parents</code>. The characters so far are (t, n): index their second axis by <code>parents</code>, then add a row. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# <code>h</code> and <code>c</code> are (1, n, H): index their second axis by <code>parents</code>. The characters so
+# far are (t, n): index their second axis by <code>parents</code>, then add a row.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>h[:, parents]</code> picks and repeats columns. <code>finished = finished[parents] | (tokens == model.EOS)</code>. The length is the number of characters that are not EOS, plus one if finished. <code>argsort(descending=True)</code> gives the final order. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>h[:, parents]</code> picks and repeats columns.
+# <code>finished = finished[parents] | (tokens == model.EOS)</code>. The length is the number of characters that are not
+# EOS, plus one if finished. <code>argsort(descending=True)</code> gives the final order.
+# </details>
 
 # %% exercise="beam-search"
 def beam_search(model, encoder_tokens, beam_width, alpha=0.0):
@@ -769,12 +895,10 @@ def beam_search(model, encoder_tokens, beam_width, alpha=0.0):
 
 # %% check="beam-search" points=6
 tp.check("beam-search")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "beam-search"
-### END HIDDEN TESTS
 
 # %% [markdown]
-# First on a language so small that you can follow every sum. Its "decoder" is a table: which word follows which, with what probability. It has no memory but the last word.
+# First on a language so small that you can follow every sum. Its "decoder" is a table: which word follows which, with
+# what probability. It has no memory but the last word.
 
 # %% given="word-model"
 FOLLOWS = {
@@ -818,10 +942,13 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
     decoding.draw_beam(history, WORDS, EOS=speaker.EOS, title="A beam of three words", best=hypotheses[:, 0])
 
 # %% [markdown]
-# Width 1 is greedy: *it* looks best, and then the probability is spread over three kinds of weather. Width 2 does not give up *we*, and finds *we hope so*. Width 3 also keeps *yes*,
-# which is short and therefore loses little: by the plain sum it wins. Normalised by length, *we hope so* is first again. Which of the two is "right"? The search cannot know. It finds what scores well.
+# Width 1 is greedy: *it* looks best, and then the probability is spread over three kinds of weather. Width 2 does not
+# give up *we*, and finds *we hope so*. Width 3 also keeps *yes*, which is short and therefore loses little: by the
+# plain sum it wins. Normalised by length, *we hope so* is first again. Which of the two is "right"? The search cannot
+# know. It finds what scores well.
 #
-# Now the network. We take `unfinished`, look for a question on which greedy decoding fails and a beam of 3 does not, and draw that beam.
+# Now the network. We take `unfinished`, look for a question on which greedy decoding fails and a beam of 3 does not,
+# and draw that beam.
 
 # %% demo="beam-numbers"
 if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence", "beam-step", "beam-search"):
@@ -836,54 +963,72 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
         best[beam_width] = torch.cat(columns, dim=1)
         right = (best[beam_width] == target_tokens[:, :n]).all(dim=0)
         rows.append([beam_width, sums / n, right.float().mean(), 1000 * (time.perf_counter() - began) / n])
-    tp.table(rows, ["beam width", "log-probability of the best answer", "share of right answers", "milliseconds a question"])
+    tp.table(rows, ["beam width", "log-probability of the best answer", "share of right answers",
+                    "milliseconds a question"])
 
     greedy = padded(decode_sequence(unfinished, encoder_tokens[:, :n]), MAX_LENGTH)
     print("A beam of width 1 and greedy decoding say the same:", bool((best[1] == greedy).all()))
-    rescued = ((best[3] == target_tokens[:, :n]).all(dim=0) & (best[1] != target_tokens[:, :n]).any(dim=0)).nonzero().flatten()
+    rescued = ((best[3] == target_tokens[:, :n]).all(dim=0)
+               & (best[1] != target_tokens[:, :n]).any(dim=0)).nonzero().flatten()
     i = rescued[0].item() if len(rescued) else 0
     hard = question_texts(encoder_tokens[:, i:i + 1])[0]
     print(f"{hard} = {answer_texts(target_tokens[:, i:i + 1])[0]}; greedy says {answer_texts(best[1][:, i:i + 1])[0]}, "
           f"a beam of three {answer_texts(best[3][:, i:i + 1])[0]}")
     hypotheses, _, history = beam_search(unfinished, encoder_tokens[:, i:i + 1], 3)
-    decoding.draw_beam(history, arithmetic.DECODER_ALPHABET, EOS=EOS, title=f"{hard}, answer written backwards", best=hypotheses[:, 0])
+    decoding.draw_beam(history, arithmetic.DECODER_ALPHABET, EOS=EOS, title=f"{hard}, answer written backwards",
+                       best=hypotheses[:, 0])
 
 # %% [markdown]
-# And step by step. Choose greedy decoding or the beam, and move through the answer, units first. At each step you see what the network takes for likely, and the beam: its beginnings with their sums. Type other questions, too.
+# And step by step. Choose greedy decoding or the beam, and move through the answer, units first. At each step you see
+# what the network takes for likely, and the beam: its beginnings with their sums. Type other questions, too.
 #
-# Look for the step at which greedy decoding goes wrong. In our run the question was `29-19`, and it was the second step: the network gave `0`, `1` and `9` the probabilities 0.33, 0.29 and 0.26. Greedy decoding takes the first and forgets the others. The beam keeps all three, and one step later it knows more: after `1` the network is sure that the answer ends (0.98), after `0` it is not (0.88). The sums change places, by a hair.
+# Look for the step at which greedy decoding goes wrong. In our run the question was `29-19`, and it was the second
+# step: the network gave `0`, `1` and `9` the probabilities 0.33, 0.29 and 0.26. Greedy decoding takes the first and
+# forgets the others. The beam keeps all three, and one step later it knows more: after `1` the network is sure that the
+# answer ends (0.98), after `0` it is not (0.88). The sums change places, by a hair.
 
 # %% demo="explore"
 def searched(model, beam_width, question):
-    """Search for the answer to one question, as a person writes it: a `tp.Step` for each character of the best hypothesis."""
+    """Search for the answer to one question, as a person writes it.
+
+    Returns a `tp.Step` for each character of the best hypothesis.
+    """
     asked, alphabet = encoded_questions([question]), arithmetic.DECODER_ALPHABET
     hypotheses, _, history = beam_search(model, asked, beam_width)
     best = hypotheses[:, :1]
     with torch.no_grad():
-        probabilities = training_pass(model, asked, best)[0][:, 0].softmax(dim=-1)  # of the network, when it reads its own answer
+        # of the network, when it reads its own answer
+        probabilities = training_pass(model, asked, best)[0][:, 0].softmax(dim=-1)
     written = [alphabet[i] for i in best[:, 0]]
     steps, beam = [], [""]
-    for read, wrote, row, (tokens, parents, scores) in zip([arithmetic.GO, *written], written, probabilities.tolist(), history):
+    for read, wrote, row, (tokens, parents, scores) in zip([arithmetic.GO, *written], written,
+                                                           probabilities.tolist(), history):
         beam = [beam[parent].removesuffix(arithmetic.EOS) + alphabet[token] for token, parent in zip(tokens, parents)]
         steps.append(tp.Step(read, wrote, dict(zip(alphabet, row)), beam=list(zip(beam, scores))))
     return steps
 
 
-if tp.done("encoder", "training-pass", "inference-programs", "decode-sequence", "beam-step", "beam-search") and "hard" in globals():
+if (tp.done("encoder", "training-pass", "inference-programs", "decode-sequence", "beam-step", "beam-search")
+        and "hard" in globals()):
     tp.explore({"a beam of 3": partial(searched, unfinished, 3), "greedy": partial(searched, unfinished, 1)}, hard)
 
 # %% [markdown]
-# A wider beam finds answers of higher probability, or the same ones; that is all it promises. Here they are nearly always the same: once a digit of a sum is known, it is known with a probability near 1,
-# and greedy decoding goes wrong only where two characters are almost equally likely. In translation, where many sentences compete, a beam of 4 or 5 is worth a point or two of BLEU. A very wide one makes translations worse again,
-# because the most probable output of a network tends to be too short.
+# A wider beam finds answers of higher probability, or the same ones; that is all it promises. Here they are nearly
+# always the same: once a digit of a sum is known, it is known with a probability near 1, and greedy decoding goes wrong
+# only where two characters are almost equally likely. In translation, where many sentences compete, a beam of 4 or 5 is
+# worth a point or two of BLEU. A very wide one makes translations worse again, because the most probable output of a
+# network tends to be too short.
 
 # %% [markdown]
 # ## 8 · The same programs with attention
 #
-# In TP 4 you wrote this decoder around a GRU: every decoder state is compared, by dot product, with every encoder state; a softmax over the S encoder steps gives the weights;
-# the weighted sum is the context; context and decoder state together go through a layer of 64 units with a tanh, `dense_tanh`, and then to the logits. Here it stands around the LSTM of your own decoder.
+# In TP 4 you wrote this decoder around a GRU: every decoder state is compared, by dot product, with every encoder
+# state; a softmax over the S encoder steps gives the weights; the weighted sum is the context; context and decoder
+# state together go through a layer of 64 units with a tanh, `dense_tanh`, and then to the logits. Here it stands around
+# the LSTM of your own decoder.
 #
-# Look at what it asks of inference: `henc_ts`, at **every** step. Your programs have handed it on all along, so nothing has to be rewritten.
+# Look at what it asks of inference: `henc_ts`, at **every** step. Your programs have handed it on all along, so nothing
+# has to be rewritten.
 
 # %% given="attention"
 class AttentionDecoderLSTM(nn.Module):
@@ -913,7 +1058,8 @@ class Seq2seqAttention(Seq2seq):
     decoder_class = AttentionDecoderLSTM
 
 # %% [markdown]
-# With and without attention, a fair race: 1200 steps for both, on numbers of two digits, so that so few steps are enough to learn something.
+# With and without attention, a fair race: 1200 steps for both, on numbers of two digits, so that so few steps are
+# enough to learn something.
 
 # %% training="train-attention"
 if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence"):
@@ -930,55 +1076,85 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
     said = decode_sequence(racer, question)
     with torch.no_grad():
         training_pass(racer, question, said)
-    tp.attention_heatmap(racer.decoder.attention_weights[:, 0], "83+74", [arithmetic.DECODER_ALPHABET[i] for i in said[:, 0]],
+    tp.attention_heatmap(racer.decoder.attention_weights[:, 0], "83+74",
+                         [arithmetic.DECODER_ALPHABET[i] for i in said[:, 0]],
                          title="47+38, question and answer written backwards")
 
 # %% [markdown] answer="how-attention-differs" points=2
-# **Question 4.** What does attention change in the couple of question 2, and what does it change in the inference programs?
+# **Question 4.** What does attention change in the couple of question 2, and what does it change in the inference
+# programs?
 #
 # ### BEGIN SOLUTION
-# Without attention, all that the decoder knows of the question is (h, c), two vectors of fixed size, and they are overwritten step by step. With attention it also looks, at every step, at all S encoder states: dot products with its own state, a softmax over the S steps, a weighted sum,
-# the context, which is concatenated with the decoder state, goes through `dense_tanh` and then to the logits. The states (h, c) are still handed over.
-# At inference, `encode` must keep `henc_ts`, not only its last states, and every `decoder_step` needs it. In a beam it is repeated for each hypothesis; as it does not depend on what was said, it need not follow the parents.
+# Without attention, all that the decoder knows of the question is (h, c), two vectors of fixed size, and they are
+# overwritten step by step. With attention it also looks, at every step, at all S encoder states: dot products with its
+# own state, a softmax over the S steps, a weighted sum, the context, which is concatenated with the decoder state, goes
+# through `dense_tanh` and then to the logits. The states (h, c) are still handed over. At inference, `encode` must keep
+# `henc_ts`, not only its last states, and every `decoder_step` needs it. In a beam it is repeated for each hypothesis;
+# as it does not depend on what was said, it need not follow the parents.
 #
-# **Rubric.** 1 point: a context computed anew at every step from all encoder states, weighted by their likeness to the decoder state, instead of the last state alone. 1 point: at inference the encoder's outputs are kept and used in every step.
+# **Rubric.** 1 point: a context computed anew at every step from all encoder states, weighted by their likeness to the
+# decoder state, instead of the last state alone. 1 point: at inference the encoder's outputs are kept and used in every
+# step.
 # ### END SOLUTION
 
 # %% [markdown] answer="with-or-without" points=2
-# **Question 5.** Compare the performance with and without attention: in your table above, and in TP 4. What do you see, and why? When would you expect the opposite?
+# **Question 5.** Compare the performance with and without attention: in your table above, and in TP 4. What do you see,
+# and why? When would you expect the opposite?
 #
 # ### BEGIN SOLUTION
-# On these short sums attention brings little or nothing in the same number of steps: the question has at most seven characters, which fit into (h, c), and nearly every input character matters for every output character, so there is nothing to select. A step with attention also costs more time, and there are more parameters to learn.
-# Attention pays where an output depends on few inputs and the inputs are many: long sentences, copying, reversing, translation, where a single vector is a bottleneck.
+# On these short sums attention brings little or nothing in the same number of steps: the question has at most seven
+# characters, which fit into (h, c), and nearly every input character matters for every output character, so there is
+# nothing to select. A step with attention also costs more time, and there are more parameters to learn. Attention pays
+# where an output depends on few inputs and the inputs are many: long sentences, copying, reversing, translation, where
+# a single vector is a bottleneck.
 #
-# **Rubric.** 1 point: numbers of one's own, compared at the same time or number of steps, and read honestly. 1 point: a reason from the task (short questions, all characters matter) and a case where it is the other way round (long inputs, local dependence).
+# **Rubric.** 1 point: numbers of one's own, compared at the same time or number of steps, and read honestly. 1 point: a
+# reason from the task (short questions, all characters matter) and a case where it is the other way round (long inputs,
+# local dependence).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 9 · The model leaves the notebook
 #
-# A trained model that dies with its notebook is of no use to anybody. What has to be kept? Its **weights**, and what is needed to build an empty model of the right size: here, `model.settings`.
-# Not the object itself: a pickled object can run any code when it is opened, and it breaks when the class is renamed.
+# A trained model that dies with its notebook is of no use to anybody. What has to be kept? Its **weights**, and what is
+# needed to build an empty model of the right size: here, `model.settings`. Not the object itself: a pickled object can
+# run any code when it is opened, and it breaks when the class is renamed.
 #
 # ### Exercise 10 · Save, load, answer
 #
 # **Write** three small functions.
 #
-# - `save_model(model, file)`: write the settings and the weights of a `Seq2seq` into one file, with `torch.save`, as plain data: dictionaries, numbers, tensors. `file` is a path, or an open file; hand it on as it is.
-# - `load_model(file)`: build a `Seq2seq` with these settings, put the weights in, return it. Open the file with `weights_only=True`, so that it cannot run any code, and with `map_location=device`, so that a model trained on a GPU opens without one.
-# - `answer(model, question)`: the string `"94+8"` in, the string `"102"` out. `encoded_questions`, `decode_sequence` and `answer_texts` do the work; they take and give a batch, and you have a batch of one.
+# - `save_model(model, file)`: write the settings and the weights of a `Seq2seq` into one file, with `torch.save`, as
+#   plain data: dictionaries, numbers, tensors. `file` is a path, or an open file; hand it on as it is.
+# - `load_model(file)`: build a `Seq2seq` with these settings, put the weights in, return it. Open the file with
+#   `weights_only=True`, so that it cannot run any code, and with `map_location=device`, so that a model trained on a
+#   GPU opens without one.
+# - `answer(model, question)`: the string `"94+8"` in, the string `"102"` out. `encoded_questions`, `decode_sequence`
+#   and `answer_texts` do the work; they take and give a batch, and you have a batch of one.
 #
-# A network never refuses. Ask ours for `12*5`, and it will say something, with confidence. So **your function** has to refuse what the network was not trained for: `answer` raises a `ValueError` unless the question is a number from 1 to 999, then `+` or `-`, then such a number, and nothing else. No leading zeros, no spaces.
+# A network never refuses. Ask ours for `12*5`, and it will say something, with confidence. So **your function** has to
+# refuse what the network was not trained for: `answer` raises a `ValueError` unless the question is a number from 1 to
+# 999, then `+` or `-`, then such a number, and nothing else. No leading zeros, no spaces.
 #
-# *Tiny example.* `answer(model, "94+8")` is `"102"`, if the network has learnt well. `"94+08"`, `"94+8+1"`, `"12*5"`, `"1000-1"` and `"+8"` are refused.
+# *Tiny example.* `answer(model, "94+8")` is `"102"`, if the network has learnt well. `"94+08"`, `"94+8+1"`, `"12*5"`,
+# `"1000-1"` and `"+8"` are refused.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Two things go into the file, and the same two come out of it. The settings build the model, the weights fill it. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Two things go into the file, and the same two come out of it. The settings build the model, the weights fill it.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> A dictionary with two entries. <code>model.state_dict()</code> is itself a dictionary of tensors. <code>answer</code> must give a string, not a list of one. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# A dictionary with two entries. <code>model.state_dict()</code> is itself a dictionary of tensors. <code>answer</code>
+# must give a string, not a list of one.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>Seq2seq(**settings)</code>, then <code>load_state_dict</code>. <code>re.fullmatch</code>, unlike <code>re.match</code>, wants the pattern to cover the whole string; <code>[1-9]\d{0,2}</code> is a number from 1 to 999. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>Seq2seq(**settings)</code>, then <code>load_state_dict</code>. <code>re.fullmatch</code>, unlike
+# <code>re.match</code>, wants the pattern to cover the whole string; <code>[1-9]\d{0,2}</code> is a number from 1
+# to 999.
+# </details>
 
 # %% exercise="calculator"
 def save_model(model, file):
@@ -1011,9 +1187,6 @@ def answer(model, question):
 
 # %% check="calculator" points=5
 tp.check("calculator")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp5_inference.py, exercise "calculator"
-### END HIDDEN TESTS
 
 # %% demo="calculator-used"
 if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-sequence", "calculator"):
@@ -1028,7 +1201,8 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
             print("refused:", refusal)
 
 # %% [markdown]
-# `calculator.pt` is the whole product: a few hundred kilobytes, and three small functions to use it. Training is not in it.
+# `calculator.pt` is the whole product: a few hundred kilobytes, and three small functions to use it. Training is not in
+# it.
 
 # %% demo="progress"
 tp.progress()

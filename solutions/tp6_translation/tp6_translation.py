@@ -1,8 +1,10 @@
 # %% [markdown]
 # # TP 6 · A small translator
 #
-# You have written a recurrence, an attention, an encoder, a decoder, and two ways to decode. Here they become one machine: it reads English and writes French.
-# Two papers are behind it: Sutskever, Vinyals and Le (2014, [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)) and Bahdanau, Cho and Bengio (2015, [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)). You will write the second one from its equations.
+# You have written a recurrence, an attention, an encoder, a decoder, and two ways to decode. Here they become one
+# machine: it reads English and writes French. Two papers are behind it: Sutskever, Vinyals and Le (2014,
+# [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)) and Bahdanau, Cho and Bengio (2015,
+# [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)). You will write the second one from its equations.
 #
 # **After this session you can**
 # - turn pairs of sentences into padded batches of token ids, with vocabularies for both languages;
@@ -12,7 +14,8 @@
 # - compute BLEU by hand, read an alignment, and score it against a gold one;
 # - run small experiments and say in words what they show, and what they do not.
 #
-# **Time:** about five hours, best in two sittings. The notebook itself runs in under five minutes on two cores. **You need first:** TP 1 to TP 5; of TP 3 and TP 4 only the ideas.
+# **Time:** about five hours, best in two sittings. The notebook itself runs in under five minutes on two cores. **You
+# need first:** TP 1 to TP 5; of TP 3 and TP 4 only the ideas.
 
 # %% given="start" covers="2"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -22,9 +25,13 @@ tp.start("tp6_translation")
 # %% [markdown] covers="1"
 # ## 1 · Before we begin
 #
-# **Install.** `conda env create -f environment.yml` at the top of the course, or `pip install torch numpy matplotlib jupyterlab ipywidgets tqdm sacrebleu`. Nothing else is needed, and nothing is downloaded while you work: the corpus is made on your machine.
+# **Install.** `conda env create -f environment.yml` at the top of the course, or
+# `pip install torch numpy matplotlib jupyterlab ipywidgets tqdm sacrebleu`. Nothing else is needed, and nothing is
+# downloaded while you work: the corpus is made on your machine.
 #
-# **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we compute, and it fixes the seeds. With the same seed on the same machine, a run can be repeated. On another machine the last digits may differ.
+# **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we
+# compute, and it fixes the seeds. With the same seed on the same machine, a run can be repeated. On another machine the
+# last digits may differ.
 
 # %% given="imports" covers="2,3,4"
 import math
@@ -64,15 +71,19 @@ SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"]
 # | D | size of an embedding |
 # | H | size of a hidden vector |
 #
-# The names are those of TP 3 and TP 4: `henc_ts` for the encoder's hidden vectors (S, B, H), `hdec` for one state of the decoder (B, H), `context_vectors`, `attention_weights`.
+# The names are those of TP 3 and TP 4: `henc_ts` for the encoder's hidden vectors (S, B, H), `hdec` for one state of
+# the decoder (B, H), `context_vectors`, `attention_weights`.
 
 # %% [markdown] covers="5"
 # ## 2 · The corpus
 #
-# Our sentences are made by a small grammar that speaks both languages at once. It knows gender and number, adjectives before and after the noun, `ne … pas` around the verb, `l'` and `du`, pronouns that move, five tenses and moods.
-# It makes as many distinct pairs as we like. And it knows which English word each French word comes from: a **gold alignment**. Real corpora rarely have one. We shall use it to *score* an attention map, not only to look at it.
+# Our sentences are made by a small grammar that speaks both languages at once. It knows gender and number, adjectives
+# before and after the noun, `ne … pas` around the verb, `l'` and `du`, pronouns that move, five tenses and moods. It
+# makes as many distinct pairs as we like. And it knows which English word each French word comes from: a **gold
+# alignment**. Real corpora rarely have one. We shall use it to *score* an attention map, not only to look at it.
 #
-# Training, validation and test sentences are kept apart strictly: two sentences with the same nouns, verbs and adjectives in the same order are on the same side.
+# Training, validation and test sentences are kept apart strictly: two sentences with the same nouns, verbs and
+# adjectives in the same order are on the same side.
 
 # %% demo="corpus" covers="5"
 from tp import corpus as grammar
@@ -80,20 +91,23 @@ from tp import corpus as grammar
 corpus = grammar.load(*((2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)), seed=0)
 tp.table([[pair.source, pair.target] for pair in corpus.train[:6]], ["English", "French"])
 pair = corpus.train[0]
-print("gold alignment:", [(word, [pair.source_words[s] for s in links]) for word, links in zip(pair.target_words, pair.alignment)])
+print("gold alignment:", [(word, [pair.source_words[s] for s in links])
+                          for word, links in zip(pair.target_words, pair.alignment)])
 
 # %% [markdown]
 # ### Your own sentences
 #
-# Learners often download pairs of sentences as a tab-separated file: one pair a line, sometimes with a third column. Such files have bad lines, and not all are UTF-8.
-# `tp.pairs` reads them line by line, so that a file of any size fits, and it counts what it leaves out.
+# Learners often download pairs of sentences as a tab-separated file: one pair a line, sometimes with a third column.
+# Such files have bad lines, and not all are UTF-8. `tp.pairs` reads them line by line, so that a file of any size fits,
+# and it counts what it leaves out.
 
 # %% demo="reader" covers="5"
 from tp import pairs as pair_files
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "pairs.tsv"
-    path.write_bytes("Go.\tVa !\tsome licence\nthis line has no tab\nI sing.\tJe chante.\n\tà gauche, rien\n".encode("utf-8"))
+    path.write_bytes("Go.\tVa !\tsome licence\nthis line has no tab\n"
+                     "I sing.\tJe chante.\n\tà gauche, rien\n".encode("utf-8"))
     reader = pair_files.PairFile(path)
     print(list(reader))
     print(reader.report())
@@ -102,9 +116,11 @@ with tempfile.TemporaryDirectory() as folder:
 # ### Exercise 1 · From a sentence to tokens
 #
 # **Write** `tokenize`. It turns a sentence into a list of strings, by four rules:
-# 1. Unicode is brought into its composed form (NFC): an `é` written as `e` plus an accent becomes one character. The typographic apostrophe `’` becomes `'`.
+# 1. Unicode is brought into its composed form (NFC): an `é` written as `e` plus an accent becomes one character. The
+#    typographic apostrophe `’` becomes `'`.
 # 2. Everything is in lower case.
-# 3. A word is a run of letters and digits; hyphens *inside* it belong to it (`est-ce`). An apostrophe right after a word belongs to that word and ends the token: `n'ont` is `n'`, `ont`.
+# 3. A word is a run of letters and digits; hyphens *inside* it belong to it (`est-ce`). An apostrophe right after a
+#    word belongs to that word and ends the token: `n'ont` is `n'`, `ont`.
 # 4. Any other mark that is not a space is a token of its own.
 #
 # - in: a string; out: a list of strings
@@ -113,11 +129,19 @@ with tempfile.TemporaryDirectory() as folder:
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Say what a token looks like, and let a regular expression find them all. The order matters: first make the text uniform, then cut it. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Say what a token looks like, and let a regular expression find them all. The order matters: first make the text
+# uniform, then cut it.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Two alternatives: a word with what may hang on to it, or one character that is neither a space nor part of a word. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Two alternatives: a word with what may hang on to it, or one character that is neither a space nor part of a word.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>unicodedata.normalize("NFC", text)</code>, and <code>re.findall(r"… | …", text)</code> with <code>\w</code> for a character of a word, <code>[^\w\s]</code> for a mark. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>unicodedata.normalize("NFC", text)</code>, and <code>re.findall(r"… | …", text)</code> with <code>\w</code> for
+# a character of a word, <code>[^\w\s]</code> for a mark.
+# </details>
 
 # %% exercise="tokenize" covers="6"
 def tokenize(text):
@@ -130,29 +154,38 @@ def tokenize(text):
 
 # %% check="tokenize" points=2
 tp.check("tokenize")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "tokenize"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="7"
 # ### Exercise 2 · Two vocabularies
 #
-# A network reads integers. A vocabulary gives each token its id. Four ids are reserved: `PAD` (0) fills up short sentences, `SOS` (1) starts the decoder, `EOS` (2) ends a sentence, `UNK` (3) stands for every token that training never saw.
+# A network reads integers. A vocabulary gives each token its id. Four ids are reserved: `PAD` (0) fills up short
+# sentences, `SOS` (1) starts the decoder, `EOS` (2) ends a sentence, `UNK` (3) stands for every token that training
+# never saw.
 #
 # **Write** the three methods of `Vocabulary`.
-# - `__init__(sentences, min_count=1)`: `sentences` is a list of lists of tokens. Set `self.tokens`, a list from id to token, and `self.ids`, a dict from token to id. First the four `SPECIALS`, then every token that occurs at least `min_count` times, the most frequent first, equally frequent ones in alphabetical order.
+# - `__init__(sentences, min_count=1)`: `sentences` is a list of lists of tokens. Set `self.tokens`, a list from id to
+#   token, and `self.ids`, a dict from token to id. First the four `SPECIALS`, then every token that occurs at least
+#   `min_count` times, the most frequent first, equally frequent ones in alphabetical order.
 # - `encode(tokens)` → a list of ids, with `EOS` at its end. Unknown tokens become `UNK`.
 # - `decode(ids)` → the tokens before the first `EOS`. `PAD` and `SOS` are left out; `<unk>` stays, so that one sees it.
 #
-# *Tiny example.* `Vocabulary([["b", "a", "b"]])` has `tokens` `["<pad>", "<sos>", "<eos>", "<unk>", "b", "a"]`. `encode(["a", "c"])` is `[5, 3, 2]`, and `decode([1, 5, 3, 2, 0])` is `["a", "<unk>"]`.
+# *Tiny example.* `Vocabulary([["b", "a", "b"]])` has `tokens` `["<pad>", "<sos>", "<eos>", "<unk>", "b", "a"]`.
+# `encode(["a", "c"])` is `[5, 3, 2]`, and `decode([1, 5, 3, 2, 0])` is `["a", "<unk>"]`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Count all tokens, sort, number. Then <code>encode</code> and <code>decode</code> are look-ups in two directions. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Count all tokens, sort, number. Then <code>encode</code> and <code>decode</code> are look-ups in two directions.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> To sort by frequency and then by alphabet, sort by a pair: minus the count, and the token. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# To sort by frequency and then by alphabet, sort by a pair: minus the count, and the token.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>Counter(token for sentence in sentences for token in sentence)</code>; <code>self.ids.get(token, …)</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>Counter(token for sentence in sentences for token in sentence)</code>; <code>self.ids.get(token, …)</code>.
+# </details>
 
 # %% exercise="vocabulary" covers="7"
 class Vocabulary:
@@ -188,9 +221,6 @@ class Vocabulary:
 
 # %% check="vocabulary" points=3
 tp.check("vocabulary")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "vocabulary"
-### END HIDDEN TESTS
 
 # %% demo="vocabularies" covers="6,7"
 if tp.done("tokenize", "vocabulary"):
@@ -211,15 +241,23 @@ if tp.done("tokenize", "vocabulary"):
 # - `lengths` (B,), how many ids each source has before the padding (`EOS` counts);
 # - `target` (T, B).
 #
-# *Tiny example.* `collate([([4, 2], [5, 6, 2]), ([7, 8, 2], [9, 2])])` → `source` `[[4, 7], [2, 8], [0, 2]]`, `lengths` `[2, 3]`, `target` `[[5, 9], [6, 2], [2, 0]]`.
+# *Tiny example.* `collate([([4, 2], [5, 6, 2]), ([7, 8, 2], [9, 2])])` → `source` `[[4, 7], [2, 8], [0, 2]]`, `lengths`
+# `[2, 3]`, `target` `[[5, 9], [6, 2], [2, 0]]`.
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Source and target are padded apart, each to its own longest. Take the lengths before you pad. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Source and target are padded apart, each to its own longest. Take the lengths before you pad.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> A list of B tensors of different lengths becomes one tensor, time first. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# A list of B tensors of different lengths becomes one tensor, time first.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>pad_sequence</code>, imported above, stacks along a new second axis unless it is told otherwise. Which value does it fill in? </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>pad_sequence</code>, imported above, stacks along a new second axis unless it is told otherwise. Which value
+# does it fill in?
+# </details>
 
 # %% exercise="collate" covers="8"
 def collate(pairs):
@@ -234,29 +272,39 @@ def collate(pairs):
 
 # %% check="collate" points=2
 tp.check("collate")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "collate"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="8"
 # ### Exercise 4 · Sentences of like length together
 #
-# A batch costs as much as its longest sentence. If lengths are mixed, half of the work is spent on padding. If all sentences are sorted, a batch is never twice the same mixture, and the network sees all short ones before all long ones.
-# Bahdanau's paper takes the middle way: shuffle, take as many sentences as make 20 batches, sort *those* by length, cut them into batches.
+# A batch costs as much as its longest sentence. If lengths are mixed, half of the work is spent on padding. If all
+# sentences are sorted, a batch is never twice the same mixture, and the network sees all short ones before all long
+# ones. Bahdanau's paper takes the middle way: shuffle, take as many sentences as make 20 batches, sort *those* by
+# length, cut them into batches.
 #
 # **Write** `length_batches(lengths, order, batch_size, pool=20)`.
-# - in: `lengths[i]`, the length of sentence i; `order`, a shuffled list of sentence numbers; the size of a batch; how many batches make a pool
-# - out: a list of batches, each a list of sentence numbers. Pools follow one another as in `order`; in a pool, from short to long. A last pool or batch may be smaller.
+# - in: `lengths[i]`, the length of sentence i; `order`, a shuffled list of sentence numbers; the size of a batch; how
+#   many batches make a pool
+# - out: a list of batches, each a list of sentence numbers. Pools follow one another as in `order`; in a pool, from
+#   short to long. A last pool or batch may be smaller.
 #
-# *Tiny example.* `lengths=[9, 3, 5, 4]`, `order=[2, 0, 3, 1]`, `batch_size=1`, `pool=2`: the pools are `[2, 0]` and `[3, 1]`; the batches `[[2], [0], [1], [3]]`.
+# *Tiny example.* `lengths=[9, 3, 5, 4]`, `order=[2, 0, 3, 1]`, `batch_size=1`, `pool=2`: the pools are `[2, 0]` and
+# `[3, 1]`; the batches `[[2], [0], [1], [3]]`.
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Cut twice: the order into pools, each sorted pool into batches. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Cut twice: the order into pools, each sorted pool into batches.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> A pool has <code>pool * batch_size</code> sentence numbers; the last may have fewer. Slices do not mind. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# A pool has <code>pool * batch_size</code> sentence numbers; the last may have fewer. Slices do not mind.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>sorted(numbers, key=lambda i: lengths[i])</code> sorts numbers by length; <code>range(start, stop, step)</code> gives where slices begin. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>sorted(numbers, key=lambda i: lengths[i])</code> sorts numbers by length; <code>range(start, stop, step)</code>
+# gives where slices begin.
+# </details>
 
 # %% exercise="length-batches" covers="8"
 def length_batches(lengths, order, batch_size, pool=20):
@@ -272,13 +320,12 @@ def length_batches(lengths, order, batch_size, pool=20):
 
 # %% check="length-batches" points=2
 tp.check("length-batches")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "length-batches"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# The next cell puts your parts into PyTorch's `Dataset` and `DataLoader`. One thing is added: training begins with short sentences, and longer ones join as time goes on (a *curriculum*).
-# A network that has to find out which word belongs to which finds it sooner among five words than among fifteen.
+# The next cell puts your parts into PyTorch's `Dataset` and `DataLoader`. One thing is added: training begins with
+# short sentences, and longer ones join as time goes on (a *curriculum*). A network that has to find out which word
+# belongs to which finds it sooner among five words than among fifteen.
 
 # %% given="loader" covers="8"
 class PairDataset(Dataset):
@@ -318,32 +365,48 @@ if tp.done("tokenize", "vocabulary", "collate", "length-batches"):
         return 1 - sum(train_set.lengths[i] for batch in batches for i in batch) / full
     order = random.Random(0).sample(range(len(train_set)), k=len(train_set))
     mixed = [order[i:i + 64] for i in range(0, len(order), 64)]
-    print(f"padding: {padding(mixed):.0%} of a mixed batch, {padding(length_batches(train_set.lengths, order, 64)):.0%} with pools")
+    print(f"padding: {padding(mixed):.0%} of a mixed batch, "
+          f"{padding(length_batches(train_set.lengths, order, 64)):.0%} with pools")
 
 # %% [markdown] covers="9,10"
 # ## 3 · The encoder
 #
-# ![The attention model of Bahdanau, Cho and Bengio: a bidirectional recurrent encoder below, attention weights on its hidden vectors, and a decoder above that reads one context vector a step.](figures/bahdanau_model.svg)
+# ![The attention model of Bahdanau, Cho and Bengio: a bidirectional recurrent encoder below, attention weights on its
+# hidden vectors, and a decoder above that reads one context vector a step.](figures/bahdanau_model.svg)
 #
-# The encoder reads the sentence in both directions. The hidden vector of word j is made of two halves: one has read everything before it, the other everything after it. So each vector describes *a word in its sentence*, and the decoder gets **all** of them, not one.
+# The encoder reads the sentence in both directions. The hidden vector of word j is made of two halves: one has read
+# everything before it, the other everything after it. So each vector describes *a word in its sentence*, and the
+# decoder gets **all** of them, not one.
 #
-# A GRU that reads backwards must not begin with padding. PyTorch's *packing* does this: `pack_padded_sequence(x, lengths, enforce_sorted=False)` remembers where each sentence ends, the GRU then reads each sentence to its own end only, and `pad_packed_sequence` gives an ordinary padded tensor again, zeros after the ends.
+# A GRU that reads backwards must not begin with padding. PyTorch's *packing* does this:
+# `pack_padded_sequence(x, lengths, enforce_sorted=False)` remembers where each sentence ends, the GRU then reads each
+# sentence to its own end only, and `pad_packed_sequence` gives an ordinary padded tensor again, zeros after the ends.
 #
 # ### Exercise 5 · A bidirectional encoder that does not read padding
 #
 # **Write** `forward`.
 # - in: `source` (S, B), ids; `lengths` (B,)
-# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), where the decoder starts: tanh(W_s h), `self.W_s` applied to the state of the **backward** direction after it has read the first word (the paper's appendix A.2.2).
+# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), where the decoder
+#   starts: tanh(W_s h), `self.W_s` applied to the state of the **backward** direction after it has read the first word
+#   (the paper's appendix A.2.2).
 #
-# *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8), and `henc_ts[3:, 1]` is zero.
+# *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8),
+# and `henc_ts[3:, 1]` is zero.
 #
 # *Minutes* 15 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> Embed, pack, run the GRU, unpack. The backward direction reads the first word last: its final state is what you want. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Embed, pack, run the GRU, unpack. The backward direction reads the first word last: its final state is what you want.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> The GRU's second result is (2, B, H/2): forward, then backward. <code>lengths</code> must be on the CPU for packing. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# The GRU's second result is (2, B, H/2): forward, then backward. <code>lengths</code> must be on the CPU for packing.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>packed, final = self.gru(pack_padded_sequence(…, lengths.cpu(), enforce_sorted=False))</code>; the unpacking returns a pair. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>packed, final = self.gru(pack_padded_sequence(…, lengths.cpu(), enforce_sorted=False))</code>; the unpacking
+# returns a pair.
+# </details>
 
 # %% exercise="encoder" covers="9,10"
 class Encoder(nn.Module):
@@ -367,9 +430,6 @@ class Encoder(nn.Module):
 
 # %% check="encoder" points=4
 tp.check("encoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "encoder"
-### END HIDDEN TESTS
 
 # %% demo="units" covers="11"
 if tp.done("encoder"):
@@ -380,27 +440,39 @@ if tp.done("encoder"):
     tp.table(rows, ["H (both directions)", "layers", "parameters of the GRU"])
 
 # %% [markdown] answer="units-and-layers" points=2 covers="11"
-# **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second layer read, and what could it be good for? (c) Exercise 32 below will try three sizes. What do you expect, and what would show you that H is *too large*?
+# **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second
+# layer read, and what could it be good for? (c) Exercise 32 below will try three sizes. What do you expect, and what
+# would show you that H is *too large*?
 #
 # ### BEGIN SOLUTION
-# (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/4 weights each; the input matrices grow only as H. (b) It reads the hidden vectors of the first layer, both directions of each timestep, not the words: it can build on features of words in context (for example: "subject is feminine plural") and is slower. (c) Small H cannot hold what agreement needs and stays at a higher loss; beyond some size nothing improves while each step costs more. Too large: training loss falls while validation loss rises, or the same accuracy costs more time.
+# (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/4 weights each; the
+# input matrices grow only as H. (b) It reads the hidden vectors of the first layer, both directions of each timestep,
+# not the words: it can build on features of words in context (for example: "subject is feminine plural") and is slower.
+# (c) Small H cannot hold what agreement needs and stays at a higher loss; beyond some size nothing improves while each
+# step costs more. Too large: training loss falls while validation loss rises, or the same accuracy costs more time.
 #
-# **Rubric.** 1 point: H² comes from the recurrent (state to state) matrices. 1 point: the second layer reads the first layer's hidden vectors; a sign of "too large" that compares training and validation, or cost and gain.
+# **Rubric.** 1 point: H² comes from the recurrent (state to state) matrices. 1 point: the second layer reads the first
+# layer's hidden vectors; a sign of "too large" that compares training and validation, or cost and gain.
 # ### END SOLUTION
 
 # %% [markdown] covers="12,13"
 # ## 4 · Attention
 #
-# ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
+# ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through
+# tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
 #
-# At each step the decoder asks: which of the S hidden vectors do I need now? A **score** says how well each fits its state:
+# At each step the decoder asks: which of the S hidden vectors do I need now? A **score** says how well each fits its
+# state:
 #
 # - additive (Bahdanau): $e_{tj} = v_a^\top \tanh(W_a\, s + U_a\, h_j)$
 # - dot (Luong): $e_{tj} = s^\top h_j$
 #
-# *Which* state is s? When $s_t$ is computed from the context $c_t$, the context cannot wait for $s_t$: that would be circular. Bahdanau's decoder scores with the state **before** the step, $s_{t-1}$. Luong's decoder first makes its step without any context, and scores with $s_t$. You will write both.
+# *Which* state is s? When $s_t$ is computed from the context $c_t$, the context cannot wait for $s_t$: that would be
+# circular. Bahdanau's decoder scores with the state **before** the step, $s_{t-1}$. Luong's decoder first makes its
+# step without any context, and scores with $s_t$. You will write both.
 #
-# $U_a h_j$ is the same at every step of the decoder. So our interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each step.
+# $U_a h_j$ is the same at every step of the decoder. So our interface has two parts: `keys(henc_ts)` is computed once
+# for a sentence, `forward(hdec, keys)` at each step.
 #
 # ### Exercise 6 · Two scores behind one interface
 #
@@ -412,11 +484,18 @@ if tp.done("encoder"):
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> One decoder vector meets S encoder vectors. Broadcasting repeats it for you. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# One decoder vector meets S encoder vectors. Broadcasting repeats it for you.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> (B, H) and (S, B, H) broadcast to (S, B, H). The last axis goes away: summed, or by <code>v_a</code>. What remains is (S, B), or (S, B, 1); the result must be (B, S). </details>
+# <details><summary>Hint 2 · the shape</summary>
+# (B, H) and (S, B, H) broadcast to (S, B, H). The last axis goes away: summed, or by <code>v_a</code>. What remains is
+# (S, B), or (S, B, 1); the result must be (B, S).
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>self.v_a(torch.tanh(… + …))</code>, then <code>.squeeze(-1)</code> and <code>.T</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>self.v_a(torch.tanh(… + …))</code>, then <code>.squeeze(-1)</code> and <code>.T</code>.
+# </details>
 
 # %% exercise="scores" covers="12,13"
 class AdditiveScore(nn.Module):
@@ -462,29 +541,37 @@ class DotScore(nn.Module):
 
 # %% check="scores" points=4
 tp.check("scores")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "scores"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="14"
 # ### Exercise 7 · From scores to a context
 #
-# **Write** `attend`. The scores become weights: for each sentence, positive numbers that sum to 1 **over the source timesteps**. A position of padding gets weight exactly 0, whatever its score; the other positions share the 1 among them. The context is the weighted sum of the hidden vectors.
+# **Write** `attend`. The scores become weights: for each sentence, positive numbers that sum to 1 **over the source
+# timesteps**. A position of padding gets weight exactly 0, whatever its score; the other positions share the 1 among
+# them. The context is the weighted sum of the hidden vectors.
 #
 # - in: `scores` (B, S); `mask` (B, S), `True` where there is a word; `henc_ts` (S, B, H)
 # - out: `context_vectors` (B, H), `attention_weights` (B, S)
 #
 # The weights are probabilities, the softmax itself. Its logarithm is used in losses; it is not a weight.
 #
-# *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the mean of the first two hidden vectors.
+# *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the
+# mean of the first two hidden vectors.
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Softmax of minus infinity is zero. Put it where the padding is, before the softmax. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Softmax of minus infinity is zero. Put it where the padding is, before the softmax.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> The softmax runs over S, the last axis of the scores. In the sum, (B, S) and (S, B, H) share two letters; S goes away. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# The softmax runs over S, the last axis of the scores. In the sum, (B, S) and (S, B, H) share two letters; S goes away.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>scores.masked_fill(~mask, -math.inf)</code> returns a new tensor; <code>torch.einsum("bs,sbh->bh", …, …)</code> reads as it is written. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>scores.masked_fill(~mask, -math.inf)</code> returns a new tensor; <code>torch.einsum("bs,sbh->bh", …, …)</code>
+# reads as it is written.
+# </details>
 
 # %% exercise="attend" covers="14"
 def attend(scores, mask, henc_ts):
@@ -498,21 +585,22 @@ def attend(scores, mask, henc_ts):
 
 # %% check="attend" points=4
 tp.check("attend")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "attend"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="15"
 # ## 5 · The decoder
 #
 # ### Exercise 8 · The gated cell of the paper
 #
-# The context enters Bahdanau's decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With $e$ for the embedding of the token before, $s$ for the state before, $c$ for the context:
+# The context enters Bahdanau's decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With
+# $e$ for the embedding of the token before, $s$ for the state before, $c$ for the context:
 #
 # $$z = \sigma(W_z e + U_z s + C_z c), \qquad r = \sigma(W_r e + U_r s + C_r c)$$
 # $$\tilde s = \tanh(W e + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
 #
-# Each has its own three matrices: nine in all. **This is not torch's GRU**, which you wrote in TP 1. There z and 1 − z have changed places, and r is applied *after* the product with U, not before it. Loading one's weights into the other gives nonsense without an error.
+# Each has its own three matrices: nine in all. **This is not torch's GRU**, which you wrote in TP 1. There z and 1 − z
+# have changed places, and r is applied *after* the product with U, not before it. Loading one's weights into the other
+# gives nonsense without an error.
 #
 # **Write** `forward` from the equations. `nn.GRUCell` and `nn.GRU` do not count here.
 # - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C); out: the new `hdec` (B, H)
@@ -521,15 +609,24 @@ tp.check("attend")
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Four lines, one per equation, in the order in which they are needed: z, r, candidate, mixture. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Four lines, one per equation, in the order in which they are needed: z, r, candidate, mixture.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Every term is (B, H); ⊙ is <code>*</code>. Only U sees r ⊙ s; U_z and U_r see s. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Every term is (B, H); ⊙ is <code>*</code>. Only U sees r ⊙ s; U_z and U_r see s.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>r = torch.sigmoid(self.W_r(embedded) + …)</code> with three terms. The biases are in the W layers. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>r = torch.sigmoid(self.W_r(embedded) + …)</code> with three terms. The biases are in the W layers.
+# </details>
 
 # %% exercise="gated-cell" covers="15,16"
 class GatedCell(nn.Module):
-    """The decoder cell of Bahdanau, Cho and Bengio. The W layers have biases, which the paper leaves out to save space."""
+    """The decoder cell of Bahdanau, Cho and Bengio.
+
+    The W layers have biases, which the paper leaves out to save space.
+    """
 
     def __init__(self, embedding_size, hidden_size, context_size):
         super().__init__()
@@ -549,9 +646,6 @@ class GatedCell(nn.Module):
 
 # %% check="gated-cell" points=4
 tp.check("gated-cell")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "gated-cell"
-### END HIDDEN TESTS
 
 # %% demo="not-torch" covers="15"
 if tp.done("gated-cell"):
@@ -581,20 +675,30 @@ class Memory(NamedTuple):
 # %% [markdown] covers="15,16,17"
 # ### Exercise 9 · One step, the paper's way
 #
-# **Write** `forward` of `PaperDecoder`, in this order: embed the token before; score the memory with the state **before** the step; attend; let the cell make the new state from embedding, state and context; and from the **new** state and the context, side by side, the logits $W_o [s_t; c_t] + b_o$.
+# **Write** `forward` of `PaperDecoder`, in this order: embed the token before; score the memory with the state
+# **before** the step; attend; let the cell make the new state from embedding, state and context; and from the **new**
+# state and the context, side by side, the logits $W_o [s_t; c_t] + b_o$.
 #
 # - in: `tokens` (B,), `hdec` (B, H), `memory`
 # - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
 #
-# Logits are raw numbers. The loss will apply the softmax; doing it here as well is a mistake that trains badly and raises no error.
+# Logits are raw numbers. The loss will apply the softmax; doing it here as well is a mistake that trains badly and
+# raises no error.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> You have all the parts: <code>self.embedding</code>, <code>self.score</code>, <code>attend</code>, <code>self.cell</code>, <code>self.readout</code>. Only their order is left. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# You have all the parts: <code>self.embedding</code>, <code>self.score</code>, <code>attend</code>,
+# <code>self.cell</code>, <code>self.readout</code>. Only their order is left.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> [s; c] is (B, 2H): state first. The readout turns it into (B, V). </details>
+# <details><summary>Hint 2 · the shape</summary>
+# [s; c] is (B, 2H): state first. The readout turns it into (B, V).
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>attend(self.score(…, memory.keys), memory.mask, memory.henc_ts)</code>; <code>torch.cat([…, …], dim=-1)</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>attend(self.score(…, memory.keys), memory.mask, memory.henc_ts)</code>; <code>torch.cat([…, …], dim=-1)</code>.
+# </details>
 
 # %% exercise="paper-decoder" covers="15,16,17"
 class PaperDecoder(nn.Module):
@@ -619,14 +723,13 @@ class PaperDecoder(nn.Module):
 
 # %% check="paper-decoder" points=4
 tp.check("paper-decoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "paper-decoder"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="15,16,17"
 # ### Exercise 10 · One step, with a plain GRU
 #
-# Luong's order is the other one: the GRU cell steps **first**, from the embedding and the state alone. The **new** state does the scoring. The context meets the state only at the readout: again $W_o [s_t; c_t] + b_o$.
+# Luong's order is the other one: the GRU cell steps **first**, from the embedding and the state alone. The **new**
+# state does the scoring. The context meets the state only at the readout: again $W_o [s_t; c_t] + b_o$.
 #
 # **Write** `forward` of `PlainDecoder`. In, out and shapes are those of exercise 9.
 #
@@ -634,9 +737,14 @@ tp.check("paper-decoder")
 #
 # <details><summary>Hint 1 · the idea</summary> The same parts in another order. Draw the arrows first. </details>
 #
-# <details><summary>Hint 2 · the shape</summary> <code>nn.GRUCell</code> takes (B, D) and (B, H) and returns (B, H). </details>
+# <details><summary>Hint 2 · the shape</summary>
+# <code>nn.GRUCell</code> takes (B, D) and (B, H) and returns (B, H).
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> Three calls: the cell takes the embedded tokens and the old state; <code>attend</code> takes what the cell returns; the read-out takes both, joined along the last axis. </details>
+# <details><summary>Hint 3 · the line</summary>
+# Three calls: the cell takes the embedded tokens and the old state; <code>attend</code> takes what the cell returns;
+# the read-out takes both, joined along the last axis.
+# </details>
 
 # %% exercise="plain-decoder" covers="15,16,17"
 class PlainDecoder(nn.Module):
@@ -661,31 +769,40 @@ class PlainDecoder(nn.Module):
 
 # %% check="plain-decoder" points=3
 tp.check("plain-decoder")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "plain-decoder"
-### END HIDDEN TESTS
+
 
 # %% [markdown] covers="18,19,20"
 # ## 6 · The whole model
 #
 # ### Exercise 11 · Encoder and decoder together
 #
-# `Translator` holds both. `remember` reads the source once: it is given. **Write** `forward`, which says the whole target, one step at a time.
+# `Translator` holds both. `remember` reads the source once: it is given. **Write** `forward`, which says the whole
+# target, one step at a time.
 #
-# The first token that the decoder reads is `SOS`. After step t it goes on with the **true** token `target[t]` if `coins[t]` is true (*teacher forcing*), else with **its own**: the arg-max of the logits of step t. One coin serves the whole batch. Who calls the model tosses the coins: all true is pure teacher forcing, all false is free running, and a *ratio* of 0.7 means true with probability 0.7.
+# The first token that the decoder reads is `SOS`. After step t it goes on with the **true** token `target[t]` if
+# `coins[t]` is true (*teacher forcing*), else with **its own**: the arg-max of the logits of step t. One coin serves
+# the whole batch. Who calls the model tosses the coins: all true is pure teacher forcing, all false is free running,
+# and a *ratio* of 0.7 means true with probability 0.7.
 #
 # - in: `source` (S, B), `lengths` (B,), `target` (T, B), `coins`: T booleans
 # - out: `logits` (T, B, V), `attention_weights` (T, B, S)
 #
-# *Tiny example.* `target` = `[5, 6, 2]`, coins true, false, true. The decoder reads `SOS`; then 5; then what it said itself at step 1. The last coin is never needed.
+# *Tiny example.* `target` = `[5, 6, 2]`, coins true, false, true. The decoder reads `SOS`; then 5; then what it said
+# itself at step 1. The last coin is never needed.
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> A loop over T that carries two things: the tokens to be read next, and the state. The source is read before the loop. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# A loop over T that carries two things: the tokens to be read next, and the state. The source is read before the loop.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> Tokens are (B,) at each step. Collect T tensors (B, V) and T tensors (B, S), and stack them along a new first axis. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# Tokens are (B,) at each step. Collect T tensors (B, V) and T tensors (B, S), and stack them along a new first axis.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>torch.full_like(target[0], SOS)</code> starts; <code>target[t] if coins[t] else …</code> goes on. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.full_like(target[0], SOS)</code> starts; <code>target[t] if coins[t] else …</code> goes on.
+# </details>
 
 # %% exercise="translator" covers="18,19,20"
 class Translator(nn.Module):
@@ -701,7 +818,9 @@ class Translator(nn.Module):
         return Memory(henc_ts, self.decoder.score.keys(henc_ts), (source != PAD).T), hdec_init
 
     def forward(self, source, lengths, target, coins):
-        """`source` (S, B), `lengths` (B,), `target` (T, B), T coins → `logits` (T, B, V), `attention_weights` (T, B, S)."""
+        """`source` (S, B), `lengths` (B,), `target` (T, B), T coins
+        → `logits` (T, B, V), `attention_weights` (T, B, S).
+        """
         # TODO: read the source; then one step for each target token
         ### BEGIN SOLUTION
         memory, hdec = self.remember(source, lengths)
@@ -717,17 +836,20 @@ class Translator(nn.Module):
 
 # %% check="translator" points=5
 tp.check("translator")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "translator"
-### END HIDDEN TESTS
+
 
 # %% [markdown] answer="circular" points=2 covers="15"
-# **Question.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell* that computes $s_t$. Why can this not be programmed? Name the two ways out, and what each of them pays.
+# **Question.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell*
+# that computes $s_t$. Why can this not be programmed? Name the two ways out, and what each of them pays.
 #
 # ### BEGIN SOLUTION
-# It is circular: c_t needs the scores, the scores need s_t, and s_t needs c_t. Bahdanau scores with s_{t−1}: the context is ready before the cell and can steer the gates, but the score does not know the token that was just read. Luong steps the cell without the context and scores with s_t: the score knows that token, but the context acts only at the readout, and the next state hears of it only through the token that was chosen (unless it is fed in).
+# It is circular: c_t needs the scores, the scores need s_t, and s_t needs c_t. Bahdanau scores with s_{t−1}: the
+# context is ready before the cell and can steer the gates, but the score does not know the token that was just read.
+# Luong steps the cell without the context and scores with s_t: the score knows that token, but the context acts only at
+# the readout, and the next state hears of it only through the token that was chosen (unless it is fed in).
 #
-# **Rubric.** 1 point: the circle is named (c_t ← s_t ← c_t). 1 point: both ways out, s_{t−1} before the cell and s_t after it, with one thing that each gives up.
+# **Rubric.** 1 point: the circle is named (c_t ← s_t ← c_t). 1 point: both ways out, s_{t−1} before the cell and s_t
+# after it, with one thing that each gives up.
 # ### END SOLUTION
 
 # %% [markdown] covers="21"
@@ -735,7 +857,8 @@ tp.check("translator")
 #
 # ### Exercise 12 · A loss that ignores padding
 #
-# **Write** `translation_loss`: the cross-entropy between the logits and the true tokens, averaged over the tokens that are **not** `PAD`. `EOS` counts: to stop is something to be learned.
+# **Write** `translation_loss`: the cross-entropy between the logits and the true tokens, averaged over the tokens that
+# are **not** `PAD`. `EOS` counts: to stop is something to be learned.
 #
 # - in: `logits` (T, B, V), `target` (T, B); out: one number, a tensor without axes
 #
@@ -743,11 +866,17 @@ tp.check("translator")
 #
 # *Minutes* 8 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Sum over real tokens, divided by the number of real tokens: a mean over all positions would depend on the padding. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Sum over real tokens, divided by the number of real tokens: a mean over all positions would depend on the padding.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> PyTorch's function wants classes on axis 1, or two axes: (T·B, V) and (T·B,). </details>
+# <details><summary>Hint 2 · the shape</summary>
+# PyTorch's function wants classes on axis 1, or two axes: (T·B, V) and (T·B,).
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>F.cross_entropy(…, …, ignore_index=…)</code> on <code>.flatten(…)</code>ed tensors. It takes logits. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>F.cross_entropy(…, …, ignore_index=…)</code> on <code>.flatten(…)</code>ed tensors. It takes logits.
+# </details>
 
 # %% exercise="loss" covers="21"
 def translation_loss(logits, target):
@@ -759,12 +888,11 @@ def translation_loss(logits, target):
 
 # %% check="loss" points=3
 tp.check("loss")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "loss"
-### END HIDDEN TESTS
+
 
 # %% [markdown]
-# `toss_coins` draws the coins of one batch; `warm_cosine` is the schedule of the learning rate: 50 steps of warming up, then half a cosine down to 0 at the end of the budget.
+# `toss_coins` draws the coins of one batch; `warm_cosine` is the schedule of the learning rate: 50 steps of warming up,
+# then half a cosine down to 0 at the end of the budget.
 
 # %% given="coins" covers="19"
 def toss_coins(T, ratio):
@@ -780,9 +908,12 @@ def warm_cosine(optimizer, view):
 # %% [markdown] covers="22,23,24"
 # ### Exercise 13 · The loop
 #
-# **Write** `train`. For each batch: toss the coins, run the model, compute the loss; clear the old gradients, go backward, **clip** the norm of the whole gradient to `max_norm` (the paper: 1), let the optimizer step, then the scheduler; log the loss.
+# **Write** `train`. For each batch: toss the coins, run the model, compute the loss; clear the old gradients, go
+# backward, **clip** the norm of the whole gradient to `max_norm` (the paper: 1), let the optimizer step, then the
+# scheduler; log the loss.
 #
-# - `view` is what you iterate over to take time: `for step, (source, lengths, target) in zip(view, batches)`. It ends the loop when the budget is used up, and draws the curve of what you give to `view.log(loss=…)`.
+# - `view` is what you iterate over to take time: `for step, (source, lengths, target) in zip(view, batches)`. It ends
+#   the loop when the budget is used up, and draws the curve of what you give to `view.log(loss=…)`.
 # - `optimizer` holds the parameters of both parts; `scheduler.step()` comes once per batch, after the optimizer.
 # - use `toss_coins(len(target), ratio)`, `translation_loss`, and `nn.utils.clip_grad_norm_`
 # - out: nothing
@@ -791,11 +922,19 @@ def warm_cosine(optimizer, view):
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> Seven lines in the order of the text above. Clipping stands between backward and step: before it there is no gradient, after it it is too late. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Seven lines in the order of the text above. Clipping stands between backward and step: before it there is no gradient,
+# after it it is too late.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> One norm for all parameters together: give <code>model.parameters()</code>, not each tensor by itself. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# One norm for all parameters together: give <code>model.parameters()</code>, not each tensor by itself.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>logits, _ = model(source, lengths, target, …)</code>; a name that ends in an underscore, such as <code>clip_grad_norm_</code>, works in place. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>logits, _ = model(source, lengths, target, …)</code>; a name that ends in an underscore, such as
+# <code>clip_grad_norm_</code>, works in place.
+# </details>
 
 # %% exercise="train" covers="22,23,24"
 def train(model, batches, optimizer, scheduler, view, ratio=1.0, max_norm=1.0):
@@ -816,21 +955,24 @@ def train(model, batches, optimizer, scheduler, view, ratio=1.0, max_norm=1.0):
 
 # %% check="train" points=5
 tp.check("train")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "train"
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Two translators
 #
-# Now everything is there. `build` makes a fresh model; its embeddings start five times smaller than torch's, because large random vectors take long to unlearn.
+# Now everything is there. `build` makes a fresh model; its embeddings start five times smaller than torch's, because
+# large random vectors take long to unlearn.
 #
 # `learn` trains with AdamW on both parts of the model at once. That is Adam with two settings of our own:
 #
-# - Its memory of squared gradients is shorter than usual (β₂ = 0.98): in a training of a minute, 0.999 still remembers the start.
-# - At each step it also shrinks every weight by the same small share of itself: *weight decay*. A weight stays large only if the data keep asking for it. This helps twice. The model learns less by heart; and the decoder looks more often at the word that it is writing, instead of guessing it from the words before.
+# - Its memory of squared gradients is shorter than usual (β₂ = 0.98): in a training of a minute, 0.999 still remembers
+#   the start.
+# - At each step it also shrinks every weight by the same small share of itself: *weight decay*. A weight stays large
+#   only if the data keep asking for it. This helps twice. The model learns less by heart; and the decoder looks more
+#   often at the word that it is writing, instead of guessing it from the words before.
 #
-# We train both decoders. The **plain** one with the dot score makes a step in less time, and its score knows the token that was just read; it will be our translator. The **paper's** decoder gets a little less time, and you will see how far it comes.
+# We train both decoders. The **plain** one with the dot score makes a step in less time, and its score knows the token
+# that was just read; it will be our translator. The **paper's** decoder gets a little less time, and you will see how
+# far it comes.
 
 # %% given="build" covers="22"
 ALL = ("tokenize", "vocabulary", "collate", "length-batches", "encoder", "scores", "attend", "gated-cell",
@@ -849,7 +991,10 @@ def build(decoder_class=PlainDecoder, score_class=DotScore, embedding_size=64, h
 
 
 def learn(model, dataset, view, rate=1.5e-2, ratio=1.0, longest=22, seed=0):
-    """Train `model` with AdamW on both its parts until `view` ends; sentences grow up to `longest` in the first 40 %."""
+    """Train `model` with AdamW on both its parts until `view` ends.
+
+    Sentences grow up to `longest` in the first 40 %.
+    """
     limit = lambda: 7 + (longest - 7) * min(1, view.progress() / 0.4)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.3, fused=True)
     train(model, batches_of(dataset, longest=limit, seed=seed), optimizer, warm_cosine(optimizer, view), view, ratio)
@@ -871,7 +1016,8 @@ if tp.done(*ALL):
 # %% [markdown] covers="25"
 # ## 8 · Decoding and evaluation
 #
-# Greedy decoding and beam search are yours from TP 5; here they are, for this model. The beam adds **log-probabilities**; a hypothesis that has said `EOS` is kept as it is.
+# Greedy decoding and beam search are yours from TP 5; here they are, for this model. The beam adds
+# **log-probabilities**; a hypothesis that has said `EOS` is kept as it is.
 
 # %% given="decoding" covers="20,30"
 @torch.no_grad()
@@ -927,7 +1073,8 @@ def translate(model, sentences, width=1):
 
 # %% demo="first-translations" covers="25"
 if tp.done(*ALL):
-    sentences = ["The old women did not see the red cars.", "Does my sister love him?", "We are going to give an apple to the small girls."]
+    sentences = ["The old women did not see the red cars.", "Does my sister love him?",
+                 "We are going to give an apple to the small girls."]
     tp.table([[sentence, " ".join(said), " ".join(beam)] for sentence, said, beam in
               zip(sentences, translate(model, sentences), translate(model, sentences, width=3))],
              ["English", "greedy", "beam of 3"])
@@ -935,14 +1082,22 @@ if tp.done(*ALL):
 # %% [markdown] covers="26"
 # ### Exercise 14 · BLEU by hand
 #
-# Exact match counts a sentence with one wrong word as nothing. BLEU gives credit for the parts. For n = 1 to 4, over the **whole corpus**:
+# Exact match counts a sentence with one wrong word as nothing. BLEU gives credit for the parts. For n = 1 to 4, over
+# the **whole corpus**:
 #
-# $$p_n = \frac{\text{n-grams of the hypotheses that are also in their reference, clipped}}{\text{n-grams of the hypotheses}}$$
+# $$
+# p_n = \frac{\text{n-grams of the hypotheses that are also in their reference, clipped}}
+#            {\text{n-grams of the hypotheses}}
+# $$
 #
-# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. "the the the" is not three right words.
-# Matches and totals are summed over all sentences **before** dividing. With c and r the numbers of tokens in all hypotheses and all references,
+# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. "the the the" is not
+# three right words. Matches and totals are summed over all sentences **before** dividing. With c and r the numbers of
+# tokens in all hypotheses and all references,
 #
-# $$\text{BLEU} = 100 \cdot BP \cdot \exp\Big(\tfrac14 \sum_{n=1}^4 \log p_n\Big), \qquad BP = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
+# $$
+# \text{BLEU} = 100 \cdot BP \cdot \exp\Big(\tfrac14 \sum_{n=1}^4 \log p_n\Big), \qquad
+# BP = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}
+# $$
 #
 # The brevity penalty BP punishes answers that are too short. If some $p_n$ is 0, or has no n-grams at all, BLEU is 0.
 #
@@ -954,18 +1109,26 @@ if tp.done(*ALL):
 #
 # *Minutes* 25 · *Difficulty* ●●●○
 #
-# <details><summary>Hint 1 · the idea</summary> Count the n-grams of both as multisets. What they share is their intersection. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# Count the n-grams of both as multisets. What they share is their intersection.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> A list of length L has L − n + 1 n-grams, or none if it is shorter than n. Keep four sums of matches, four of totals, and two lengths. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# A list of length L has L − n + 1 n-grams, or none if it is shorter than n. Keep four sums of matches, four of totals,
+# and two lengths.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>Counter(tuple(tokens[i:i + n]) for i in …)</code>; for two Counters, <code>&amp;</code> takes the smaller count. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>Counter(tuple(tokens[i:i + n]) for i in …)</code>; for two Counters, <code>&amp;</code> takes the smaller count.
+# </details>
 
 # %% exercise="bleu" covers="26"
 def clipped_matches(hypothesis, reference, n):
     """Two lists of tokens → how many n-grams of the hypothesis are in the reference, clipped; how many it has."""
     # TODO: count the n-grams of both, and what they share
     ### BEGIN SOLUTION
-    said, wanted = (Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)) for tokens in (hypothesis, reference))
+    said, wanted = (Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))
+                    for tokens in (hypothesis, reference))
     return sum((said & wanted).values()), sum(said.values())
     ### END SOLUTION
 
@@ -987,9 +1150,7 @@ def corpus_bleu(hypotheses, references):
 
 # %% check="bleu" points=5
 tp.check("bleu")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "bleu"
-### END HIDDEN TESTS
+
 
 # %% demo="validation" covers="25,26"
 def judged(model, dataset):
@@ -1003,7 +1164,8 @@ def judged(model, dataset):
 
 if tp.done(*ALL, "bleu"):
     import sacrebleu
-    for name, translator, part in (("plain decoder, validation", model, validation_set), ("paper's decoder, validation", paper, validation_set),
+    for name, translator, part in (("plain decoder, validation", model, validation_set),
+                                   ("paper's decoder, validation", paper, validation_set),
                                    ("plain decoder, test", model, test_set)):
         exact, bleu, hypotheses, references = judged(translator, part)
         theirs = sacrebleu.corpus_bleu([" ".join(h) for h in hypotheses], [[" ".join(r) for r in references]],
@@ -1016,12 +1178,14 @@ if tp.done(*ALL, "bleu"):
 # %% [markdown] covers="27"
 # ### Against the model without attention
 #
-# ![A translation squeezed through one vector: however long the sentence, the decoder gets the same number of values.](figures/translation_bottleneck.svg)
+# ![A translation squeezed through one vector: however long the sentence, the decoder gets the same number of
+# values.](figures/translation_bottleneck.svg)
 #
-# ![The model of Sutskever, Vinyals and Le: one recurrent network reads the source, a second one starts from its last state and writes the target.](figures/sutskever_model.svg)
+# ![The model of Sutskever, Vinyals and Le: one recurrent network reads the source, a second one starts from its last
+# state and writes the target.](figures/sutskever_model.svg)
 #
-# The next decoder gets one vector from the encoder, its first state, and nothing else: this is the model of Sutskever, Vinyals and Le in small. To be fair it has twice as many units.
-# Then both are judged by the length of the source.
+# The next decoder gets one vector from the encoder, its first state, and nothing else: this is the model of Sutskever,
+# Vinyals and Le in small. To be fair it has twice as many units. Then both are judged by the length of the source.
 
 # %% given="bottleneck-decoder" covers="27"
 class BottleneckDecoder(nn.Module):
@@ -1058,20 +1222,27 @@ if tp.done(*ALL, "bleu"):
              ["BLEU by length of the source", "to 6", "7 to 9", "10 to 12", "13 and more"])
 
 # %% [markdown] answer="bottleneck" points=2 covers="27"
-# **Question.** Read the table. (a) Where is the gap between the two models largest, and why there? (b) Someone says: "give the model without attention ten times as many units, and the gap is gone". What would remain a disadvantage?
+# **Question.** Read the table. (a) Where is the gap between the two models largest, and why there? (b) Someone says:
+# "give the model without attention ten times as many units, and the gap is gone". What would remain a disadvantage?
 #
 # ### BEGIN SOLUTION
-# (a) On long sentences: all words must pass through one vector of fixed size, and gradients from the end of the target to the beginning of the source go through many steps; with attention each word is one step away. On short sentences one vector may be enough. (b) More units cost time and data; the path for the gradient is as long as before; the size is fixed, so for sentences longer still the problem comes back; and there is no alignment to read.
+# (a) On long sentences: all words must pass through one vector of fixed size, and gradients from the end of the target
+# to the beginning of the source go through many steps; with attention each word is one step away. On short sentences
+# one vector may be enough. (b) More units cost time and data; the path for the gradient is as long as before; the size
+# is fixed, so for sentences longer still the problem comes back; and there is no alignment to read.
 #
-# **Rubric.** 1 point: the gap grows with length, explained by a vector of fixed size (or by the length of the path). 1 point: one disadvantage that more units do not remove.
+# **Rubric.** 1 point: the gap grows with length, explained by a vector of fixed size (or by the length of the path). 1
+# point: one disadvantage that more units do not remove.
 # ### END SOLUTION
 
 # %% [markdown] covers="28,29,30"
 # ## 9 · Reading the attention
 #
-# ![Attention weights over a sentence: for each French word, how dark each English word is.](figures/alpha_over_sentence.svg)
+# ![Attention weights over a sentence: for each French word, how dark each English word
+# is.](figures/alpha_over_sentence.svg)
 #
-# Below, the weights are extracted **step by step**: each call of the decoder gives one row. Change the sentence and run the cell again.
+# Below, the weights are extracted **step by step**: each call of the decoder gives one row. Change the sentence and run
+# the cell again.
 
 # %% demo="heatmap" covers="28,30"
 @torch.no_grad()
@@ -1084,7 +1255,8 @@ def translating(model, sentence):
     while len(steps) < 30 and tokens.item() != EOS:
         logits, hdec, attention_weights = model.decoder(tokens, hdec, memory)
         probabilities = logits[0].softmax(dim=-1)
-        steps.append(tp.Step(names[tokens.item()], names[probabilities.argmax()], dict(zip(names, probabilities.tolist()))))
+        steps.append(tp.Step(names[tokens.item()], names[probabilities.argmax()],
+                             dict(zip(names, probabilities.tolist()))))
         if attention_weights.any():
             steps[-1].source, steps[-1].weights = [*read, "<eos>"], attention_weights[0].cpu()
             steps[-1].context = (attention_weights[0] @ memory.henc_ts[:, 0]).cpu()
@@ -1097,13 +1269,16 @@ if tp.done(*ALL):
     steps = translating(model, sentence)
     for step in steps:
         print(f"{step.written:>10} ← {step.source[step.weights.argmax()]} ({step.weights.max().item():.2f})")
-    tp.attention_heatmap(torch.stack([step.weights for step in steps]), steps[0].source, [step.written for step in steps],
+    tp.attention_heatmap(torch.stack([step.weights for step in steps]), steps[0].source,
+                         [step.written for step in steps],
                          title=sentence.rstrip("."))
 
 # %% [markdown] covers="28,30"
-# The same step by step, for any sentence and for all three models. Choose one, type a sentence, and move through the translation. At each word you see where the model looks, and which other words it took for likely.
+# The same step by step, for any sentence and for all three models. Choose one, type a sentence, and move through the
+# translation. At each word you see where the model looks, and which other words it took for likely.
 #
-# Two things to look for. Where is the model unsure, and between which words? And what does the model without attention do with a long sentence: which words does it get right, and which does it invent?
+# Two things to look for. Where is the model unsure, and between which words? And what does the model without attention
+# do with a long sentence: which words does it get right, and which does it invent?
 
 # %% demo="explore" covers="28,30"
 if tp.done(*ALL, "bleu"):
@@ -1113,25 +1288,37 @@ if tp.done(*ALL, "bleu"):
 # %% [markdown] covers="29"
 # ### Exercise 15 · Score an alignment
 #
-# The corpus says which English words each French word comes from. A French word with **one** such word is a *sure* link; one with several (`du`: of, the) has *possible* links, each as good as another. Call S the set of sure links, P the set of all links, sure ones included, and A the links that the model proposes: for each French word the English word of **largest weight**. The **alignment error rate** (Och and Ney) is
+# The corpus says which English words each French word comes from. A French word with **one** such word is a *sure*
+# link; one with several (`du`: of, the) has *possible* links, each as good as another. Call S the set of sure links, P
+# the set of all links, sure ones included, and A the links that the model proposes: for each French word the English
+# word of **largest weight**. The **alignment error rate** (Och and Ney) is
 #
 # $$AER = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
 # 0 is perfect. A link is a pair (t, s). All counts are summed over the corpus before dividing.
 #
 # **Write** `alignment_error_rate`.
-# - in: `attention_weights`, a list of tensors (T', S'), one per sentence; `alignments`, a list of gold alignments: `alignments[k][t]` is a tuple of source positions. A tensor may have more rows than its alignment is long (the row of `EOS`): those rows are not scored.
+# - in: `attention_weights`, a list of tensors (T', S'), one per sentence; `alignments`, a list of gold alignments:
+#   `alignments[k][t]` is a tuple of source positions. A tensor may have more rows than its alignment is long (the row
+#   of `EOS`): those rows are not scored.
 # - out: a float
 #
-# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, so AER = 1 − (1 + 2)/(2 + 1) = 0.
+# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, so
+# AER = 1 − (1 + 2)/(2 + 1) = 0.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
-# <details><summary>Hint 1 · the idea</summary> One loop over sentences, one over their French words; four counters. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# One loop over sentences, one over their French words; four counters.
+# </details>
 #
-# <details><summary>Hint 2 · the shape</summary> The arg-max runs over S', the last axis of (T', S'). <code>zip</code> stops at the shorter of two. </details>
+# <details><summary>Hint 2 · the shape</summary>
+# The arg-max runs over S', the last axis of (T', S'). <code>zip</code> stops at the shorter of two.
+# </details>
 #
-# <details><summary>Hint 3 · the line</summary> A word is sure when <code>len(links) == 1</code>; the link is in P when <code>s in links</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# A word is sure when <code>len(links) == 1</code>; the link is in P when <code>s in links</code>.
+# </details>
 
 # %% exercise="aer" covers="29"
 def alignment_error_rate(attention_weights, alignments):
@@ -1150,9 +1337,7 @@ def alignment_error_rate(attention_weights, alignments):
 
 # %% check="aer" points=4
 tp.check("aer")
-### BEGIN HIDDEN TESTS
-# autograder/checks/tp6_translation.py, exercise "aer"
-### END HIDDEN TESTS
+
 
 # %% demo="scored-alignment" covers="29,30"
 @torch.no_grad()
@@ -1168,32 +1353,51 @@ if tp.done(*ALL, "aer"):
     gold = [pair.alignment for pair in validation_set.pairs]
     for name, translator in (("paper's decoder", paper), ("plain decoder", model)):
         weights = weights_of(translator, validation_set)
-        right = [s in links for w, alignment in zip(weights, gold) for s, links in zip(w.argmax(-1).tolist(), alignment)]
-        print(f"{name}: alignment error rate {alignment_error_rate(weights, gold):.4f}; {sum(right) / len(right):.1%} of the French words look at a gold word")
-    misses = Counter((pair.target_words[t], (*pair.source_words, "EOS")[w[t].argmax()]) for pair, w in zip(validation_set.pairs, weights)
+        right = [s in links for w, alignment in zip(weights, gold)
+                 for s, links in zip(w.argmax(-1).tolist(), alignment)]
+        print(f"{name}: alignment error rate {alignment_error_rate(weights, gold):.4f}; "
+              f"{sum(right) / len(right):.1%} of the French words look at a gold word")
+    misses = Counter((pair.target_words[t], (*pair.source_words, "EOS")[w[t].argmax()])
+                     for pair, w in zip(validation_set.pairs, weights)
                      for t, links in enumerate(pair.alignment) if w[t].argmax().item() not in links)
-    tp.table([[french, english, n] for (french, english), n in misses.most_common(6)], ["French word", "looked at", "times"])
+    tp.table([[french, english, n] for (french, english), n in misses.most_common(6)],
+             ["French word", "looked at", "times"])
 
 # %% [markdown] covers="29"
-# Your table may look different. In five runs of ours, each with another seed, the plain decoder found about 99 of 100 words. In most of them four of ten misses were one word: the *que* of *est-ce que*, which comes from *Did* or *Does*. The network looked at the English word **after** it instead, and it has a reason: before *ils* one writes *qu'*, before *les* one writes *que*.
-# In other runs it looked at *Did*. The vector of *Did* has read the sentence backwards, so it can know the next word too. Both ways write the right word; only one agrees with the gold alignment.
+# Your table may look different. In five runs of ours, each with another seed, the plain decoder found about 99 of 100
+# words. In most of them four of ten misses were one word: the *que* of *est-ce que*, which comes from *Did* or *Does*.
+# The network looked at the English word **after** it instead, and it has a reason: before *ils* one writes *qu'*,
+# before *les* one writes *que*. In other runs it looked at *Did*. The vector of *Did* has read the sentence backwards,
+# so it can know the next word too. Both ways write the right word; only one agrees with the gold alignment.
 #
 # Our gold alignment says where a word comes from. The weights say where something is that helps to choose it.
 
 # %% [markdown] answer="reading" points=3 covers="29"
-# **Question.** Read the heatmap of the sentence above, and one of your own with a negation or with an adjective after its noun. (a) Where does the map leave the diagonal, and what does that say about the two languages? (b) Which French word has its weight on more than one English word, or on a surprising one? Explain it. (c) The alignment was never shown to the model. Why did it learn one?
+# **Question.** Read the heatmap of the sentence above, and one of your own with a negation or with an adjective after
+# its noun. (a) Where does the map leave the diagonal, and what does that say about the two languages? (b) Which French
+# word has its weight on more than one English word, or on a surprising one? Explain it. (c) The alignment was never
+# shown to the model. Why did it learn one?
 #
 # ### BEGIN SOLUTION
-# (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the verb in French), at adverbs and at "ne … pas" around the verb: word order differs there. (b) For example "du" (of and the), "ne" (not, or the helper do), a determiner that looks at its noun, because the noun decides le or la: the weights follow what is needed to choose the word, and this is not always what a person would link. The hidden vectors also know their neighbours, so that a weight on the neighbour can be as good. (c) To lower the loss it must fetch the information of the word to be said next, and the cheapest place to find it is that word's own vector. Alignment is a by-product of translating.
+# (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the
+# verb in French), at adverbs and at "ne … pas" around the verb: word order differs there. (b) For example "du" (of and
+# the), "ne" (not, or the helper do), a determiner that looks at its noun, because the noun decides le or la: the
+# weights follow what is needed to choose the word, and this is not always what a person would link. The hidden vectors
+# also know their neighbours, so that a weight on the neighbour can be as good. (c) To lower the loss it must fetch the
+# information of the word to be said next, and the cheapest place to find it is that word's own vector. Alignment is a
+# by-product of translating.
 #
-# **Rubric.** 1 point: a crossing is named with the words. 1 point: one word with spread or surprising weight, with a reason. 1 point: the alignment helps the loss; the information is found there.
+# **Rubric.** 1 point: a crossing is named with the words. 1 point: one word with spread or surprising weight, with a
+# reason. 1 point: the alignment helps the loss; the information is found there.
 # ### END SOLUTION
 
 # %% [markdown] covers="31,32,33,34"
 # ## 10 · Four small experiments
 #
-# `compare_settings` trains one small model for each setting, for eight seconds, on sentences of at most seven words, and judges it on validation sentences of that kind. Everything but one setting is the same, and so is the seed.
-# A run of a few seconds shows large differences. It does not show small ones: before you believe one of those, run again with other seeds. For longer runs, give `seconds` a larger value.
+# `compare_settings` trains one small model for each setting, for eight seconds, on sentences of at most seven words,
+# and judges it on validation sentences of that kind. Everything but one setting is the same, and so is the seed. A run
+# of a few seconds shows large differences. It does not show small ones: before you believe one of those, run again with
+# other seeds. For longer runs, give `seconds` a larger value.
 
 # %% demo="experiments-helper" covers="31,32,33,34"
 from matplotlib.figure import Figure
@@ -1202,8 +1406,10 @@ from tp import plots
 
 def compare_settings(name, settings, seconds=8, seed=0):
     """Train a model for each setting (a dict for `build` and `learn`); show final losses, exact match and curves."""
-    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8], source_vocabulary, target_vocabulary)
-    held_out = PairDataset([pair for pair in corpus.validation if len(pair.source_words) <= 8][:150], source_vocabulary, target_vocabulary)
+    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8],
+                        source_vocabulary, target_vocabulary)
+    held_out = PairDataset([pair for pair in corpus.validation if len(pair.source_words) <= 8][:150],
+                           source_vocabulary, target_vocabulary)
     rows, series = [], {}
     for label, chosen in settings.items():
         training = {key: value for key, value in chosen.items() if key in ("rate", "ratio")}
@@ -1243,29 +1449,44 @@ if tp.done(*ALL, "bleu"):
         "additive, paper's decoder": {"decoder_class": PaperDecoder, "score_class": AdditiveScore}})
 
 # %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
-# **Question.** For each of the four experiments one or two sentences: what does your table show, and what would you *not* dare to conclude from it? For the teacher-forcing ratio, say also why its *training loss* cannot be compared from row to row.
+# **Question.** For each of the four experiments one or two sentences: what does your table show, and what would you
+# *not* dare to conclude from it? For the teacher-forcing ratio, say also why its *training loss* cannot be compared
+# from row to row.
 #
 # ### BEGIN SOLUTION
-# Learning rate: with a small one the loss is still high when time is up; too large a one jumps or ends higher. Not: that the best of three is the best for a longer run. Hidden size: few units cannot hold enough; many make fewer steps in the same time. Not: that more units are worse, since with more time they may win. Ratio: with 0 the decoder reads its own errors from the start and learns slowly; with 1 it learns fastest on clean sentences as predictable as ours. Its training loss is measured on different inputs (own tokens or true ones), so rows are not comparable; exact match in free running is. Scoring: dot has no parameters and is cheaper per step; additive can compare vectors of different spaces. Differences of a few points between runs of seconds and one seed are noise.
+# Learning rate: with a small one the loss is still high when time is up; too large a one jumps or ends higher. Not:
+# that the best of three is the best for a longer run. Hidden size: few units cannot hold enough; many make fewer steps
+# in the same time. Not: that more units are worse, since with more time they may win. Ratio: with 0 the decoder reads
+# its own errors from the start and learns slowly; with 1 it learns fastest on clean sentences as predictable as ours.
+# Its training loss is measured on different inputs (own tokens or true ones), so rows are not comparable; exact match
+# in free running is. Scoring: dot has no parameters and is cheaper per step; additive can compare vectors of different
+# spaces. Differences of a few points between runs of seconds and one seed are noise.
 #
-# **Rubric.** 1 point for each experiment: it says what the table shows and one limit of it (time budget, one seed, short sentences). For the ratio, the limit must be that the losses are computed on different decoder inputs.
+# **Rubric.** 1 point for each experiment: it says what the table shows and one limit of it (time budget, one seed,
+# short sentences). For the ratio, the limit must be that the losses are computed on different decoder inputs.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 11 · The two papers, to the letter
 #
-# Our models train with AdamW and nearly torch's own start. The papers did otherwise, and each detail below can be switched on. The cell after this one trains the same model by three recipes for a few seconds each.
+# Our models train with AdamW and nearly torch's own start. The papers did otherwise, and each detail below can be
+# switched on. The cell after this one trains the same model by three recipes for a few seconds each.
 #
 # | detail | where | ours |
 # |---|---|---|
-# | recurrent matrices U, U_z, U_r start orthogonal; W_a and U_a from N(0, 0.001²); v_a and all biases 0; all else from N(0, 0.01²) | 1409.0473, B.1 | torch's uniform start |
-# | Adadelta, ρ = 0.95, ε = 10⁻⁶; gradient norm at most 1; batches of 80, sorted in pools of 20 | 1409.0473, B.2 | AdamW; the same norm; batches of 64; the same pools |
+# | recurrent matrices U, U_z, U_r start orthogonal | 1409.0473, B.1 | torch's uniform start |
+# | W_a and U_a start from N(0, 0.001²) | 1409.0473, B.1 | torch's uniform start |
+# | v_a and all biases start at 0, all other weights from N(0, 0.01²) | 1409.0473, B.1 | torch's uniform start |
+# | Adadelta, ρ = 0.95, ε = 10⁻⁶ | 1409.0473, B.2 | AdamW |
+# | gradient norm at most 1 | 1409.0473, B.2 | the same |
+# | batches of 80, sorted in pools of 20 | 1409.0473, B.2 | batches of 64, the same pools |
 # | all weights uniform in (−0.08, 0.08) | 1409.3215, 3.4 | torch's uniform start |
-# | SGD with rate 0.7, without momentum, halved every half epoch after epoch 5 of 7.5 | 1409.3215, 3.4 | warm-up and cosine |
-# | gradient rescaled to norm 5 when ‖g‖ > 5, where g is the gradient summed over the batch, divided by 128 | 1409.3215, 3.4 | norm 1 |
+# | SGD with rate 0.7, no momentum, halved every half epoch after epoch 5 of 7.5 | 1409.3215, 3.4 | warm-up and cosine |
+# | gradient rescaled to norm 5 when ‖g‖ > 5; g is its sum over the batch, divided by 128 | 1409.3215, 3.4 | norm 1 |
 # | the source is read backwards | 1409.3215, 3.3 | a bidirectional encoder needs no such help |
 #
-# One sentence on why reversing helped: the first source words come close to the first target words, so that *some* dependencies are short and the optimizer finds a beginning.
+# One sentence on why reversing helped: the first source words come close to the first target words, so that *some*
+# dependencies are short and the optimizer finds a beginning.
 
 # %% demo="recipes-helper"
 @torch.no_grad()
@@ -1297,7 +1518,8 @@ def train_by(recipe, model, dataset, seconds):
     if recipe == "ours":
         learn(model, dataset, view, longest=9)
         return view
-    # The papers sum the loss over the tokens of a sentence; ours is a mean over tokens. So their gradient is `tokens` times ours.
+    # The papers sum the loss over the tokens of a sentence; ours is a mean over tokens.
+    # So their gradient is `tokens` times ours.
     tokens = sum(len(target) for _, target in dataset.ids) / len(dataset)
     if recipe == "Bahdanau 2015":
         start_as_bahdanau(model)
@@ -1323,27 +1545,38 @@ def reversed_sources(source, lengths):
 
 # %% training="recipes"
 if tp.done(*ALL):
-    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8], source_vocabulary, target_vocabulary)
+    short = PairDataset([pair for pair in corpus.train if len(pair.source_words) <= 8],
+                        source_vocabulary, target_vocabulary)
     rows = []
     for recipe in ("ours", "Bahdanau 2015", "Sutskever 2014"):
-        view = train_by(recipe, build(PaperDecoder, AdditiveScore), short, seconds=5)  # five seconds show a beginning; try 120
+        # five seconds show a beginning; try 120
+        view = train_by(recipe, build(PaperDecoder, AdditiveScore), short, seconds=5)
         rows.append([recipe, view.step, round(view.history["loss"][0][1], 2), round(view.mean("loss"), 2)])
     tp.table(rows, ["recipe", "steps", "first loss", "last loss"])
 
 # %% [markdown]
 # ## 12 · What attention is good for, and what it costs
 #
-# With attention a long sentence is not squeezed into one vector, the gradient has a short way to each source word, and one can look at an alignment. The same idea serves summarization (which sentences matter), speech recognition (which milliseconds), image captioning (which part of the picture), and, with attention from a sentence to itself, the Transformer. There the dot product is divided by √d; that *scaled* dot product is Vaswani's, not Luong's.
+# With attention a long sentence is not squeezed into one vector, the gradient has a short way to each source word, and
+# one can look at an alignment. The same idea serves summarization (which sentences matter), speech recognition (which
+# milliseconds), image captioning (which part of the picture), and, with attention from a sentence to itself, the
+# Transformer. There the dot product is divided by √d; that *scaled* dot product is Vaswani's, not Luong's.
 #
 # It has a price, and an alignment map is not an explanation of everything the network does.
 
 # %% [markdown] answer="costs" points=2 covers="14,29"
-# **Question.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name an application other than translation, say what its source and target timesteps are, and whether its alignment runs in one direction (monotonic) or jumps.
+# **Question.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name an
+# application other than translation, say what its source and target timesteps are, and whether its alignment runs in
+# one direction (monotonic) or jumps.
 #
 # ### BEGIN SOLUTION
-# (a) With attention every target step scores every source step: S·T scores, each of cost H, and all S hidden vectors are kept. Without: S + T steps, and one vector is kept. (b) For example speech recognition: source timesteps are frames of sound, target timesteps characters; the alignment is monotonic. Summarization: source words, summary words; it jumps. Captioning: regions of a picture (a grid, no order), words; it jumps.
+# (a) With attention every target step scores every source step: S·T scores, each of cost H, and all S hidden vectors
+# are kept. Without: S + T steps, and one vector is kept. (b) For example speech recognition: source timesteps are
+# frames of sound, target timesteps characters; the alignment is monotonic. Summarization: source words, summary words;
+# it jumps. Captioning: regions of a picture (a grid, no order), words; it jumps.
 #
-# **Rubric.** 1 point: S·T against S + T, with the memory of S vectors. 1 point: an application with its timesteps and a reasoned word on monotonic or not.
+# **Rubric.** 1 point: S·T against S + T, with the memory of S vectors. 1 point: an application with its timesteps and a
+# reasoned word on monotonic or not.
 # ### END SOLUTION
 
 # %% demo="progress"

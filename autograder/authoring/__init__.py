@@ -1,0 +1,1 @@
+"""From what an instructor writes to what is released and recorded."""

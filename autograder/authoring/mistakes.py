@@ -1,0 +1,77 @@
+"""Wrong and right versions of a solution, as ``mistakes.py`` of each TP lists them (see docs/authoring.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..course import Course
+from .modules import module_of
+
+Swap = tuple[str, str]
+
+
+class EditError(ValueError):
+    """A mistake or variant does not fit the solution it edits."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A right version of an exercise's cell that looks different from the solution.
+
+    It is the solution with some text swapped, or another source altogether.
+    """
+
+    exercise: str
+    name: str
+    swap: Swap | Sequence[Swap] = ()
+    source: str | None = None
+    both: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong version that learners write, and what a good teacher says about it."""
+
+    exercise: str
+    name: str
+    says: str
+    swap: Swap | Sequence[Swap] = ()
+    source: str | None = None
+    both: tuple[str, ...] = ()
+
+
+Version = Mistake | Variant
+
+
+def load(course: Course, assignment: str) -> tuple[list[Mistake], list[Variant]]:
+    """The mistakes and variants of a TP; none where nobody has written any."""
+    module = module_of(course, assignment, "mistakes")
+    return list(getattr(module, "MISTAKES", [])), list(getattr(module, "VARIANTS", []))
+
+
+def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
+    """The edits of a version in order; ``others`` are the versions that ``both`` may name."""
+    if version.both:
+        by_name = {other.name: other for other in others if other.exercise == version.exercise}
+        return [edit for name in version.both for edit in swaps(by_name[name], others)]
+    match version.swap:
+        case (str(old), str(new)):
+            return [(old, new)]
+        case pairs:
+            return [(old, new) for old, new in pairs if isinstance(old, str)]
+
+
+def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> str:
+    """The source of the exercise's cell in this version."""
+    if version.source is not None:
+        return version.source
+    edits = swaps(version, others)
+    if not edits:
+        raise EditError(f"{version.exercise}/{version.name} changes nothing")
+    for old, new in edits:
+        if solution.count(old) != 1:
+            raise EditError(f"{version.exercise}/{version.name}: {old!r} stands {solution.count(old)} times "
+                            "in the solution, it must stand once")
+        solution = solution.replace(old, new)
+    return solution

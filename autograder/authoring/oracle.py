@@ -1,0 +1,124 @@
+"""The solution as the oracle of the checks: executed once, recorded often, worn as a mistake for a moment.
+
+Only the course's own code runs here. What a student wrote never does.
+"""
+
+import contextlib
+import io
+import linecache
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from tp.checking import compare
+from tp.checking.compare import Candidate, Recognised
+from tp.checking.replay import replay
+from tp.checking.replies import Record, Reply
+
+from ..course import Course
+from . import mistakes, source
+from .mistakes import Mistake, Version
+from .modules import module_of
+from .tape import Check, checks_in, record
+
+
+class Oracle:
+    """The solution of one TP in a namespace of its own, with its checks, mistakes and variants."""
+
+    def __init__(self, course: Course, assignment: str):
+        self.course = course
+        self.source = source.load(course, assignment)
+        self.checks = checks_in(module_of(course, assignment, "checks"))
+        self.mistakes, self.variants = mistakes.load(course, assignment)
+        unpaired = {check.exercise for check in self.checks} ^ set(self.source.exercises)
+        if unpaired:
+            raise source.SourceError(f"{assignment}: exercises and checks do not match: {', '.join(sorted(unpaired))}")
+        if str(course.released) not in sys.path:
+            sys.path.append(str(course.released))  # what the given cells import
+        self.namespace: dict[str, Any] = {"__name__": "__main__"}
+        self.defines: dict[str, set[str]] = {}  # exercise → the names that its cell brings
+        for cell in self.source.by_role("given", "exercise"):
+            before = set(self.namespace)
+            self._run(str(cell.name), cell.solution)
+            if cell.role == "exercise":
+                self.defines[str(cell.name)] = set(self.namespace) - before
+
+    def _run(self, cell_name: str, text: str) -> None:
+        filename = f"<{self.source.name}:{cell_name}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        with contextlib.redirect_stdout(io.StringIO()):  # given cells print what a reader wants to see
+            exec(compile(text, filename, "exec"), self.namespace)
+
+    def checks_of(self, exercise: str) -> list[Check]:
+        """The checks of an exercise, in order."""
+        return [check for check in self.checks if check.exercise == exercise]
+
+    def mistakes_of(self, exercise: str) -> list[Mistake]:
+        """The mistakes of an exercise, in order."""
+        return [mistake for mistake in self.mistakes if mistake.exercise == exercise]
+
+    def text_of(self, version: Version) -> str:
+        """The source of the exercise's cell in a mistake or variant."""
+        return mistakes.edited(version, self.source.cell("exercise", version.exercise).solution, self.mistakes)
+
+    def record(self, check: Check, seed: int) -> Record:
+        """A check, recorded on the solution with this seed."""
+        return record(check, self.namespace, seed)
+
+    @contextlib.contextmanager
+    def wearing(self, version: Version) -> Iterator[dict[str, Any]]:
+        """The namespace with one exercise in another version; the solution comes back afterwards."""
+        saved, text = dict(self.namespace), self.text_of(version)
+        for name in self.defines[version.exercise]:
+            self.namespace.pop(name, None)
+        try:
+            # a cell that does not even run defines nothing: what a student would have
+            with contextlib.suppress(Exception):
+                self._run(f"{version.exercise}/{version.name}", text)
+            yield self.namespace
+        finally:
+            self.namespace.clear()
+            self.namespace.update(saved)
+
+    def replies(self, version: Version, records: Sequence[Record], device: str = "cpu") -> list[Reply]:
+        """What a mistake or variant answers to recorded checks."""
+        with self.wearing(version) as namespace:
+            return [replay(recorded.ops, namespace, device) for recorded in records]
+
+    def diagnose(self, exercise: str, records: Sequence[Record], got: Sequence[Reply]) -> list[Recognised | None]:
+        """For each check of an exercise, the mistake whose answers the student's equal, or None.
+
+        A mistake is asked about the failed checks first: few agree there, and only those are asked about the rest.
+        One that agrees everywhere explains everything, and no other is asked.
+        """
+        pairs = list(zip(records, got, strict=True))
+        differences = [compare.first_difference(record.expected, reply, record.specs) for record, reply in pairs]
+        failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
+        candidates: list[Candidate] = []
+        for mistake in self.mistakes_of(exercise) if any(failed) else ():
+            replies: list[Reply | None] = [None] * len(pairs)
+            self._answer(mistake, records, replies, failed)
+            if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
+                continue
+            self._answer(mistake, records, replies, [not bad for bad in failed])
+            candidates.append(Candidate(mistake.name, mistake.says, replies))
+            if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
+                break
+        return compare.diagnose(records, got, candidates)
+
+    def _answer(self, mistake: Mistake, records: Sequence[Record], replies: list[Reply | None],
+                wanted: list[bool]) -> None:
+        asked = [i for i, want in enumerate(wanted) if want]
+        for i, reply in zip(asked, self.replies(mistake, [records[i] for i in asked]), strict=True):
+            replies[i] = reply
+
+
+def _alike(own: Reply | None, pair: tuple[Record, Reply]) -> bool:
+    return own is not None and compare.same(own, pair[1], pair[0].specs)
+
+
+@cache
+def oracle(course: Course, assignment: str) -> Oracle:
+    """The oracle of a TP; executed at the first call and kept."""
+    return Oracle(course, assignment)

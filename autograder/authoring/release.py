@@ -1,0 +1,230 @@
+"""Make what students and readers see from the sources: notebooks, figures, self-checks, and the kit.
+
+For a TP this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures beside
+both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can say
+which are stale.
+"""
+
+import ast
+import filecmp
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from traitlets.config import Config
+
+import tp
+
+from ..course import Course
+from . import digests, selfchecks, source, syllabus
+from .source import Cell
+
+HELPERS = Path(tp.__file__).parent
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
+
+# How nbgrader makes a release of a solution notebook; `classroom.nbgrader.config` says the same to plain nbgrader.
+STUBS = Config({"ClearSolutions": {"code_stub": {"python": source.STUB}, "text_stub": source.ANSWER_STUB}})
+
+
+class ExecutionError(Exception):
+    """A solution notebook does not run; the message says where it stops."""
+
+
+def solution_notebook(course: Course, assignment: str) -> NotebookNode:
+    """The notebook of a source, solutions in it, not executed."""
+    cells, texts = [], 0
+    for cell in source.load(course, assignment).cells:
+        texts += cell.grade_id is None
+        make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
+        made = make(_text(assignment, cell), id=cell.grade_id or f"text-{texts}")
+        if cell.grade_id:
+            made.metadata["nbgrader"] = _nbgrader(cell)
+        cells.append(made)
+    about = {"assignment": assignment, "made_from": digests.of_source(course, assignment)}
+    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def _text(assignment: str, cell: Cell) -> str:
+    """A cell as it stands in the solution notebook; a check says where its hidden part is to be found."""
+    if cell.is_markdown:
+        return re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
+    if cell.role == "check":
+        where = f"# solutions/{assignment}/checks.py, exercise \"{cell.name}\""
+        return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
+    return cell.source
+
+
+def _nbgrader(cell: Cell) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "schema_version": 3, "grade_id": cell.grade_id, "task": False, "solution": cell.role in ("exercise", "answer"),
+        "grade": cell.role in ("check", "answer"), "locked": cell.role in ("given", "check")}
+    if metadata["grade"]:
+        metadata["points"] = cell.points
+    return metadata
+
+
+@cache
+def released_notebook(course: Course, assignment: str) -> NotebookNode:
+    """The notebook a student receives, made by nbgrader's own preprocessors. Do not change it: it is kept."""
+    from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+
+    steps = LockCells, ClearSolutions, ClearOutput, ComputeChecksums, ClearHiddenTests, ComputeChecksums
+    notebook = solution_notebook(course, assignment)
+    resources: dict[str, Any] = {}
+    for preprocessor in steps:
+        notebook, resources = preprocessor(config=STUBS).preprocess(notebook, resources)
+    return notebook
+
+
+def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
+    """The solution notebook, executed in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    notebook = solution_notebook(course, assignment)
+    client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
+                            resources={"metadata": {"path": str(course.folder(assignment))}})
+    paths = [str(course.released), os.environ.get("PYTHONPATH", "")]
+    try:
+        client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        at = next((cell.id for cell in reversed(notebook.cells) if cell.get("execution_count")), "the first cell")
+        reason = (str(error).strip().splitlines() or ["no reason given"])[-1]
+        raise ExecutionError(f"{assignment} stops in the cell {at}: {reason}") from None
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata["course"]["executed"] = _code(notebook)
+    return notebook
+
+
+def _code(notebook: NotebookNode) -> str:
+    """The digest of a notebook's code: what its outputs depend on. Comments and text may change without a new run."""
+    return digests.of_texts(ast.unparse(ast.parse(_plain(cell.source))) for cell in _code_cells(notebook))
+
+
+def _plain(source: str) -> str:
+    """A cell without its magics, which are no Python."""
+    return "".join(line for line in source.splitlines(True) if not line.lstrip().startswith(("%", "!")))
+
+
+def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
+    """The solution notebook with the outputs of its last run; None when its code has changed since."""
+    path, notebook = _executed(course, assignment), solution_notebook(course, assignment)
+    ran = nbformat.read(path, 4) if path.is_file() else notebook
+    if ran.metadata.get("course", {}).get("executed") != _code(notebook):
+        return None
+    for cell, old in zip(_code_cells(notebook), _code_cells(ran), strict=True):
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count
+    notebook.metadata = {**ran.metadata, "course": {**ran.metadata["course"], **notebook.metadata["course"]}}
+    return notebook
+
+
+def figures_of(course: Course, assignment: str) -> list[str]:
+    """The names of the figures that a TP shows."""
+    return sorted(set(_PICTURE.findall(course.script(assignment).read_text(encoding="utf-8"))))
+
+
+def release(course: Course, assignment: str, run: bool = True, again: bool = False) -> list[str]:
+    """Make everything of one TP anew; returns the names of figures that are not drawn yet.
+
+    The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
+    it is written without outputs, which counts as stale.
+    """
+    release_helpers(course)
+    selfchecks.write(course, assignment)
+    syllabus.write(course, assignment)
+    folders = course.folder(assignment), course.released / assignment
+    folders[1].mkdir(parents=True, exist_ok=True)
+    missing = set()
+    for folder in folders:
+        shutil.rmtree(folder / "figures", ignore_errors=True)
+        for figure in figures_of(course, assignment):
+            if not (course.images / figure).is_file():
+                missing.add(figure)
+                continue
+            (folder / "figures").mkdir(exist_ok=True)
+            shutil.copy(course.images / figure, folder / "figures" / figure)
+    nbformat.write(released_notebook(course, assignment), _released(course, assignment))
+    executed = None if again else _with_outputs(course, assignment)
+    if executed is None:
+        executed = execute(course, assignment) if run else solution_notebook(course, assignment)
+    nbformat.write(executed, _executed(course, assignment))
+    return sorted(missing)
+
+
+def release_helpers(course: Course) -> None:
+    """Put the helper package into ``course/``, beside the helpers of the course's own."""
+    target = course.released / "tp"
+    for name in _foreign(course):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HELPERS / name, target / name)
+
+
+def _foreign(course: Course) -> Iterator[Path]:
+    """The files of the helper package that are not in the course as they are here; none where it is this one's."""
+    target = course.released / "tp"
+    for path in sorted(HELPERS.rglob("*.py")):
+        name = path.relative_to(HELPERS)
+        if not (target / name).is_file() or not filecmp.cmp(path, target / name, shallow=False):
+            yield name
+
+
+def _released(course: Course, assignment: str) -> Path:
+    return course.released / assignment / f"{assignment}.ipynb"
+
+
+def _executed(course: Course, assignment: str) -> Path:
+    return course.folder(assignment) / f"{assignment}.ipynb"
+
+
+def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None) -> bool:
+    """Whether a notebook was made from the present source, and from which code it was executed, if it was."""
+    made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+    current = digests.of_source(course, assignment)
+    return bool(made.get("made_from") == current and made.get("executed") == executed)
+
+
+def stale(course: Course, assignment: str) -> list[str]:
+    """The generated files of a TP that were not made from its present sources."""
+    found = [f"course/tp/{name}" for name in _foreign(course)]
+    code = _code(solution_notebook(course, assignment))
+    for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):
+        if not _is_fresh(course, assignment, path, executed):
+            found.append(str(path.relative_to(course.root)))
+    for folder in (course.released / assignment, course.folder(assignment)):
+        for figure in figures_of(course, assignment):
+            drawn, copied = course.images / figure, folder / "figures" / figure
+            if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False)):
+                found.append(str(copied.relative_to(course.root)))
+    if selfchecks.made_from(course, assignment) != digests.of_tp(course, assignment):
+        found.append(f"course/tp/checking/data/{assignment}.bin")
+    if syllabus.is_stale(course, assignment):
+        found.append(f"the page of the syllabus of {assignment}")
+    return found
+
+
+def kit(course: Course, path: Path) -> None:
+    """The zip that students download: notebooks, figures, helper package, environment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        if (course.root / "environment.yml").is_file():
+            archive.write(course.root / "environment.yml", f"{path.stem}/environment.yml")
+        for file in sorted(course.released.rglob("*")):
+            if file.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(file.parts):
+                archive.write(file, f"{path.stem}/{file.relative_to(course.released)}")

@@ -1,0 +1,269 @@
+"""Grade a whole class: judged side by side, entered in the gradebook by one writer, resumable at any moment.
+
+Submissions are judged by an executor (processes here, or a Dask cluster); a task carries the bytes of a notebook and
+its seed, and returns a verdict. The verdict is kept first and entered into nbgrader's gradebook second; whatever a
+stopped run left undone, the next one does.
+"""
+
+import functools
+import logging
+import multiprocessing
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config.loader import PyFileConfigLoader
+
+from .. import course as courses
+from ..authoring import source
+from ..course import Course
+from ..judging import submission
+from ..judging.judge import Judge, seed_of
+from ..judging.submission import Submission
+from ..judging.verdict import Verdict
+from ..sandbox.terms import Terms
+from ..sandbox.walls import SandboxError
+from .ledger import Entry, Ledger
+from .nbgrader.entering import Entering
+
+# nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
+warnings.filterwarnings("ignore", category=SAWarning)
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One submission as it lies in the submitted folder; ``note`` says what is unusual about where it lies."""
+
+    student: str
+    assignment: str
+    path: Path
+    note: str | None = None
+
+    def read(self) -> Submission:
+        """What was handed in; ``OSError`` when this machine cannot read it."""
+        return submission.read(self.path, self.assignment, self.student, self.note)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What happened to one submission: its verdict, what went wrong on our side, whether it was judged just now."""
+
+    handed: Handed
+    verdict: Verdict | None = None
+    problem: str | None = None
+    fresh: bool = True
+
+
+class Classroom:
+    """A course in its term, with nbgrader's own configuration and gradebook."""
+
+    def __init__(self, course: Course):
+        self.course = course
+        self.ledger = Ledger(course)
+        self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+
+    def gradebook(self) -> Any:
+        """nbgrader's gradebook, open; a context manager."""
+        directory = CourseDirectory(config=self.config)
+        return Gradebook(directory.db_url, directory.course_id)
+
+    def register(self, assignment: str) -> None:
+        """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
+        cells = source.load(self.course, assignment).by_role("check", "answer")
+        want = {cell.grade_id: cell.points for cell in cells}
+        with self.ledger.writing():
+            with self.gradebook() as gradebook:
+                try:
+                    notebooks = gradebook.find_assignment(assignment).notebooks
+                    have = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+                except MissingEntry:
+                    have = None
+            if have != want:
+                self._convert(GenerateAssignment, assignment, ".")
+
+    def handed_in(self, assignments: list[str]) -> list[Handed]:
+        """All submissions of these TPs, in order of TP and student."""
+        submitted = self.course.gradebook / "submitted"
+        return [_notebook_in(folder, assignment) for assignment in assignments
+                for folder in sorted(submitted.glob(f"*/{assignment}"))]
+
+    def enter(self, handed: Handed, entry: Entry) -> None:
+        """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
+        with self.ledger.writing():
+            entering = functools.partial(Entering, handed.path, entry.verdict)
+            self._convert(entering, handed.assignment, handed.student)
+            self.ledger.save(replace(entry, entered=True))
+
+    def _convert(self, kind: Callable[..., Any], assignment: str, student: str) -> None:
+        directory = CourseDirectory(config=self.config)
+        directory.assignment_id, directory.student_id = assignment, student
+        converter = kind(coursedir=directory, config=self.config)
+        converter.force = True
+        converter.log.setLevel(logging.CRITICAL)
+        converter.start()
+
+
+def _notebook_in(folder: Path, assignment: str) -> Handed:
+    """The notebook of a submission folder: the one of the right name, else the only one there is."""
+    student, right = folder.parent.name, folder / f"{assignment}.ipynb"
+    others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
+    if right.exists() or right.is_symlink() or len(others) != 1:
+        return Handed(student, assignment, right)
+    return Handed(student, assignment, others[0], f"the notebook was called {others[0].name}")
+
+
+Told = Callable[[Graded, int, int], None]  # of each submission as it is done: it, how many are done, how many there are
+
+
+def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), jobs: int = 1,
+                force: bool = False, executor: Executor | None = None,
+                each: Told = lambda graded, done, total: None) -> list[Graded]:
+    """Grade everything that was handed in for these TPs."""
+    for assignment in assignments:
+        classroom.register(assignment)
+    handed = classroom.handed_in(assignments)
+    done: list[Graded] = []
+    waiting: list[Handed] = []
+
+    def tell(graded: Graded) -> None:
+        done.append(graded)
+        each(graded, len(done), len(handed))
+
+    for one in handed:
+        try:
+            kept = None if force else classroom.ledger.kept(one.read(), terms)
+        except OSError as error:
+            tell(Graded(one, problem=_line(error)))
+            continue
+        if kept is None:
+            waiting.append(one)
+        elif kept.entered:
+            tell(Graded(one, kept.verdict, fresh=False))
+        else:
+            tell(_entered(classroom, one, kept))
+    own = Processes(min(jobs, len(waiting))) if executor is None and waiting else None
+    try:
+        for graded in _judged(own or executor, classroom, waiting, terms, ahead=4 * max(jobs, 1)):
+            tell(graded)
+    finally:
+        if own:
+            own.shutdown()
+    return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
+
+
+@dataclass(frozen=True)
+class _OnItsWay:
+    """A submission that is being judged; ``alone`` when a worker died while several were on their way."""
+
+    handed: Handed
+    submission: Submission
+    alone: bool
+
+
+def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int) -> Iterator[Graded]:
+    """Every waiting submission, as it is judged and entered; few are on their way at once.
+
+    A worker process that dies takes all with it that is on its way. Those are judged again, each alone, so that only
+    the one that kills its worker every time is lost.
+    """
+    queue = list(reversed(waiting))
+    pending: dict[Future[Verdict], _OnItsWay] = {}
+    suspects = 0
+    while queue or pending:
+        while queue and len(pending) < (1 if suspects else ahead):
+            one = queue.pop()
+            try:
+                handed = one.read()
+            except OSError as error:
+                yield Graded(one, problem=_line(error))
+                continue
+            seed = seed_of(classroom.ledger.secret(), one.student, one.assignment, handed.data)
+            future = executor.submit(judge_one, classroom.course, handed, seed, terms)
+            pending[future] = _OnItsWay(one, handed, alone=bool(suspects))
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            on_its_way = pending.pop(future)
+            suspects -= on_its_way.alone
+            try:
+                verdict = future.result()
+            except SandboxError:
+                raise
+            except BrokenExecutor:
+                if on_its_way.alone:
+                    reason = "its worker process was killed, twice: does it need more memory than there is?"
+                    yield Graded(on_its_way.handed, problem=reason)
+                else:
+                    queue.append(on_its_way.handed)
+                    suspects += 1
+            except Exception as error:  # a fault of ours: say so, and go on with the others
+                yield Graded(on_its_way.handed, problem=_line(error))
+            else:
+                yield _finished(classroom, on_its_way, verdict, terms)
+
+
+def _finished(classroom: Classroom, judged: _OnItsWay, verdict: Verdict, terms: Terms) -> Graded:
+    """Keep a fresh verdict, and enter it."""
+    try:
+        entry = classroom.ledger.keep(judged.submission, verdict, terms)
+    except OSError as error:
+        return Graded(judged.handed, verdict, problem=f"judged, but not kept: {_line(error)}")
+    return _entered(classroom, judged.handed, entry)
+
+
+def _entered(classroom: Classroom, handed: Handed, entry: Entry) -> Graded:
+    try:
+        classroom.enter(handed, entry)
+    except Exception as error:
+        return Graded(handed, entry.verdict, problem=f"judged, but not entered: {_line(error)}")
+    return Graded(handed, entry.verdict)
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
+
+
+class Processes:
+    """Worker processes of this machine; when one has died and broken the pool, the next submission gets a new pool."""
+
+    def __init__(self, jobs: int):
+        self.jobs = jobs
+        self.pool = self._pool()
+
+    def _pool(self) -> ProcessPoolExecutor:
+        """Started fresh, so that no thread of torch's is forked; an interrupt is the parent's to handle."""
+        return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), signal.signal,
+                                   (signal.SIGINT, signal.SIG_IGN))
+
+    def submit(self, task: Callable[..., Any], *args: Any) -> Future[Any]:
+        """As an executor's."""
+        try:
+            return self.pool.submit(task, *args)
+        except BrokenExecutor:
+            self.pool = self._pool()
+            return self.pool.submit(task, *args)
+
+    def shutdown(self) -> None:
+        """End the workers; what waits is not judged."""
+        self.pool.shutdown(cancel_futures=True)
+
+
+@functools.cache
+def _judge(course: Course, terms: Terms, thread: int) -> Judge:
+    return Judge(course, terms)
+
+
+def judge_one(course: Course, handed: Submission, seed: str, terms: Terms) -> Verdict:
+    """The verdict on one submission; runs in a worker, each thread of which keeps its warm sandbox for the next.
+
+    A worker on another machine judges with the course that it was started in, when there is none at the same place.
+    """
+    here = course if course.solutions.is_dir() else courses.find()
+    return _judge(here, terms, threading.get_ident()).judge(handed, seed)

@@ -1,0 +1,92 @@
+"""Markdown on the pages of formgrader and of feedback: rendered, then cleaned, for students write some of it.
+
+nbgrader's templates put rendered Markdown on the page as it is, whatever `sanitize_html` says: a script in a written
+answer would run in the grader's browser, with the grader's rights.
+"""
+
+import base64
+import mimetypes
+import re
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+import nh3
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments.token import STANDARD_TYPES
+
+TAGS = {
+    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
+    *("em", "strong", "b", "i", "s", "del", "sub", "sup", "kbd", "ul", "ol", "li", "dl", "dt", "dd"),
+    *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+}
+
+ATTRIBUTES = {
+    "*": set[str](),
+    "a": {"href", "title"},
+    "img": {"src", "alt", "title", "width", "height"},
+    "details": {"open"},
+    "th": {"scope", "colspan", "rowspan"},
+    "td": {"colspan", "rowspan"},
+    "ol": {"start"},
+}
+
+# The classes of coloured code, and no other: a class can also lay a box over the page.
+CLASSES = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values()) - {""}}
+
+# Other tags stay on the page as text: who writes of the token <bos> means no HTML.
+OTHER_TAG = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})[\s/>]|!--)", re.IGNORECASE)
+
+# To the web, to a mailbox, or without a scheme.
+LINK = re.compile(r"(?:https?|mailto):|[^:]*(?:[/?#]|$)", re.IGNORECASE)
+
+
+class Renderer(IPythonRenderer):
+    """nbconvert's own; of a picture that was pasted into the cell, and did not come along, it writes the name."""
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """The tag of a picture, or its name in brackets."""
+        if url.startswith("attachment:"):
+            return f"[picture: {self.escape_html(text)}]"
+        return super().image(text, url, title)
+
+
+@pass_context
+def markdown2html(context: Context, source: str) -> str:
+    """Markdown → HTML without script, style or form; the figures of the TP are embedded, math is left to MathJax."""
+    folder = context.get("resources", {}).get("metadata", {}).get("path", "")
+    html = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+    return nh3.clean(
+        OTHER_TAG.sub("&lt;", html),
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        attribute_filter=partial(_attribute, Path(folder) if folder else None),
+        allowed_classes=CLASSES,
+        url_schemes={"http", "https", "mailto", "data"},
+    )
+
+
+def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | None:
+    """An attribute as it may stand on the page; None leaves it out."""
+    if name == "src":
+        return value if value.startswith("data:image/") else _embedded(folder, value)
+    if name == "href":
+        return value if LINK.match(value) else None
+    return value
+
+
+def _embedded(folder: Path | None, source: str) -> str | None:
+    """A picture in ``folder`` as a data URL. Pictures lie in the page itself, so that nobody is told who opens it."""
+    name = unquote(source)
+    kind, _ = mimetypes.guess_type(name)
+    if folder is None or kind is None or not kind.startswith("image/"):
+        return None
+    try:
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()) or not path.is_file():
+            return None
+        return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    except (OSError, ValueError):  # it cannot be read, or is no name of a file at all
+        return None

@@ -1,0 +1,69 @@
+"""nbgrader's configuration: which of its parts are ours.
+
+Stock nbgrader trusts the structure of a submitted notebook and reads scores from its outputs. Here the exporter
+rebuilds every submission on the released notebook, and `SaveVerdict` writes the judge's own scores.
+"""
+
+import os
+import stat
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbgrader.converters.base
+
+from ...authoring import release
+
+PLUGINS = "autograder.classroom.nbgrader"
+
+CONFIG: dict[str, dict[str, Any]] = {
+    "CourseDirectory": {
+        "source_directory": "solutions",
+        "release_directory": "course",
+        "submitted_directory": "gradebook/submitted",
+        "autograded_directory": "gradebook/autograded",
+        "feedback_directory": "gradebook/feedback",
+        "ignore": [".ipynb_checkpoints", "*.py", "*.pyc", "*.toml", "__pycache__", "*.db", "*.json"],
+    },
+    **release.STUBS,
+    "Autograde": {
+        "exporter_class": f"{PLUGINS}.exporter.SubmissionExporter",
+        "sanitize_preprocessors": [],
+        "autograde_preprocessors": [f"{PLUGINS}.scores.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
+    },
+    "HTMLExporter": {
+        "filters": {"markdown2html": "autograder.classroom.markdown.markdown2html"},
+        "preprocessors": [f"{PLUGINS}.rubrics.Rubrics"],
+        "sanitize_html": True,
+    },
+}
+
+
+def configure(config: Any, root: Path) -> None:
+    """Fill nbgrader's configuration ``c`` for the course in ``root``."""
+    (root / "gradebook").mkdir(exist_ok=True)
+    for section, values in CONFIG.items():
+        for name, value in values.items():
+            setattr(config[section], name, value)
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
+    find_alembic()
+    _copy_plain_files_only()
+
+
+def find_alembic() -> None:
+    """nbgrader calls `alembic` by name when it makes a gradebook: put this environment's programs on the path."""
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+
+
+def _copy_plain_files_only() -> None:
+    """nbgrader copies what lies beside a submitted notebook: not links, pipes and devices that a student left there."""
+    stock: Callable[..., list[str]] = nbgrader.converters.base.find_all_files
+    if stock.__module__ == __name__:
+        return
+
+    def find_all_files(path: str, exclude: Any = None) -> list[str]:
+        return [name for name in stock(path, exclude) if stat.S_ISREG(os.lstat(name).st_mode)]
+
+    nbgrader.converters.base.find_all_files = find_all_files

@@ -1,0 +1,73 @@
+"""The notebook that nbgrader shows of a submission, whatever the file holds."""
+
+import copy
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from ...authoring import release, source
+from ...course import Course
+from ...judging import submission
+from ...judging.submission import Cell, Submission
+from ...judging.verdict import Verdict
+
+
+def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
+    """The released notebook with the student's answers in it; blank for what is no notebook."""
+    notebook = copy.deepcopy(release.released_notebook(course, handed.assignment))
+    truth = source.load(course, handed.assignment)
+    fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
+    released = {cell.grade_id for cell in truth.cells if cell.grade_id}
+    answers: dict[str | None, str] = {}
+    own: dict[str | None, list[str]] = {}  # released cell → the student's own cells behind it
+    last = None
+    for cell in _cells(handed):
+        if cell.grade_id in fillable:
+            answers[cell.grade_id] = "\n\n".join(filter(None, [answers.get(cell.grade_id), cell.source]))
+        if cell.grade_id in released:
+            last = cell.grade_id
+        elif cell.type == "code" and cell.source.strip():
+            own.setdefault(last, []).append(cell.source)
+    result = [_own(text, str(i)) for i, text in enumerate(own.pop(None, []))]
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in answers:
+            cell.source = answers[grade_id]
+        result.append(cell)
+        result += [_own(text, f"{grade_id}-{i}") for i, text in enumerate(own.get(grade_id, []))]
+    notebook.cells = result
+    return notebook
+
+
+def _cells(handed: Submission) -> list[Cell]:
+    try:
+        return submission.parse(handed.data)
+    except submission.Unreadable:
+        return []
+
+
+def _own(text: str, at: str) -> nbformat.NotebookNode:
+    cell: nbformat.NotebookNode = new_code_cell(text, id=f"own-{at}")
+    return cell
+
+
+def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
+    """The rebuilt notebook with the judge's reasons as the outputs of its check cells."""
+    reasons = {f"check-{result.exercise}": result.explained() for result in verdict.exercises}
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if cell.cell_type == "code":
+            told = grade_id in reasons
+            cell.outputs = [new_output("stream", name="stdout", text=reasons[grade_id])] if told else []
+    notes = list(verdict.notes)
+    if verdict.isolation == "none":
+        notes.append("graded without isolation")
+    if notes:
+        text = "**Notes of the grader**\n\n" + "\n".join(f"- {_literal(note)}" for note in notes)
+        notebook.cells.insert(0, new_markdown_cell(text, id="grader-notes"))
+    return notebook
+
+
+def _literal(text: str) -> str:
+    """Text of a student's as it stands: no Markdown, no HTML."""
+    return "".join(f"&#{ord(c)};" if c in "<>&*_`[]()!#|\\~$" else c for c in text)

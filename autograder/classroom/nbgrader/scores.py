@@ -1,0 +1,78 @@
+"""Writes the judge's scores where nbgrader would read them from a notebook's outputs."""
+
+import atexit
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader import utils
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Enum, Float
+
+from ...course import Course
+from ...judging import submission
+from ...judging.judge import Judge, resolved, seed_of
+from ...judging.verdict import Verdict
+from ...sandbox.terms import Limits, Terms
+from ..ledger import Ledger
+from .notebook import annotated
+
+
+class SaveVerdict(NbGraderPreprocessor):
+    """Has the submission judged, shows the reasons in its check cells, and writes the scores to the gradebook."""
+
+    device = Enum(("auto", "cpu", "cuda"), default_value="auto", help="Where students' code computes").tag(config=True)
+    isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
+    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take").tag(
+        config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """nbgrader's second pass: no cell is run here."""
+        where, converter = resources["nbgrader"], self.parent.parent
+        coursedir = converter.coursedir
+        verdict = getattr(converter, "verdict", None) or self._verdict(coursedir, where)
+        nb = annotated(nb, verdict)
+        with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
+            save(gradebook, nb, verdict, where)
+        return nb, resources
+
+    def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
+        """The verdict that is kept while nothing has changed, else a new one."""
+        course = Course(Path(coursedir.root))
+        terms = Terms(resolved(self.device), self.isolated, Limits(exercise_seconds=self.exercise_seconds))
+        student, assignment = where["student"], where["assignment"]
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
+        handed = submission.read(folder / f"{where['notebook']}.ipynb", assignment, student)
+        ledger = Ledger(course)
+        kept = ledger.kept(handed, terms)
+        if kept:
+            return kept.verdict
+        verdict = judge(course, terms).judge(handed, seed_of(ledger.secret(), student, assignment, handed.data))
+        return ledger.keep(handed, verdict, terms).verdict
+
+
+def save(gradebook: Any, nb: nbformat.NotebookNode, verdict: Verdict, where: dict[str, str]) -> None:
+    """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
+    scores = {f"check-{result.exercise}": result.score for result in verdict.exercises}
+    place = (where["notebook"], where["assignment"], where["student"])
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            grade_id = cell.metadata.nbgrader.grade_id
+            grade = gradebook.find_grade(grade_id, *place)
+            grade.auto_score = scores[grade_id] if grade_id in scores else utils.determine_grade(cell)[0]
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        if utils.is_solution(cell):
+            unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
+            comment = gradebook.find_comment(cell.metadata.nbgrader.grade_id, *place)
+            comment.auto_comment = "No response." if unchanged else None
+    gradebook.db.commit()
+
+
+@cache
+def judge(course: Course, terms: Terms) -> Judge:
+    """One judge for all submissions of this process."""
+    made = Judge(course, terms)
+    atexit.register(made.sandbox.close)
+    return made

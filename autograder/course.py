@@ -1,0 +1,81 @@
+"""A course: a folder with ``solutions/`` in it, and the places of everything that is made from them.
+
+This repository is the first one; `autograder --course FOLDER …` takes any other.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tp
+
+
+class CourseError(Exception):
+    """The folder is no course; the message says what is looked for."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folder of a course. What a TP is called in code is its ``assignment``, nbgrader's word for it."""
+
+    root: Path
+
+    @property
+    def solutions(self) -> Path:
+        """What an instructor writes: one folder a TP."""
+        return self.root / "solutions"
+
+    @property
+    def released(self) -> Path:
+        """What a student receives: notebooks, and the packages that they import."""
+        return self.root / "course"
+
+    @property
+    def images(self) -> Path:
+        """The figures that the sources show."""
+        return self.root / "images"
+
+    @property
+    def gradebook(self) -> Path:
+        """The working files of a term."""
+        return self.root / "gradebook"
+
+    @property
+    def helpers(self) -> list[Path]:
+        """What the notebooks import: the engine's package `tp`, and modules and packages of the course's own."""
+        own = [path for path in sorted(self.released.glob("*")) if path.name != "tp" and _is_importable(path)]
+        return [Path(tp.__file__).parent, *own]
+
+    @property
+    def selfchecks(self) -> Path:
+        """The data of the self-checks, inside the package that reads it."""
+        return self.released / "tp" / "checking" / "data"
+
+    @property
+    def assignments(self) -> list[str]:
+        """The names of the TPs, in order."""
+        return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
+
+    def folder(self, assignment: str) -> Path:
+        """Where an instructor writes the TP."""
+        return self.solutions / assignment
+
+    def script(self, assignment: str) -> Path:
+        """The source of the TP."""
+        return self.folder(assignment) / f"{assignment}.py"
+
+
+def find(folder: Path | None = None) -> Course:
+    """The course in ``folder``, or else the one that the present folder lies in; ``CourseError`` when there is none."""
+    if folder is not None:
+        places = [Path(folder).resolve()]
+    else:
+        places = [Path.cwd(), *Path.cwd().parents]
+    for place in places:
+        if (place / "solutions").is_dir():
+            return Course(place)
+    raise CourseError(f"{places[0]} is no course: a course is a folder with solutions/ in it; "
+                      "name it with --course FOLDER")
+
+
+def _is_importable(path: Path) -> bool:
+    return path.suffix == ".py" or (path / "__init__.py").is_file()

@@ -1,0 +1,160 @@
+"""The judge: record on the solution, replay in the student's kernel, compare here.
+
+Nothing that a kernel prints, raises or sends can be a score. The judge never imports or evaluates what a student
+wrote; it sends calls into a sandbox and compares the plain arrays that come back with those of the solution.
+"""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+from tp.checking import compare
+from tp.checking.compare import Recognised
+from tp.checking.replies import Error, Record, Reply
+
+from ..authoring import source
+from ..authoring.oracle import Oracle, oracle
+from ..authoring.tape import Check
+from ..course import Course
+from ..sandbox.outside import KernelLost, Sandbox
+from ..sandbox.terms import Device, Terms
+from . import submission
+from .session import Session
+from .submission import Submission, Unreadable
+from .verdict import CheckResult, ExerciseResult, Outcome, Verdict
+
+
+def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
+    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
+    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
+
+
+def check_seed(seed: str, exercise: str, check: str) -> int:
+    """The seed of one check's draws."""
+    digest = hashlib.sha256(f"{seed}/{exercise}/{check}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") % 2**62
+
+
+def records_of(truth: Oracle, exercise: str, seed: str) -> list[Record]:
+    """All checks of an exercise, recorded on the solution with the draws of this seed."""
+    return [truth.record(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
+
+
+def resolved(device: str) -> Device:
+    """The device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one."""
+    if device == "auto":
+        import torch
+
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return "cuda" if device == "cuda" else "cpu"
+
+
+class Judge:
+    """Grades notebooks of a course one after another, in kernels of one sandbox; a context manager."""
+
+    def __init__(self, course: Course, terms: Terms = Terms()):
+        self.course, self.terms = course, terms
+        self.sandbox = Sandbox(course.helpers, terms)
+
+    def __enter__(self) -> "Judge":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.sandbox.close()
+
+    def judge(self, handed: Submission, seed: str) -> Verdict:
+        """The verdict on whatever was handed in: what cannot be graded has no points, and a reason."""
+        try:
+            if handed.unreadable:
+                raise Unreadable(handed.unreadable)
+            return self.grade(handed, seed)
+        except Unreadable as error:
+            return self._nothing(handed, seed, str(error))
+
+    def grade(self, handed: Submission, seed: str) -> Verdict:
+        """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
+        started = time.monotonic()
+        cells = submission.parse(handed.data, handed.filename)
+        truth = oracle(self.course, handed.assignment)
+        plan = submission.plan(cells, truth.source, self.course)
+        with Session(self.sandbox, plan) as session:
+            results = [self._exercise(session, truth, name, seed) for name in truth.source.exercises]
+        notes = [*plan.notes, *session.notes, *([handed.note] if handed.note else [])]
+        return self._verdict(handed, seed, tuple(results), notes, seconds=round(time.monotonic() - started, 3))
+
+    def _exercise(self, session: Session, truth: Oracle, exercise: str, seed: str) -> ExerciseResult:
+        records = records_of(truth, exercise, seed)
+        replies, lost = session.replies(exercise, records)
+        return judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
+
+    def _nothing(self, handed: Submission, seed: str, reason: str) -> Verdict:
+        """The verdict on a file that cannot be graded: no points, and why."""
+        truth = source.load(self.course, handed.assignment)
+        told = (CheckResult("submission", False, f"Nothing to grade: {reason}."),)
+        results = tuple(ExerciseResult(name, 0.0, truth.points(name), "missing", told) for name in truth.exercises)
+        notes = [reason, *([handed.note] if handed.note else [])]
+        return self._verdict(handed, seed, results, notes, unreadable=reason)
+
+    def _verdict(self, handed: Submission, seed: str, results: tuple[ExerciseResult, ...], notes: list[str],
+                 seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
+        return Verdict(
+            assignment=handed.assignment,
+            score=round(sum(result.score for result in results), 4),
+            max_score=sum(result.max_score for result in results),
+            isolation=self.terms.isolation,
+            device=self.terms.device,
+            seconds=seconds,
+            seed=seed,
+            notes=tuple(notes),
+            exercises=results,
+            unreadable=unreadable,
+        )
+
+
+def judged(truth: Oracle, exercise: str, records: Sequence[Record], replies: Sequence[Reply],
+           cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
+    """The result of an exercise whose checks were replayed.
+
+    ``replies`` are fewer than ``records`` where the kernel was ``lost``; ``cell_error`` is what the exercise's cell
+    stopped with. The proof goes through here too.
+    """
+    checks = truth.checks_of(exercise)
+    named = truth.diagnose(exercise, records[: len(replies)], replies)
+    results = [_result(check, record, reply, mistake, cell_error)
+               for check, record, reply, mistake in zip(checks, records, replies, named, strict=False)]
+    for check in checks[len(replies):]:
+        reason = str(lost)
+        results.append(CheckResult(check.name, False, f"Not checked: {reason}{'' if reason.endswith('?') else '.'}"))
+    total = sum(check.weight for check in checks)
+    share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
+    points = truth.source.points(exercise)
+    verdict = lost.verdict if lost else _outcome(results, replies, cell_error)
+    return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
+
+
+def _result(check: Check, record: Record, reply: Reply, mistake: Recognised | None,
+            cell_error: Error | None) -> CheckResult:
+    difference = compare.first_difference(record.expected, reply, record.specs)
+    if difference is None:
+        return CheckResult(check.name, True, check.says)
+    if cell_error and reply.error and reply.error.kind == "missing-name":
+        sentence = compare.error_sentence(cell_error)
+    else:
+        sentence = compare.explained(difference, mistake)
+    return CheckResult(check.name, False, sentence, mistake.name if mistake else None)
+
+
+def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: Error | None) -> Outcome:
+    passed = sum(result.passed for result in results)
+    if passed:
+        return "passed" if passed == len(results) else "partial"
+    errors = [reply.error for reply in replies if reply.error]
+    if len(errors) < len(replies):
+        return "failed"
+    if not cell_error and all(error.kind in ("not-written", "missing-name") for error in errors):
+        return "missing"
+    return "error"

@@ -1,0 +1,93 @@
+"""One submission at work: its kernel with the cells run, made anew whenever it is lost."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+from tp.checking import compare
+from tp.checking.replies import Error, Record, Reply
+
+from ..sandbox.outside import Kernel, KernelLost, Sandbox
+from ..sandbox.walls import SandboxError
+from .submission import Plan, Step
+
+
+class Session:
+    """Runs a plan and replays checks on what it defined; a context manager."""
+
+    def __init__(self, sandbox: Sandbox, plan: Plan):
+        self.sandbox, self.plan = sandbox, plan
+        self.notes: list[str] = []
+        self.errors: dict[str | None, Error] = {}  # exercise → the error its cell stopped with
+        self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
+        self._kernel: Kernel | None = None
+        self._started = time.monotonic()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._drop()
+
+    def replies(self, exercise: str, records: Sequence[Record]) -> tuple[list[Reply], KernelLost | None]:
+        """The replies to the checks of an exercise, and why there are fewer than records, if so."""
+        limits = self.sandbox.terms.limits
+        replies: list[Reply] = []
+        try:
+            kernel = self._ready(exercise)
+            budget = kernel.budget(limits.exercise_seconds)
+            for record in records:
+                replies.append(kernel.replay(record.ops, budget))
+            return replies, None
+        except KernelLost as lost:
+            self._kernel = None
+            return replies, lost
+
+    def _drop(self) -> None:
+        if self._kernel:
+            self._kernel.kill()
+            self._kernel = None
+
+    def _ready(self, exercise: str) -> Kernel:
+        """A kernel in which the cells have been run; a cell that kills it is left out from then on."""
+        limits = self.sandbox.terms.limits
+        while self._kernel is None:
+            if time.monotonic() - self._started > limits.notebook_seconds * limits.patience:
+                seconds = limits.notebook_seconds * limits.patience
+                raise KernelLost("timeout", f"the notebook took more than {seconds:.3g} seconds in all")
+            self._kernel = self.sandbox.fork()
+            for number, step in enumerate(self.plan.steps):
+                if number not in self._left_out and not self._run(self._kernel, number, step):
+                    break
+        for number, reason in self._left_out.items():
+            step = self.plan.steps[number]
+            if (step.kind, step.name) == ("exercise", exercise):
+                raise reason
+        return self._kernel
+
+    def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
+        try:
+            error = kernel.cell(step.source, kernel.budget(self.sandbox.terms.limits.cell_seconds)).error
+        except KernelLost as lost:
+            self._kernel = None
+            if number == 0 and step.kind == "given":  # nothing of the student's has run yet
+                raise SandboxError(f"the kernel does not survive the course's own first cell: {lost}") from None
+            self._left_out[number] = lost
+            self.notes.append(f"{_called(step)} was left out: {lost}")
+            return False
+        if step.kind == "exercise":
+            self.errors.pop(step.name, None)
+            if error:
+                self.errors[step.name] = error
+        elif error and step.kind == "own":
+            note = f"a cell of the student's own stopped: {compare.error_sentence(error)}"
+            if note not in self.notes:
+                self.notes.append(note)
+        return True
+
+
+def _called(step: Step) -> str:
+    if step.kind == "own":
+        return f"a cell of the student's own (`{step.source.strip().splitlines()[0][:60]}`)"
+    return f"the {'given cell' if step.kind == 'given' else 'cell of'} {step.name}"

@@ -1,0 +1,253 @@
+"""Read what a student handed in, and trust none of it.
+
+What counts is the source text of the code cells. A cell's ``grade_id`` (or its id, where an editor dropped the
+metadata) says which released cell it was, and nothing more: tags, other metadata, outputs, the kernel's name are not
+looked at. The result is a plan: the sources to run, in order, ours in the place of given cells; and notes that tell
+the instructor what was unusual.
+"""
+
+import ast
+import errno
+import json
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..authoring import source
+from ..authoring.source import Source
+from ..course import Course
+
+MAX_BYTES = 32 * 2**20
+MAX_CELLS = 2_000
+MAX_SOURCE = 2 * 2**20
+# nothing there, a link, a socket: the student's doing, not a fault of this machine
+STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
+
+
+class Unreadable(ValueError):
+    """Not a notebook that can be graded; the message is one line for people."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in for one TP: the bytes of a notebook, or why there are none.
+
+    ``filename`` is what it was called, ``note`` what was unusual about where it lay.
+    """
+
+    data: bytes
+    assignment: str
+    student: str = ""
+    filename: str = "the file"
+    note: str | None = None
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it was handed in: its type, its text, and which released cell it says it was."""
+
+    type: Any
+    source: str
+    grade_id: str | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A source to run."""
+
+    kind: Literal["given", "exercise", "own"]
+    name: str | None
+    source: str
+
+
+@dataclass
+class Plan:
+    """All sources to run, in order, and what the instructor should know of them."""
+
+    steps: list[Step]
+    notes: list[str] = field(default_factory=list)
+
+    def has(self, exercise: str) -> bool:
+        """Whether a cell of this exercise is run."""
+        return any((step.kind, step.name) == ("exercise", exercise) for step in self.steps)
+
+
+def read(path: Path, assignment: str, student: str = "", note: str | None = None) -> Submission:
+    """The submission in a handed-in file; ``OSError`` when this machine cannot read it."""
+    try:
+        return Submission(read_bytes(path), assignment, student, path.name, note)
+    except Unreadable as error:
+        return Submission(b"", assignment, student, path.name, note, unreadable=str(error))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a handed-in file; links, devices and giants are refused, and ``OSError`` is this machine's fault."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno not in STUDENTS_DOING:
+            raise
+        reason = "it is a symbolic link" if Path(path).is_symlink() else (error.strerror or "it cannot be read").lower()
+        raise Unreadable(f"{path}: {reason}") from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(fd)
+        raise Unreadable(f"{path}: it is not a file")
+    with os.fdopen(fd, "rb") as file:
+        if status.st_size > MAX_BYTES:
+            raise Unreadable(f"{path}: {status.st_size / 2**20:.0f} MiB; at most {MAX_BYTES // 2**20} MiB are read "
+                             "(clear the outputs and save again)")
+        return file.read(MAX_BYTES + 1)
+
+
+def parse(data: bytes, what: str = "the file") -> list[Cell]:
+    """The cells of a notebook; ``Unreadable`` when it is not a notebook."""
+    if not data.strip():
+        raise Unreadable(f"{what} is empty")
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Unreadable(f"{what} is not a notebook: it is not UTF-8 text") from None
+    except RecursionError:
+        raise Unreadable(f"{what} is not a notebook: it is nested too deeply") from None
+    except ValueError as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise Unreadable(f"{what} is not a notebook, or was cut off: its JSON cannot be read{where}") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
+            raise Unreadable(f"{what} is a notebook of an old format: open it in JupyterLab and save it again")
+        raise Unreadable(f"{what} is not a notebook: it has no cells")
+    if len(notebook["cells"]) > MAX_CELLS:
+        raise Unreadable(f"{what} has {len(notebook['cells'])} cells; at most {MAX_CELLS} are read")
+    cells = [cell for cell in map(_cell, notebook["cells"]) if cell]
+    if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
+        raise Unreadable(f"{what} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
+    return cells
+
+
+def _cell(tree: Any) -> Cell | None:
+    if not isinstance(tree, dict):
+        return None
+    text = tree.get("source")
+    if isinstance(text, list) and all(isinstance(line, str) for line in text):
+        text = "".join(text)
+    if not isinstance(text, str):
+        return None
+    metadata = tree.get("metadata")
+    ours = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    # the two names are the same when we release
+    grade_id = ours.get("grade_id") if isinstance(ours, dict) else tree.get("id")
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")  # lone surrogates cannot travel
+    return Cell(tree.get("cell_type"), text, grade_id if isinstance(grade_id, str) else None)
+
+
+def which_assignment(cells: list[Cell], course: Course) -> str | None:
+    """The TP whose released cells these are: the one with most names in common, or None."""
+    ids = {cell.grade_id for cell in cells if cell.grade_id}
+    common = {name: len(ids & _ids(source.load(course, name))) for name in course.assignments}
+    best = max(common, key=lambda name: common[name], default=None)
+    return best if best and common[best] else None
+
+
+def _ids(tp: Source) -> set[str]:
+    return {cell.grade_id for cell in tp.cells if cell.grade_id}
+
+
+def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
+    """What to run: given cells from our source, the student's other code in the student's order."""
+    _refuse_other(cells, truth, course)
+    released = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
+    there = {cell.grade_id for cell in cells}
+    givens = truth.by_role("given")
+    result = Plan([])
+    emitted: set[str | None] = set()
+
+    def emit(given: source.Cell) -> None:
+        if given.name not in emitted:
+            emitted.add(given.name)
+            result.steps.append(Step("given", given.name, given.solution))
+
+    if givens:  # the first one opens every notebook; nothing can come before it
+        emit(givens[0])
+    for cell in _joined(cells):
+        ours = released.get(cell.grade_id) if cell.grade_id else None
+        if ours is None:
+            if cell.type == "code" and cell.source.strip():
+                result.steps.append(Step("own", None, cell.source))
+        elif ours.role == "given":
+            for earlier in givens[: givens.index(ours)]:
+                if earlier.name not in emitted and earlier.grade_id not in there:
+                    result.notes.append(_missing(earlier))
+                    emit(earlier)
+            emit(ours)
+            extra = _imports(cell.source, ours.solution)
+            if extra:
+                result.notes.append(f"the given cell {ours.name} was edited; of the changes, the imports were kept")
+                result.steps.append(Step("own", None, extra))
+        elif ours.role == "exercise":
+            if cell.type != "code":
+                became = cell.type if isinstance(cell.type, str) else "something else"
+                result.notes.append(f"the cell of {ours.name} had been turned into {became}; it was read as code")
+            if result.has(str(ours.name)):
+                result.notes.append(f"there are several cells of {ours.name}; they were run in order, "
+                                    "and the last definition counts")
+            result.steps.append(Step("exercise", ours.name, cell.source))
+    for given in givens:
+        if given.name not in emitted:
+            result.notes.append(_missing(given))
+            _insert(result, given, givens)
+    result.notes += [f"the cell of {name} is missing" for name in truth.exercises if not result.has(name)]
+    return result
+
+
+def _missing(given: source.Cell) -> str:
+    return f"the given cell {given.name} was missing; ours was run in its place"
+
+
+def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
+    """Another TP's notebook shares a few names with this one; a notebook of this TP shares most."""
+    ids, ours = {cell.grade_id for cell in cells}, _ids(truth)
+    if len(ids & ours) < len(ours) / 2:
+        other = which_assignment(cells, course)
+        if other not in (None, truth.name):
+            raise Unreadable(f"this is a notebook of {other}, not of {truth.name}")
+
+
+def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None:
+    """Right behind the given cell that comes before it in the source."""
+    before = givens[givens.index(given) - 1].name if givens.index(given) else None
+    behind = (i + 1 for i, step in enumerate(result.steps) if (step.kind, step.name) == ("given", before))
+    result.steps.insert(next(behind, 0), Step("given", given.name, given.solution))
+
+
+def _joined(cells: list[Cell]) -> list[Cell]:
+    """Neighbours that were one cell before it was split: joined again where a part alone is no Python."""
+    result: list[Cell] = []
+    for cell in cells:
+        last = result[-1] if result else None
+        split = last and cell.grade_id and cell.grade_id == last.grade_id
+        if last and split and not (_parses(last.source) and _parses(cell.source)):
+            result[-1] = Cell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
+        else:
+            result.append(cell)
+    return result
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+        return True
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _imports(text: str, ours: str) -> str:
+    """The import lines that a student added to a given cell."""
+    if text.strip() == ours.strip() or not _parses(text) or not _parses(ours):
+        return ""
+    given = {ast.unparse(node) for node in ast.parse(ours).body}
+    added = [ast.unparse(node) for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return "\n".join(line for line in added if line not in given)

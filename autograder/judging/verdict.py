@@ -1,0 +1,84 @@
+"""What the judge says of a submission, and how it stands in a file.
+
+The classes are plain data. They are written to JSON and read from it here and nowhere else; a file that holds
+something else is refused with one line.
+"""
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from ..sandbox.terms import Device
+
+Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
+
+T = TypeVar("T")
+
+
+class FileError(ValueError):
+    """A file does not hold what it should; the message is one line for people."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check: whether it passed, what the student reads, and the mistake it was recognised as, by name."""
+
+    check: str
+    passed: bool
+    message: str
+    mistake: str | None = None
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """One exercise: its points, and the results of its checks."""
+
+    exercise: str
+    score: float
+    max_score: float
+    verdict: Outcome
+    checks: tuple[CheckResult, ...]
+
+    def explained(self) -> str:
+        """The reasons, as a student reads them."""
+        lines = [f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"]
+        for check in self.checks:
+            line = f"{'✓' if check.passed else '✗'} {check.check}: {check.message}"
+            lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One submission: automatic points, exercise by exercise; ``unreadable`` says why there was nothing to judge."""
+
+    assignment: str
+    score: float
+    max_score: float
+    isolation: str
+    device: Device
+    seconds: float
+    seed: str
+    notes: tuple[str, ...]
+    exercises: tuple[ExerciseResult, ...]
+    unreadable: str | None = None
+
+    @property
+    def mistakes(self) -> list[str]:
+        """The names of all mistakes that were recognised."""
+        return sorted({check.mistake for exercise in self.exercises for check in exercise.checks if check.mistake})
+
+
+def to_json(thing: Any) -> str:
+    """A verdict, or anything else made of dataclasses, as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(thing), indent=1).decode("utf-8")
+
+
+def from_json(data: bytes, kind: type[T], what: str) -> T:
+    """The ``kind`` that ``data`` holds; ``FileError`` names ``what`` when it holds anything else."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FileError(f"{what} does not hold a {kind.__name__}: {str(error).splitlines()[0]}") from None

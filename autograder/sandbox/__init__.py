@@ -1,0 +1,1 @@
+"""Where students' code runs, and how it is held."""

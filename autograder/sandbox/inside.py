@@ -1,0 +1,263 @@
+"""The small kernel inside the sandbox: runs cells, replays transcripts, and sends plain data back.
+
+This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
+notebook imports, once, and then forks a fresh kernel for each submission. A fork leaves for namespaces of its
+own before it runs a line of a student's: its own process table, its own scratch, no capability, bounded resources.
+"""
+
+import ctypes
+import glob
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from typing import Any, NoReturn
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
+MAX_MESSAGE = 64 * 2**20
+MAX_OUTPUT = 10_000
+SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+# Messages: four bytes of length, then a message of tp.checking.wire
+
+
+def send(sock: socket.socket, tree: Any) -> None:
+    from tp.checking import wire
+
+    data = wire.pack(tree)
+    sock.sendall(struct.pack("<I", len(data)) + data)
+
+
+def receive(sock: socket.socket) -> Any:
+    """The next message; None when the other end has hung up."""
+    from tp.checking import wire
+
+    head = _read(sock, 4)
+    if head is None:
+        return None
+    (length,) = struct.unpack("<I", head)
+    if length > MAX_MESSAGE:
+        raise wire.WireError(f"a message of {length} bytes")
+    data = _read(sock, length)
+    return None if data is None else wire.unpack(data)
+
+
+def _read(sock: socket.socket, count: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < count:
+        part = sock.recv(min(count - len(parts), 2**20))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+# The warm parent: imports once, forks on demand, runs no line of a student's
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[2:])}
+    shell = _warm()
+    if limits["address_space"]:
+        # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
+        with open("/proc/self/statm") as file:
+            limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
+    control.sendall(b"ready")
+    while True:
+        order, fds, _, _ = socket.recv_fds(control, 64, 1)
+        if not order:
+            return
+        if order == b"fork":
+            control.sendall(_fork(control, fds[0], shell, limits))
+        else:
+            _kill(int(order.split()[1]))
+            control.sendall(b"killed")
+
+
+def _warm() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot  # noqa: F401
+    import torch
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    import tp  # noqa: F401
+
+    torch.set_num_threads(1)
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimizer imports a good part of torch
+
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui: Any = None) -> None:
+            """There is no window here; `%matplotlib inline` is no error."""
+
+        def _showtraceback(self, *args: Any, **kwargs: Any) -> None:
+            """Errors are reported to the judge, not printed."""
+
+    config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}
+    return Shell.instance(config=Config(config))
+
+
+def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int]) -> bytes:
+    """Fork a kernel that serves the socket ``fd``: "<its process number> <1 when it has namespaces of its own>"."""
+    inside, outside = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        control.close()
+        os.close(inside)
+        _guard(fd, outside, shell, limits)
+    os.close(outside)
+    os.close(fd)
+    answer = os.read(inside, 64)
+    os.close(inside)
+    return answer + b" %d" % guard
+
+
+def _kill(guard: int) -> None:
+    """Kill a kernel: the guard stands in a process group with it, and its namespace dies with its first process."""
+    for target in (-guard, guard):
+        try:
+            os.kill(target, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    try:
+        os.waitpid(guard, 0)
+    except ChildProcessError:
+        pass
+
+
+def _guard(fd: int, report: int, shell: Any, limits: dict[str, int]) -> NoReturn:
+    """Between the warm parent and a kernel: makes the namespaces, waits for the kernel, dies with it."""
+    os.setpgid(0, 0)
+    uid, gid = os.getuid(), os.getgid()
+    apart = bool(limits["isolated"]) and _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0
+    if apart:
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(line)
+    pid = os.fork()
+    if pid == 0:
+        _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: should the guard die, so does its kernel
+        os.write(report, b"%d" % apart)
+        os.close(report)
+        status = 1
+        try:
+            _confine(apart, limits)
+            _serve(socket.socket(fileno=fd), shell)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(report)
+    os.close(fd)
+    _libc.prctl(PR_SET_DUMPABLE, 0)
+    os.waitpid(pid, 0)
+    os._exit(0)
+
+
+def _confine(apart: bool, limits: dict[str, int]) -> None:
+    """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
+    if apart:
+        for place in filter(os.path.ismount, glob.glob("/dev/*")):
+            # devices can be used; their rights are the machine's own, and a grader's who is root could change them
+            kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+            if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None):
+                raise OSError(ctypes.get_errno(), f"{place} cannot be protected")
+        options = f"size={limits['disk']},mode=700".encode()
+        for place in (SCRATCH, "/dev/shm"):
+            if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+                raise OSError(ctypes.get_errno(), f"no {place} of its own")
+        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None):
+            _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
+    os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
+    os.chdir(f"{os.environ['HOME']}/work")
+    bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
+              "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0}
+    if limits["address_space"]:
+        bounds["RLIMIT_AS"] = limits["address_space"]
+    for name, value in bounds.items():
+        which = getattr(resource, name)
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (value, value))
+    for capability in range(64):
+        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    _libc.capset(header, nothing)
+    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+# The kernel: one submission
+
+
+class _Bounded:
+    """A stream that keeps the first characters and counts the rest."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: Any) -> int:
+        text = str(text)
+        if len(self.text) < MAX_OUTPUT:
+            self.text += text[: MAX_OUTPUT - len(self.text)]
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _serve(sock: socket.socket, shell: Any) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    handlers = {"cell": _cell, "replay": _replay}
+    while (message := receive(sock)) is not None:
+        sys.stdout = sys.stderr = output = _Bounded()
+        try:
+            reply = handlers[message["do"]](message, shell)
+        except BaseException as error:
+            reply = {"failed": type(error).__name__[:80]}
+        printed = output.text if message["do"] == "cell" else ""
+        send(sock, {"number": message["number"], "printed": printed, **reply})
+
+
+def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    """Run the source of one cell; what it defines stays."""
+    from dataclasses import asdict, replace
+
+    from tp.checking.replay import describe_error
+    from tp.checking.replies import MAX_MESSAGE, Where
+
+    result = shell.run_cell(message["source"], store_history=False)
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return {"error": None}
+    described = describe_error(error, shell.user_ns)
+    if isinstance(error, SyntaxError):
+        where = Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
+        described = replace(described, where=where, message=str(error.msg)[:MAX_MESSAGE])
+    return {"error": asdict(described)}
+
+
+def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    from tp.checking.replay import replay
+    from tp.checking.replies import to_tree
+
+    return {"reply": to_tree(replay(message["ops"], shell.user_ns, message["device"]))}
+
+
+if __name__ == "__main__":
+    main()

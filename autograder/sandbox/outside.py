@@ -1,0 +1,260 @@
+"""The sandbox, from outside: bubblewrap around a warm kernel, deadlines and bounds, and no trust in what comes back."""
+
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import psutil
+
+from tp.checking import replies, wire
+from tp.checking.replies import Error, Op, Reply
+
+from . import inside, walls
+from .terms import Terms
+from .walls import SandboxError, require_bubblewrap
+from .watchdog import Budget, Usage, usage_beneath
+
+START_SECONDS = 120
+FORK_SECONDS = 30
+WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
+
+
+class KernelLost(Exception):
+    """A kernel died, hung or broke a bound. ``verdict`` says which; the message is for the student."""
+
+    def __init__(self, verdict: Literal["timeout", "crashed"], message: str):
+        super().__init__(message)
+        self.verdict: Literal["timeout", "crashed"] = verdict
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a cell: the error it stopped with, if so, and the beginning of what it printed, as it was sent."""
+
+    error: Error | None
+    printed: str
+
+
+class Sandbox:
+    """A warm parent in bubblewrap, from which kernels are forked; a context manager."""
+
+    def __init__(self, helpers: Sequence[Path], terms: Terms):
+        self.helpers, self.terms = helpers, terms
+        self._process: subprocess.Popen[bytes] | None = None
+        self._home: str | None = None
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def fork(self) -> "Kernel":
+        """A fresh kernel. Without nested namespaces the warm parent serves one kernel only, and is started anew."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        try:
+            return self._fork()
+        except (OSError, SandboxError):
+            self.close()
+            self._start()
+            return self._fork()
+
+    def close(self) -> None:
+        """End the warm parent and all kernels."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._control.close()
+            self._process = None
+        if self._home:
+            shutil.rmtree(self._home, ignore_errors=True)
+            self._home = None
+
+    def kill(self, guard: int) -> None:
+        """Kill one kernel and all that it started."""
+        if self._process is None:
+            return
+        try:
+            self._control.sendall(b"kill %d" % guard)
+            self._answer(10)
+        except (OSError, SandboxError):
+            self.close()
+        if not self._reusable:
+            self.close()
+
+    def usage(self) -> Usage:
+        """What everything beneath the warm parent uses."""
+        return usage_beneath(self._parent)
+
+    def _start(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fd = theirs.fileno()
+        self._home = tempfile.mkdtemp(prefix="kernel-")
+        log = open(Path(self._home) / "log", "w+")
+        command, variables = self._command(fd)
+        self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                         env=variables, start_new_session=True, cwd="/")
+        theirs.close()
+        try:
+            self._answer(START_SECONDS)
+        except (OSError, SandboxError):
+            log.seek(0)
+            last = (log.read().strip().splitlines() or ["no reason given"])[-1]
+            self.close()
+            raise SandboxError(f"the kernel does not start: {last}") from None
+        finally:
+            log.close()
+        self._parent = self._warm_parent(self._process.pid)
+        self._reusable = True
+
+    def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
+        """How the warm parent is started, and its environment."""
+        if not self.terms.isolated:
+            path = os.pathsep.join(sorted({str(helper.parent) for helper in self.helpers}))
+            variables = walls.environment(str(self._home), path, self.terms.device)
+            return [sys.executable, "-B", str(walls.KERNEL), str(fd), *self._bounds()], variables
+        variables = walls.environment(inside.SCRATCH, walls.HELPERS, self.terms.device)
+        built = walls.walls(variables, self.helpers, self.terms)
+        kernel = [sys.executable, "-B", "/kernel.py", str(fd), *self._bounds()]
+        return [require_bubblewrap(), *built, "--", *kernel], variables
+
+    def _bounds(self) -> list[str]:
+        limits = self.terms.limits
+        values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
+                  "cpu": int(limits.notebook_seconds) * 2, "isolated": int(self.terms.isolated),
+                  "address_space": 0 if self.terms.device == "cuda" else limits.memory}
+        return [f"{name}={value}" for name, value in values.items()]
+
+    def _warm_parent(self, pid: int) -> psutil.Process:
+        """The process that forks: bubblewrap's innermost child, or the process itself."""
+        process = psutil.Process(pid)
+        while self.terms.isolated and process.children():
+            process = process.children()[0]
+        return process
+
+    def _fork(self) -> "Kernel":
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
+        apart, guard = self._answer(FORK_SECONDS).split()
+        self._reusable = apart == b"1" or not self.terms.isolated
+        return Kernel(self, ours, int(guard))
+
+    def _answer(self, seconds: float) -> bytes:
+        if not select.select([self._control], [], [], seconds)[0]:
+            raise SandboxError("the warm parent does not answer")
+        answer = self._control.recv(64)
+        if not answer:
+            raise SandboxError("the warm parent is gone")
+        return answer
+
+
+class Kernel:
+    """One forked kernel; every request has a budget, and an answer that is not one kills it."""
+
+    def __init__(self, sandbox: Sandbox, sock: socket.socket, guard: int):
+        self.sandbox, self.sock, self.guard = sandbox, sock, guard
+        self._number = 0
+
+    def budget(self, seconds: float) -> Budget:
+        """A budget of CPU seconds for one request or several."""
+        return Budget(seconds, self.sandbox.terms.limits.patience)
+
+    def cell(self, source: str, budget: Budget) -> "Ran":
+        """Run a cell."""
+        answer = self._ask({"do": "cell", "source": source}, budget)
+        error, printed = answer.get("error"), answer.get("printed")
+        return Ran(None if error is None else replies.error_from_tree(error),
+                   printed[: inside.MAX_OUTPUT] if isinstance(printed, str) else "")
+
+    def replay(self, ops: list[Op], budget: Budget) -> Reply:
+        """Replay a transcript; the reply is checked to be one."""
+        answer = self._ask({"do": "replay", "ops": ops, "device": self.sandbox.terms.device}, budget)
+        try:
+            return replies.from_tree(answer.get("reply"))
+        except replies.ReplyError:
+            raise self._no_answer() from None
+
+    def kill(self) -> None:
+        """End the kernel and everything that it started."""
+        self.sock.close()
+        self.sandbox.kill(self.guard)
+
+    def _lost(self, verdict: Literal["timeout", "crashed"], message: str) -> KernelLost:
+        self.kill()
+        return KernelLost(verdict, message)
+
+    def _no_answer(self) -> KernelLost:
+        return self._lost("crashed", "the kernel sent back something that is not an answer")
+
+    def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
+        self._number += 1
+        data = wire.pack({"number": self._number, **message})
+        try:
+            self.sock.settimeout(FORK_SECONDS)
+            self.sock.sendall(len(data).to_bytes(4, "little") + data)
+            reply = wire.unpack(self._frame(_Watch(self.sandbox, budget)))
+        except (OSError, EOFError):
+            raise self._lost("crashed", "the kernel died: something in the code ends the process, "
+                             "or needs more memory than there is") from None
+        except wire.WireError:
+            raise self._no_answer() from None
+        if not isinstance(reply, dict) or reply.get("number") != self._number or "failed" in reply:
+            raise self._no_answer()
+        return reply
+
+    def _frame(self, watch: "_Watch") -> bytes:
+        """The bytes of the next message, while the bounds are watched."""
+        length = int.from_bytes(self._bytes(4, watch), "little")
+        if length > wire.MAX_BYTES:
+            raise wire.WireError("too long")
+        return self._bytes(length, watch)
+
+    def _bytes(self, count: int, watch: "_Watch") -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            if select.select([self.sock], [], [], WATCH_AFTER)[0]:
+                part = self.sock.recv(min(count - len(parts), 2**20))
+                if not part:
+                    raise EOFError
+                parts += part
+            broken = watch.broken()
+            if broken:
+                raise self._lost(*broken)
+        return bytes(parts)
+
+
+class _Watch:
+    """Looks at one request from time to time, and books what it uses on the budget."""
+
+    def __init__(self, sandbox: Sandbox, budget: Budget):
+        self.sandbox, self.budget = sandbox, budget
+        self._started = time.monotonic()
+        self._seen: float | None = None  # CPU seconds at the last look
+
+    def broken(self) -> tuple[Literal["timeout", "crashed"], str] | None:
+        """The bound that is broken, as a verdict and a sentence; None while none is."""
+        if time.monotonic() - self._started < WATCH_AFTER:
+            return None
+        limits, usage = self.sandbox.terms.limits, self.sandbox.usage()
+        if self._seen is not None:
+            self.budget.spent += max(usage.seconds - self._seen, 0)
+        self._seen = usage.seconds
+        if usage.memory > limits.memory:
+            return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
+        if usage.processes > limits.processes:
+            return "crashed", f"it started more than {limits.processes} processes"
+        late = self.budget.broken()
+        return ("timeout", late) if late else None

@@ -1,0 +1,302 @@
+"""Compare what came back from a replay with what was expected, and say the difference in a sentence.
+
+Used by the self-check on the student's machine and by the judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import values
+from .replies import Error, Record, Reply, Spec
+from .values import Array, Mapping, Scalar, Value, article, plain
+
+NOT_WRITTEN = "This part is not written yet."
+
+# Relative and absolute tolerance by floating type; a check may set its own.
+TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2}
+
+
+def first_difference(expected: Reply, got: Reply, specs: dict[str, Spec]) -> str | None:
+    """A sentence about the first difference between two replies, or None when they agree."""
+    if got.error:
+        return error_sentence(got.error)
+    for name, spec in specs.items():
+        if name not in got.outputs:
+            return f"`{name}` did not come back."
+        sentence = output_difference(name, expected.outputs[name], got.outputs[name], spec)
+        if sentence:
+            return sentence
+    built_in = sorted(set(got.called) - set(expected.called))
+    if built_in:
+        names = ", ".join(f"`{name}`" for name in built_in)
+        return f"The values are right, but {names} does not count here: write it from the equations."
+    if set(got.mutated) - set(expected.mutated):
+        return "The values are right, but your code changes one of its arguments in place; the caller still needs it."
+    return None
+
+
+def same(a: Reply, b: Reply, specs: dict[str, Spec]) -> bool:
+    """Whether two replies are equal: the same outputs within tolerance, or the same error at the same point."""
+    if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
+        return False
+    if a.error and b.error and (a.error.type, _gist(a.error)) != (b.error.type, _gist(b.error)):
+        return False
+    if a.outputs.keys() != b.outputs.keys():
+        return False
+    return all(_same_value(a.outputs[name], b.outputs[name], specs[name]) for name in a.outputs)
+
+
+def _gist(error: Error) -> str:
+    """The message of an error without its numbers, which depend on the draw."""
+    return "".join(c for c in error.message if not c.isdigit())[:80]
+
+
+def explained(difference: str, mistake: Recognised | None) -> str:
+    """The sentence of a failed check: what a teacher says of the mistake when it is recognised, else the difference."""
+    return f"{mistake.says} ({difference})" if mistake else difference
+
+
+def error_sentence(error: Error) -> str:
+    """What an exception in the student's code says to the student."""
+    if error.kind == "not-written":
+        return NOT_WRITTEN
+    if error.kind in ("missing-name", "unusable"):
+        return error.message[:1].upper() + error.message[1:] + "."
+    where = ""
+    if error.where and error.where.text:
+        where = f" at line {error.where.line} of the cell, `{error.where.text}`"
+    return f"Your code stops with {error.type}{where}: {error.message or 'no message'}"
+
+
+def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str | None:
+    """A sentence about the first difference between two values, or None when they agree."""
+    if spec.holds:
+        try:
+            sentence = _predicate(spec.holds)(plain(got))
+        except Exception:  # a predicate reads what it hopes for; anything else is wrong
+            return f"`{name}` is {article(got)}, which is not what is asked for."
+        return sentence
+    if isinstance(expected, Array):
+        return _array_difference(name, expected, got, spec)
+    if expected.kind in ("int", "float", "bool"):
+        return _number_difference(name, expected, got, spec)
+    if got.kind != expected.kind:
+        return f"`{name}` is {article(got)}, it must be {article(expected)}."
+    if isinstance(expected, Scalar) and isinstance(got, Scalar):
+        right = got.value == expected.value
+        return None if right else f"`{name}` is {got.value!r:.60}, it must be {expected.value!r:.60}."
+    if isinstance(expected, values.Sequence) and isinstance(got, values.Sequence):
+        return _list_difference(name, expected, got, spec)
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        return _dict_difference(name, expected, got, spec)
+    return None
+
+
+def _predicate(source: str) -> Callable[[Any], str | None]:
+    """A predicate of our own checks, from its source text."""
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(source, "<predicate>", "exec"), scope)
+    found: Callable[[Any], str | None]
+    found = next(value for key, value in scope.items() if callable(value) and key not in ("np", "__builtins__"))
+    return found
+
+
+def _same_value(a: Value, b: Value, spec: Spec) -> bool:
+    without = Spec(spec.axes, spec.atol, spec.rtol, spec.sums_to_one)
+    return output_difference("", a, b, without) is None and output_difference("", b, a, without) is None
+
+
+def _tolerances(dtype: str, spec: Spec) -> tuple[float, float]:
+    base = TOLERANCE.get(dtype, 1e-7)
+    return spec.rtol or base, spec.atol or base
+
+
+def _close(expected: Any, got: Any, rtol: float, atol: float) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - expected) <= atol + rtol * np.abs(expected)
+        return np.asarray(near | (got == expected) | (np.isnan(got) & np.isnan(expected)))
+
+
+def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> str | None:
+    if not isinstance(got, Array) or (expected.kind == "tensor" and got.kind != "tensor"):
+        return f"`{name}` is {article(got)}, it must be {article(expected)}."
+    want, have = expected.array, got.array
+    axes = (spec.axes or "").split()
+    if have.shape != want.shape:
+        return _shape_sentence(name, want, have, axes)
+    if _family(have.dtype) != _family(want.dtype):
+        return (f"`{name}` holds {_family(have.dtype)}, it must hold {_family(want.dtype)} "
+                f"({got.dtype} instead of {expected.dtype}).")
+    if have.size == 0:
+        return None
+    if want.dtype.kind in "biu":
+        wrong = have != want
+    else:
+        wide = complex if want.dtype.kind == "c" else np.float64
+        wrong = ~_close(want.astype(wide), have.astype(wide), *_tolerances(expected.dtype, spec))
+    return _value_sentence(name, want, have, wrong, axes, spec) if wrong.any() else None
+
+
+def _family(dtype: np.dtype[Any]) -> str:
+    return {"b": "booleans", "i": "integers", "u": "integers", "f": "real numbers", "c": "complex numbers"}[dtype.kind]
+
+
+def _shape_sentence(name: str, want: NDArray[Any], have: NDArray[Any], axes: list[str]) -> str:
+    letters = f" ({', '.join(axes)})" if len(axes) == want.ndim and axes else ""
+    text = f"`{name}` has shape {have.shape}, it must be {want.shape}{letters}."
+    distinct = len(set(want.shape)) == want.ndim == len(axes)
+    if distinct and sorted(have.shape) == sorted(want.shape):
+        order = [axes[want.shape.index(size)] for size in have.shape]
+        text += f" Its axes come in the order ({', '.join(order)})."
+    elif have.size == want.size and [n for n in have.shape if n != 1] == [n for n in want.shape if n != 1]:
+        text += " The numbers are there; an axis of size one is too many or missing."
+    return text
+
+
+def _value_sentence(name: str, want: NDArray[Any], have: NDArray[Any], wrong: NDArray[np.bool_], axes: list[str],
+                    spec: Spec) -> str:
+    if have.dtype.kind in "fc" and np.isnan(have).any() and not np.isnan(want).any():
+        where = _index(np.argwhere(np.isnan(have))[0])
+        return f"`{name}{where}` is NaN (not a number); so are {int(np.isnan(have).sum())} of {have.size} values."
+    over = spec.sums_to_one
+    if over and over in axes and have.dtype.kind == "f":
+        sentence = _sum_sentence(name, have, axes, over)
+        if sentence:
+            return sentence
+    if _is_transposed(want, have):
+        wanted = ", ".join(axes) or "as described"
+        return f"`{name}` has the right values with its axes in another order: it must be ({wanted})."
+    first = np.argwhere(wrong)[0]
+    index = _index(first)
+    share = f"{int(wrong.sum())} of {wrong.size} values differ" if wrong.size > 1 else "it differs"
+    return (f"`{name}{index}` is {_number(have[tuple(first)])}, it must be {_number(want[tuple(first)])}; "
+            f"{share}{_where(wrong, axes)}.")
+
+
+def _is_transposed(want: NDArray[Any], have: NDArray[Any]) -> bool:
+    orders = (order for order in permutations(range(want.ndim)) if order != tuple(range(want.ndim)))
+    return any(tuple(want.shape[i] for i in order) == have.shape
+               and np.allclose(want.transpose(order), have, rtol=1e-3, atol=1e-4) for order in orders)
+
+
+def _sum_sentence(name: str, have: NDArray[Any], axes: list[str], over: str) -> str | None:
+    axis = axes.index(over)
+    sums = have.sum(axis)
+    bad = np.argwhere(np.abs(sums - 1) > 1e-3)
+    if not len(bad):
+        return None
+    at = list(bad[0])
+    index = [str(n) for n in at[:axis]] + [":"] + [str(n) for n in at[axis:]]
+    sum_there = _number(sums[tuple(at)])
+    text = f"`{name}[{', '.join(index)}]` sums to {sum_there} over the axis {over}, it must be 1."
+    for other, letter in enumerate(axes):
+        if other != axis and np.allclose(have.sum(other), 1, atol=1e-3):
+            text += f" It sums to 1 over the axis {letter}."
+            break
+    return text
+
+
+def _where(wrong: NDArray[np.bool_], axes: list[str]) -> str:
+    """The one timestep, row or column that holds all differences, when there is one."""
+    for axis, letter in enumerate(axes if len(axes) == wrong.ndim else []):
+        other = tuple(i for i in range(wrong.ndim) if i != axis)
+        hit = np.flatnonzero(wrong.any(axis=other))
+        if len(hit) == 1 and wrong.shape[axis] > 1:
+            return f", all of them at {letter} = {hit[0]}"
+    return ""
+
+
+def _index(position: Sequence[int] | NDArray[Any]) -> str:
+    return f"[{', '.join(str(int(n)) for n in position)}]" if len(position) else ""
+
+
+def _number(value: Any) -> str:
+    value = value.item()
+    return repr(value) if isinstance(value, (bool, int)) else f"{value:.4g}"
+
+
+def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> str | None:
+    if isinstance(got, Array) and got.array.size == 1 and got.array.dtype.kind != "c":
+        have = got.array.reshape(()).item()
+    elif isinstance(got, Scalar) and got.kind in ("int", "float", "bool"):
+        have = got.value
+    else:
+        return f"`{name}` is {article(got)}, it must be {article(expected)}."
+    want = plain(expected)
+    if expected.kind == "float":
+        rtol, atol = spec.rtol or 1e-5, spec.atol or 1e-6
+        right = bool(_close(np.float64(want), np.float64(have), rtol, atol))
+    else:
+        right = want == have
+    return None if right else f"`{name}` is {have!r:.20}, it must be {want!r:.20}."
+
+
+def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> str | None:
+    if got.length != expected.length:
+        return f"`{name}` has {got.length} elements, it must have {expected.length}."
+    for i, (a, b) in enumerate(zip(expected.items, got.items, strict=True)):
+        sentence = output_difference(f"{name}[{i}]", a, b, spec)
+        if sentence:
+            return sentence
+    return None
+
+
+def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> str | None:
+    want = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
+    have = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
+    for key in want:
+        if key not in have:
+            return f"`{name}` has no key {key!r:.40}."
+    for key in have:
+        if key not in want:
+            return f"`{name}` has the key {key!r:.40}, which does not belong there."
+    for key in want:
+        sentence = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
+        if sentence:
+            return sentence
+    return None
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A mistake, by name and with what a teacher says of it."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Candidate(Recognised):
+    """A mistake with its answers to the checks; None where it was not asked."""
+
+    replies: Sequence[Reply | None]
+
+
+def diagnose(records: Sequence[Record], got: Sequence[Reply],
+             candidates: Sequence[Candidate]) -> list[Recognised | None]:
+    """For each check, the mistake that explains the reply, or None.
+
+    A mistake that gives the student's reply in every check explains them all; otherwise each failed check looks for
+    its own.
+    """
+    pairs = list(zip(records, got, strict=True))
+    failed = [first_difference(record.expected, reply, record.specs) is not None for record, reply in pairs]
+    if not any(failed):
+        return [None] * len(pairs)
+    alike = []
+    for candidate in candidates:
+        answers = zip(candidate.replies, pairs, strict=True)
+        alike.append([own is not None and same(own, reply, record.specs) for own, (record, reply) in answers])
+    for candidate, matches in zip(candidates, alike, strict=True):
+        if all(matches):
+            return [candidate if bad else None for bad in failed]
+    found = [next((one for one, matches in zip(candidates, alike, strict=True) if matches[i]), None)
+             for i in range(len(pairs))]
+    return [one if bad else None for one, bad in zip(found, failed, strict=True)]

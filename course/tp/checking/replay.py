@@ -1,0 +1,313 @@
+"""Replay a transcript: the calls of a check, made on whatever definitions a namespace holds.
+
+The same few lines run everywhere a check does: on the solution when it is recorded, on mistakes and variants
+when it is proven, in the student's notebook, and in the grader's kernel. A transcript holds calls and inputs,
+never an expected value; what comes back is plain descriptions of the named outputs.
+
+Registers (``{"$ref": n}``) stand for the objects that calls made; they never leave the process.
+"""
+
+import contextlib
+import functools
+import importlib
+import inspect
+import io
+import linecache
+import random
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from .replies import MAX_MESSAGE, Error, Kind, Op, Reply, Where
+from .values import Value, describe, short
+
+MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
+
+
+class ReplayError(Exception):
+    """The student's definitions do not allow the next call; the message is for the student."""
+
+    kind: Kind = "unusable"
+
+
+class MissingName(ReplayError):
+    """A name that the check calls is not defined."""
+
+    kind = "missing-name"
+
+
+def replay(ops: list[Op], namespace: dict[str, Any], device: str = "cpu") -> Reply:
+    """Make the calls of a transcript on ``namespace``; the namespace is left as it was."""
+    replayer = Replayer(namespace, device)
+    with replayer.running(spy=any(op["op"] == "forbid" for op in ops)):
+        for op in ops:
+            if not replayer.step(op):
+                break
+    return replayer.reply()
+
+
+class Replayer:
+    """Executes the operations of a transcript one by one."""
+
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
+        self.namespace = namespace
+        self.device = device
+        self.registers: dict[int, Any] = {}
+        self.outputs: dict[str, Value] = {}
+        self.error: Error | None = None
+        self.mutated: list[int] = []
+        self.forbidden: set[str] = set()
+        self.called: list[str] = []
+        self.steps = 0
+
+    @contextlib.contextmanager
+    def running(self, spy: bool = True) -> Iterator[None]:
+        """A defined state of torch while the calls are made, and the old state afterwards."""
+        saved = dict(self.namespace)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_clean_state())
+            if spy:
+                stack.enter_context(_Spy(self))
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            try:
+                yield
+            finally:
+                self.namespace.clear()
+                self.namespace.update(saved)
+
+    def step(self, op: Op) -> bool:
+        """Execute one operation; False when it failed and the rest cannot follow."""
+        number, self.steps = self.steps, self.steps + 1
+        try:
+            getattr(self, "_" + op["op"])(op, number)
+            return True
+        except Exception as error:
+            self.error = describe_error(error, self.namespace)
+            return False
+
+    def reply(self) -> Reply:
+        """What came of the operations so far."""
+        return Reply(self.outputs, self.error, tuple(self.mutated), tuple(sorted(set(self.called))))
+
+    # Operations: each writes its result into the register op["to"].
+
+    def _name(self, op: Op, number: int) -> None:
+        if op["name"] not in self.namespace:
+            raise MissingName(f"`{op['name']}` is not defined")
+        self.registers[op["to"]] = self.namespace[op["name"]]
+
+    def _module(self, op: Op, number: int) -> None:
+        if op["name"] not in MODULES:
+            raise ReplayError(f"no module {op['name']}")
+        self.registers[op["to"]] = importlib.import_module(op["name"])
+
+    def _attr(self, op: Op, number: int) -> None:
+        self.registers[op["to"]] = getattr(self.registers[op["of"]], op["name"])
+
+    def _set(self, op: Op, number: int) -> None:
+        setattr(self.registers[op["of"]], op["name"], self.value(op["value"]))
+
+    def _item(self, op: Op, number: int) -> None:
+        self.registers[op["to"]] = self.registers[op["of"]][self.value(op["key"])]
+
+    def _unpack(self, op: Op, number: int) -> None:
+        result = self.registers[op["of"]]
+        if not isinstance(result, (tuple, list)):
+            raise ReplayError(f"it returns {_a(result)} where a tuple of {len(op['to'])} is asked for")
+        if len(result) != len(op["to"]):
+            raise ReplayError(f"it returns a tuple of {len(result)} where {len(op['to'])} values are asked for")
+        for register, item in zip(op["to"], result, strict=True):
+            self.registers[register] = item
+
+    def _call(self, op: Op, number: int) -> None:
+        function = self.registers[op["f"]]
+        args = self.value(op["args"])
+        kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
+        before = _versions([args, kwargs])
+        self.registers[op["to"]] = function(*args, **kwargs)
+        if _versions([args, kwargs]) != before:
+            self.mutated.append(number)
+
+    def _attempt(self, op: Op, number: int) -> None:
+        try:
+            self._call(op, number)
+            outcome = "no error"
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            outcome = type(error).__name__
+        self.registers[op["to"]] = outcome
+
+    def _weights(self, op: Op, number: int) -> None:
+        parameters = dict(self.registers[op["of"]].named_parameters())
+        for name, value in op["values"].items():
+            if name not in parameters:
+                have = ", ".join(sorted(parameters)) or "none"
+                raise ReplayError(f"the parameter `{name}` is missing (there are: {have})")
+            parameter = parameters[name]
+            if tuple(parameter.shape) != value.shape:
+                shape = tuple(parameter.shape)
+                raise ReplayError(f"the parameter `{name}` has shape {shape}, it must be {value.shape}")
+            with torch.no_grad():
+                parameter.copy_(torch.from_numpy(value))
+
+    def _define(self, op: Op, number: int) -> None:
+        scope = {"torch": torch, "nn": nn, "F": nn.functional, "np": np, "__name__": "standin"}
+        exec(_compiled(op["source"]), scope)
+        thing = scope[op["name"]]
+        if op.get("replaces"):
+            self.namespace[op["replaces"]] = thing
+        self.registers[op["to"]] = thing
+
+    def _leaf(self, op: Op, number: int) -> None:
+        self.registers[op["to"]] = self.value(op["value"]).requires_grad_(True)
+
+    def _backward(self, op: Op, number: int) -> None:
+        result = self.registers[op["of"]]
+        if not isinstance(result, torch.Tensor):
+            raise ReplayError(f"it returns {_a(result)} where a tensor is asked for")
+        projection = self.value(op["projection"])
+        if result.shape != projection.shape:
+            raise ReplayError(f"the result has shape {tuple(result.shape)}, it must be {tuple(projection.shape)}")
+        if not result.requires_grad:
+            raise ReplayError("no gradient can flow back from the result: it was detached, or computed without torch")
+        (result * projection.to(result.dtype)).sum().backward()
+
+    def _evaluating(self, op: Op, number: int) -> None:
+        for module in self.registers[op["of"]].modules():
+            module.training = False
+
+    def _forbid(self, op: Op, number: int) -> None:
+        self.forbidden.update(op["names"])
+
+    def _seed(self, op: Op, number: int) -> None:
+        _seed_all(op["value"])
+
+    def _output(self, op: Op, number: int) -> None:
+        self.outputs[op["name"]] = describe(self.registers[op["of"]])
+
+    def value(self, tree: Any) -> Any:
+        """The Python value that an argument of a transcript stands for; tensors are made anew each time."""
+        if isinstance(tree, np.ndarray):
+            return tree.copy()
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        (kind, content), *_ = tree.items()
+        if kind == "$ref":
+            return self.registers[content]
+        if kind == "$tensor":
+            return torch.from_numpy(content.copy()).to(self.device)
+        if kind == "$tuple":
+            return tuple(self.value(item) for item in content)
+        if kind == "$dict":
+            return {self.value(key): self.value(value) for key, value in content}
+        if kind == "$device":
+            return torch.device(self.device)
+        if kind == "$dtype":
+            return getattr(torch, content)
+        if kind == "$slice":
+            return slice(*content)
+        raise ReplayError(f"an argument of unknown kind {kind}")
+
+
+@functools.lru_cache(256)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<stand-in>", "exec")
+
+
+def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
+    """An exception in plain data, with the last line of the student's own code that it passed."""
+    where = None
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_globals is namespace:
+            line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip()
+            where = Where(trace.tb_lineno, short(frame.f_code.co_name), short(line))
+        trace = trace.tb_next
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    name = type(error).__name__
+    kind: Kind = "not-written" if name == "NotImplementedError" else "raised"
+    if isinstance(error, ReplayError):
+        kind = error.kind
+    return Error(kind, short(name), short(message, MAX_MESSAGE), where)
+
+
+def _a(value: object) -> str:
+    return "nothing (None)" if value is None else f"a {type(value).__name__}"
+
+
+def _versions(value: Any) -> list[Any]:
+    """Numbers that change when a tensor or array inside ``value`` is written to."""
+    if isinstance(value, torch.Tensor):
+        return [] if value.is_inference() else [value._version]
+    if isinstance(value, np.ndarray):
+        return [value.tobytes()]
+    if isinstance(value, dict):
+        return [version for item in value.values() for version in _versions(item)]
+    if isinstance(value, (list, tuple)):
+        return [len(value)] + [version for item in value for version in _versions(item)]
+    return []
+
+
+def _seed_all(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed_all(seed)
+
+
+@contextlib.contextmanager
+def _clean_state() -> Iterator[None]:
+    """float32, gradients on, fixed seeds, full precision; whatever was set before comes back."""
+    generators = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    tf32 = matmul.allow_tf32, cudnn.allow_tf32
+    try:
+        torch.set_default_dtype(torch.float32)
+        torch.set_num_threads(1)
+        matmul.allow_tf32 = cudnn.allow_tf32 = False
+        _seed_all(0)
+        with torch.enable_grad():
+            yield
+    finally:
+        random.setstate(generators[0])
+        np.random.set_state(generators[1])
+        torch.set_rng_state(generators[2])
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        matmul.allow_tf32, cudnn.allow_tf32 = tf32
+
+
+class _Spy(TorchFunctionMode):
+    """Notes which forbidden torch functions are called while a replay runs."""
+
+    def __init__(self, replayer: Replayer):
+        super().__init__()
+        self.replayer = replayer
+
+    def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(function, "__name__", "")
+        if name in self.replayer.forbidden:
+            self.replayer.called.append(name)
+        return function(*args, **(kwargs or {}))
+
+
+@functools.lru_cache(256)
+def source_of(thing: Callable[..., Any]) -> str:
+    """The source text of a self-contained class or function, so that it can travel; kept, for finding it takes long."""
+    return textwrap.dedent(inspect.getsource(thing))

@@ -1,0 +1,225 @@
+"""Values as plain data: how one is described, sent, checked when it arrives, and put into words.
+
+What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
+Of anything else only the name of its type is told. No code of the value's own type is run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+MAX_ELEMENTS = 2_000_000
+MAX_ITEMS = 5_000
+MAX_DEPTH = 5
+MAX_TEXT = 10_000
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+          "complex64", "complex128")
+
+
+class DescriptionError(ValueError):
+    """What arrived is not the description of a value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """None, a boolean, an integer of 64 bits, a float, or a string."""
+
+    value: None | bool | int | float | str
+
+    @property
+    def kind(self) -> str:
+        return "none" if self.value is None else type(self.value).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """A tensor or a numpy array; ``dtype`` is what it had in the kernel (numpy knows no bfloat16)."""
+
+    kind: str
+    dtype: str
+    array: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """A list or tuple of ``length`` elements, of which the first ``MAX_ITEMS`` are told."""
+
+    items: tuple[Value, ...]
+    length: int
+    kind: str = "list"
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """A dict of ``length`` pairs, of which the first ``MAX_ITEMS`` are told."""
+
+    keys: tuple[Value, ...]
+    items: tuple[Value, ...]
+    length: int
+    kind: str = "dict"
+
+
+@dataclass(frozen=True, eq=False)
+class Other:
+    """Anything else, by the name of its type."""
+
+    type: str
+    kind: str = "other"
+
+
+Value = Scalar | Array | Sequence | Mapping | Other
+
+
+# Made
+
+
+def describe(value: object, depth: int = 0) -> Value:
+    """What a value is, in plain data, bounded in size."""
+    try:
+        return _describe(value, depth)
+    except Exception as error:  # a hostile or broken object: say what it is and go on
+        return Other(short(f"{type(value).__name__} that cannot be read ({type(error).__name__})"))
+
+
+def _describe(value: Any, depth: int) -> Value:
+    kind = type(value)
+    if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 64):
+        return Scalar(value)
+    if kind is str:
+        return Scalar(value[:MAX_TEXT])
+    if isinstance(value, torch.Tensor):
+        if value.numel() > MAX_ELEMENTS:
+            return Other(f"tensor of {value.numel()} numbers")
+        tensor = value.detach().cpu()
+        tensor = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
+        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy())
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
+            return Other(short(f"numpy array of {array.dtype}"))
+        return Array("array", array.dtype.name, array)
+    if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
+        return Sequence(tuple(describe(item, depth + 1) for item in list(value)[:MAX_ITEMS]), len(value))
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        pairs = list(value.items())[:MAX_ITEMS]
+        keys = tuple(describe(key, depth + 1) for key, _ in pairs)
+        return Mapping(keys, tuple(describe(item, depth + 1) for _, item in pairs), len(value))
+    return Other(short(kind.__name__))
+
+
+def short(text: object, limit: int = 120) -> str:
+    """A text in one line of at most ``limit`` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+# Sent and received
+
+
+def to_tree(value: Value) -> dict[str, Any]:
+    """The description as a tree that `wire` can pack."""
+    if isinstance(value, Scalar):
+        return {"kind": value.kind, "value": value.value}
+    if isinstance(value, Array):
+        return {"kind": value.kind, "dtype": value.dtype, "array": value.array}
+    if isinstance(value, Sequence):
+        return {"kind": value.kind, "items": [to_tree(item) for item in value.items], "length": value.length}
+    if isinstance(value, Mapping):
+        keys, items = [to_tree(key) for key in value.keys], [to_tree(item) for item in value.items]
+        return {"kind": value.kind, "keys": keys, "items": items, "length": value.length}
+    return {"kind": value.kind, "type": value.type}
+
+
+def from_tree(tree: Any, depth: int = 0) -> Value:
+    """The description that a tree holds, whoever sent it; its words are made safe to print. ``DescriptionError``."""
+    if not isinstance(tree, dict) or depth > MAX_DEPTH:
+        raise DescriptionError("not a description")
+    kind = tree.get("kind")
+    if not isinstance(kind, str):
+        raise DescriptionError("no kind of value")
+    if kind in ("none", "bool", "int", "float", "str"):
+        return _scalar(kind, tree.get("value"))
+    if kind in ("tensor", "array"):
+        array, dtype = tree.get("array"), tree.get("dtype")
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
+            raise DescriptionError("no array of numbers")
+        return Array(kind, dtype if isinstance(dtype, str) and dtype in DTYPES else array.dtype.name, array)
+    if kind == "list":
+        return Sequence(_items(tree, "items", depth), _length(tree))
+    if kind == "dict":
+        return Mapping(_items(tree, "keys", depth), _items(tree, "items", depth), _length(tree))
+    if kind == "other":
+        return Other(printable(tree.get("type")) or "thing")
+    raise DescriptionError("no kind of value")
+
+
+def _scalar(kind: str, value: Any) -> Scalar:
+    scalar = Scalar(value)
+    if scalar.kind != kind:
+        raise DescriptionError(f"no {kind}")
+    if (kind == "int" and value.bit_length() >= 64) or (kind == "str" and len(value) > MAX_TEXT):
+        raise DescriptionError(f"too long a {kind}")
+    return scalar
+
+
+def _items(tree: dict[str, Any], name: str, depth: int) -> tuple[Value, ...]:
+    items = tree.get(name)
+    if not isinstance(items, list) or len(items) != min(_length(tree), MAX_ITEMS):
+        raise DescriptionError("another number of elements than said")
+    return tuple(from_tree(item, depth + 1) for item in items)
+
+
+def _length(tree: dict[str, Any]) -> int:
+    length = tree.get("length")
+    if type(length) is not int or not 0 <= length < 2**63:
+        raise DescriptionError("no length")
+    return length
+
+
+def printable(text: Any, limit: int = 120) -> str:
+    """The characters of a foreign text that can be printed, ``limit`` at most; nothing when it is no text."""
+    return "".join(c for c in text if c.isprintable())[:limit] if isinstance(text, str) else ""
+
+
+# Read
+
+
+def plain(value: Value) -> Any:
+    """The value that a description stands for: numbers, strings, arrays, lists, dicts; None for anything else."""
+    if isinstance(value, Scalar):
+        return value.value
+    if isinstance(value, Array):
+        return value.array
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value.items]
+    if isinstance(value, Mapping):
+        return {key_of(key): plain(item) for key, item in zip(value.keys, value.items, strict=True)}
+    return None
+
+
+def key_of(value: Value) -> int | float | str | bool:
+    """The key of a dict that a description stands for."""
+    key = plain(value)
+    return key if isinstance(key, (int, float, str, bool)) else repr(key)
+
+
+def article(value: Value) -> str:
+    """What a value is, in words."""
+    if isinstance(value, Array):
+        return f"a {'tensor' if value.kind == 'tensor' else 'numpy array'} of shape {value.array.shape}"
+    if isinstance(value, Sequence):
+        return f"a list or tuple of {value.length}"
+    if isinstance(value, Mapping):
+        return f"a dict of {value.length}"
+    if isinstance(value, Other):
+        return f"a {value.type}"
+    if value.value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value.value, str):
+        return f"the string {value.value!r:.40}"
+    return f"the {'boolean' if value.kind == 'bool' else 'number'} {value.value!r:.30}"

@@ -1,0 +1,109 @@
+"""Plain data and arrays as bytes, and back: no pickle, nothing evaluated, every size bounded.
+
+A message is a tree of dicts (with string keys), lists, strings, numbers, booleans and ``None``, with numpy
+arrays as leaves. On the wire stand a magic number, the length of a JSON header, the header, and the bytes of
+the arrays one after another.
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"TPW1"
+DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
+          "complex128")
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 24
+
+
+class WireError(ValueError):
+    """What arrived is not a message."""
+
+
+def pack(tree: Any) -> bytes:
+    """The message for ``tree``; ``WireError`` when it holds something that cannot travel."""
+    arrays: list[NDArray[Any]] = []
+
+    def strip(node: Any, depth: int = 0) -> Any:
+        if depth > MAX_DEPTH:
+            raise WireError(f"nested more than {MAX_DEPTH} deep")
+        if isinstance(node, np.ndarray):
+            if node.dtype.name not in DTYPES:
+                raise WireError(f"an array of {node.dtype} cannot travel")
+            arrays.append(np.asarray(node, order="C"))
+            return {"$array": len(arrays) - 1}
+        if isinstance(node, dict):
+            if not all(isinstance(key, str) for key in node) or "$array" in node:
+                raise WireError("the keys of a message are strings, and '$array' is taken")
+            return {key: strip(value, depth + 1) for key, value in node.items()}
+        if isinstance(node, (list, tuple)):
+            return [strip(value, depth + 1) for value in node]
+        if node is None or type(node) in (bool, int, float, str):
+            return node
+        raise WireError(f"a {type(node).__name__} cannot travel")
+
+    body = strip(tree)
+    table = [[array.dtype.name, list(array.shape)] for array in arrays]
+    header = json.dumps({"body": body, "arrays": table}).encode("ascii")
+    return b"".join([MAGIC, struct.pack("<I", len(header)), header, *(array.tobytes() for array in arrays)])
+
+
+def unpack(data: bytes, max_bytes: int = MAX_BYTES) -> Any:
+    """The tree of a message; ``WireError`` for anything that is not one, whoever wrote it."""
+    if len(data) > max_bytes:
+        raise WireError(f"a message of {len(data)} bytes; at most {max_bytes} are read")
+    if len(data) < 8 or data[:4] != MAGIC:
+        raise WireError("not a message")
+    (length,) = struct.unpack("<I", data[4:8])
+    if 8 + length > len(data):
+        raise WireError("the header is cut short")
+    try:
+        header = json.loads(data[8 : 8 + length].decode("ascii"))
+        body, table = header["body"], header["arrays"]
+        arrays, offset = [], 8 + length
+        for dtype, shape in table:
+            array, offset = _array(data, offset, dtype, shape)
+            arrays.append(array)
+        if offset != len(data):
+            raise WireError("bytes are left over")
+        return _dress(body, arrays)
+    except WireError:
+        raise
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise WireError(f"not a message: {type(error).__name__}") from None
+
+
+def _array(data: bytes, offset: int, dtype: Any, shape: Any) -> tuple[NDArray[Any], int]:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise WireError("an array of an unknown type")
+    if not (isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape)):
+        raise WireError("an array of an impossible shape")
+    count = 1
+    for size in shape:
+        count *= size
+    nbytes = count * np.dtype(dtype).itemsize
+    if offset + nbytes > len(data):
+        raise WireError("an array is cut short")
+    if dtype == "bool":  # any byte may arrive; only 0 and 1 are booleans
+        array: NDArray[Any] = np.frombuffer(data, "uint8", count, offset).astype(bool)
+    else:
+        array = np.frombuffer(data, dtype, count, offset).copy()
+    return array.reshape(shape), offset + nbytes
+
+
+def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise WireError(f"nested more than {MAX_DEPTH} deep")
+    if isinstance(node, dict):
+        if "$array" in node:
+            index = node["$array"]
+            if type(index) is not int or not 0 <= index < len(arrays):
+                raise WireError("an array that is not there")
+            return arrays[index]
+        return {key: _dress(value, arrays, depth + 1) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_dress(value, arrays, depth + 1) for value in node]
+    return node

@@ -1,0 +1,641 @@
+"""Checks of TP 5: LSTM encoder and decoder, the training pass, greedy and beam decoding, saving and loading.
+
+Axes by letter: S steps of the question, T steps of the answer, B batch, K beginnings in a beam, V vocabulary,
+D embedding, H hidden.
+"""
+
+import torch
+from torch import nn
+
+from autograder.authoring.tape import check
+
+CLEAR = 1e-3  # two candidates closer than this are a tie, and the draw is rejected
+
+
+# ---------------------------------------------------------------- stand-ins
+
+class Toy(nn.Module):
+    """A model that is called like ours and is no LSTM.
+
+    What it says depends on both states, on its past, and on henc_ts.
+
+    With `normalised`, the decoder's numbers are log-probabilities already.
+    """
+
+    def __init__(self, V, H, GO, EOS, max_length=9, normalised=False):
+        super().__init__()
+        self.GO, self.EOS, self.max_length, self.normalised = GO, EOS, max_length, normalised
+        self.read, self.feed = nn.Parameter(torch.zeros(V, H)), nn.Parameter(torch.zeros(V, H))
+        self.turn, self.speak = nn.Parameter(torch.zeros(H, H)), nn.Parameter(torch.zeros(2 * H, V))
+
+    def encoder(self, tokens):
+        henc_ts = torch.sin(self.read[tokens].cumsum(0))
+        return henc_ts, (henc_ts[-1:] + 1, torch.cos(henc_ts.sum(0, keepdim=True)))
+
+    def step(self, tokens, states, henc_ts=None):
+        h, c = states
+        look = 0 if henc_ts is None else henc_ts.amax(0, keepdim=True)
+        h, c = torch.sin(h @ self.turn + self.feed[tokens] + look), torch.cos(2 * c + h)
+        said = (torch.cat([h, c], -1) @ self.speak)[0]
+        return (said - said.logsumexp(-1, keepdim=True) if self.normalised else said), (h, c)
+
+    def decoder(self, tokens, states, henc_ts=None):
+        said = []
+        for now in tokens:
+            one, states = self.step(now, states, henc_ts)
+            said.append(one)
+        return torch.stack(said), states
+
+
+def toy_encode(model, encoder_tokens):
+    read, last = model.encoder(encoder_tokens)
+    return read, last
+
+
+def toy_step(model, tokens, states, henc_ts=None):
+    return model.step(tokens, states, henc_ts)
+
+
+def toy_beam_step(log_probabilities, scores, finished, beam_width, EOS):
+    """Not a beam: each beginning goes on with its best token, the first one with several,
+    and every token costs 0.25 more.
+    """
+    rows = []
+    for parent, row in enumerate(log_probabilities):
+        ranked = row.argsort(descending=True).tolist()
+        offers = beam_width if len(scores) == 1 else 2 if parent == 0 else 1
+        for token in [EOS] if finished[parent] else ranked[:offers]:
+            rows.append((float(scores[parent]) + (0.0 if finished[parent] else float(row[token]) - 0.25),
+                         parent, token))
+    rows.sort(key=lambda row: -row[0])
+    sums, parents, tokens = zip(*rows[:beam_width], strict=True)
+    like = {"device": scores.device}
+    return torch.tensor(tokens, **like), torch.tensor(parents, **like), torch.tensor(sums, **like)
+
+
+class ToySeq2seq(nn.Module):
+    """Something to save: its parts have the sizes that its settings say."""
+
+    def __init__(self, latent_dim=2, embedding_size=2):
+        super().__init__()
+        self.settings = {"latent_dim": latent_dim, "embedding_size": embedding_size}
+        self.encoder = nn.Linear(embedding_size, latent_dim)
+        self.decoder = nn.Linear(latent_dim, embedding_size)
+
+
+def toy_decode_sequence(model, encoder_tokens):
+    """Answers that show the question: its first three tokens as digits, then EOS."""
+    return torch.cat([encoder_tokens[:3] % 10 + 3, torch.zeros_like(encoder_tokens[:1])])
+
+
+# ---------------------------------------------------------------- draws
+
+def toy(t, V, H, max_length=9, normalised=False):
+    """A toy model with random weights; its GO and EOS are two distinct tokens, not 0."""
+    GO, EOS = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
+    model = t.define(Toy)(V, H, GO, EOS, max_length, normalised).to(t.device)
+    t.weights(model)
+    return model
+
+
+def answers(t, T, B, V, model):
+    """Target tokens (T, B): ordinary tokens, then EOS to the end; the first answer fills all steps."""
+    marks = (model.value.GO, model.value.EOS)
+    ordinary = torch.tensor([token for token in range(V) if token not in marks])
+    tokens = ordinary[t.integers(0, len(ordinary), T, B)]
+    lengths = torch.cat([torch.tensor([T - 1]), t.integers(1, T, B - 1)])
+    return tokens.masked_fill(torch.arange(T)[:, None] >= lengths, model.value.EOS)
+
+
+def states(t, B, H):
+    return t.normal(1, B, H), t.normal(1, B, H)
+
+
+def output_states(t, handle, of="", batch="B"):
+    h, c = t.unpack(handle, 2)
+    t.output(f"h{of}", h, axes=f"1 {batch} H")
+    t.output(f"c{of}", c, axes=f"1 {batch} H")
+    return h, c
+
+
+def clear_steps(t, model, encoder_tokens, steps):
+    """Draw again when greedy decoding comes near a tie within so many steps."""
+    toy_model, tokens = model.value, torch.full_like(encoder_tokens[0], model.value.GO)
+    with torch.no_grad():
+        henc_ts, now = toy_model.encoder(encoder_tokens)
+        for _ in range(steps):
+            said, now = toy_model.step(tokens, now, henc_ts)
+            t.clear_margin(said, dim=-1, margin=CLEAR)
+            tokens = said.argmax(-1)
+
+
+# ---------------------------------------------------------------- encoder
+
+def encoder(t, V, D, H):
+    module = t["EncoderLSTM"](V, D, H).to(t.device)
+    t.weights(module)
+    return module
+
+
+def encoder_outputs(t, result, axes="S B H", of=""):
+    henc_ts, encoder_states = t.unpack(result, 2)
+    t.output(f"henc_ts{of}", henc_ts, axes=axes)
+    return output_states(t, encoder_states, of, axes.split()[1])
+
+
+@check("encoder", weight=2)
+def all_states(t):
+    """All hidden states of a batch, and the last h and c."""
+    S, B, V, D, H = t.sizes("S B V D H")
+    encoder_outputs(t, encoder(t, V, D, H)(t.integers(0, V, S, B)))
+
+
+@check("encoder")
+def one_question_one_token(t):
+    """A single question, and questions of one token, keep all their axes."""
+    S, B, V, D, H = t.sizes("S B V D H")
+    module = encoder(t, V, D, H)
+    encoder_outputs(t, module(t.integers(0, V, S, 1)), "S 1 H", " of one question")
+    encoder_outputs(t, module(t.integers(0, V, 1, B)), "1 B H", " of one token")
+
+
+@check("encoder")
+def gradient_from_the_states(t):
+    """The gradient flows back from h and c into the embedding: without it, the encoder learns nothing."""
+    S, B, V, D, H = t.sizes("S B V D H")
+    module = encoder(t, V, D, H)
+    _, encoder_states = t.unpack(module(t.integers(0, V, S, B)), 2)
+    h, c = t.unpack(encoder_states, 2)
+    t.backward(t.torch.cat([h, c]))
+    t.output("gradient of the embedding", module.embedding.weight.grad, axes="V D")
+
+
+# ---------------------------------------------------------------- decoder
+
+def decoder(t, V, D, H):
+    module = t["DecoderLSTM"](V, D, H).to(t.device)
+    t.weights(module)
+    return module
+
+
+def decoder_outputs(t, result, axes="T B V", of=""):
+    logits, new = t.unpack(result, 2)
+    t.output(f"logits{of}", logits, axes=axes)
+    output_states(t, new, of, axes.split()[1])
+
+
+@check("decoder", weight=2)
+def whole_answer(t):
+    """The logits of a batch of whole answers, and the last h and c."""
+    T, B, V, D, H = t.sizes("T B V D H")
+    decoder_outputs(t, decoder(t, V, D, H)(t.integers(0, V, T, B), states(t, B, H)))
+
+
+@check("decoder")
+def one_answer_one_step(t):
+    """A single answer, and a single step of a batch, keep all their axes."""
+    T, B, V, D, H = t.sizes("T B V D H")
+    module = decoder(t, V, D, H)
+    decoder_outputs(t, module(t.integers(0, V, T, 1), states(t, 1, H)), "T 1 V", " of one answer")
+    decoder_outputs(t, module(t.integers(0, V, 1, B), states(t, B, H)), "1 B V", " of one step")
+
+
+@check("decoder")
+def step_after_step(t):
+    """The states that come back can be handed in again, three steps in a row."""
+    B, V, D, H = t.sizes("B V D H")
+    module, now = decoder(t, V, D, H), states(t, B, H)
+    for step in range(3):
+        logits, now = t.unpack(module(t.integers(0, V, 1, B), now), 2)
+        t.output(f"logits of step {step}", logits, axes="1 B V")
+
+
+@check("decoder")
+def gradient_to_the_start(t):
+    """The gradient flows back into the h and the c that the decoder starts from."""
+    T, B, V, D, H = t.sizes("T B V D H")
+    h, c = (t.leaf(state) for state in states(t, B, H))
+    logits, _ = t.unpack(decoder(t, V, D, H)(t.integers(0, V, T, B), (h, c)), 2)
+    t.backward(logits)
+    t.output("gradient of h", h.grad, axes="1 B H")
+    t.output("gradient of c", c.grad, axes="1 B H")
+
+
+# ---------------------------------------------------------------- training-pass
+
+@check("training-pass", weight=2)
+def forced_logits(t):
+    """The logits of a batch, when the decoder reads GO and the right answer, one step late."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    model = toy(t, V, H)
+    logits, _ = t.unpack(t["training_pass"](model, t.integers(0, V, S, B), answers(t, T, B, V, model)), 2)
+    t.output("logits", logits, axes="T B V")
+
+
+@check("training-pass")
+def mean_loss(t):
+    """The loss is the mean cross-entropy over all steps and sequences, the padding included."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    model = toy(t, V, H)
+    _, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, B), answers(t, T, B, V, model)), 2)
+    t.output("loss", loss)
+
+
+@check("training-pass")
+def one_sequence(t):
+    """The same for a batch of one."""
+    S, T, V, H = t.sizes("S T V H")
+    model = toy(t, V, H)
+    logits, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
+    t.output("logits", logits, axes="T 1 V")
+    t.output("loss", loss)
+
+
+@check("training-pass")
+def gradient_of_the_loss(t):
+    """The gradient of the loss flows through the decoder into the encoder."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    model = toy(t, V, H)
+    _, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, B), answers(t, T, B, V, model)), 2)
+    t.backward(loss)
+    t.output("gradient in the decoder", model.feed.grad, axes="V H")
+    t.output("gradient in the encoder", model.read.grad, axes="V H")
+
+
+# ---------------------------------------------------------------- inference-programs
+
+@check("inference-programs")
+def reading(t):
+    """`encode` gives all encoder states, and the last h and c."""
+    S, B, V, H = t.sizes("S B V H")
+    encoder_outputs(t, t["encode"](toy(t, V, H), t.integers(0, V, S, B)))
+
+
+@check("inference-programs", weight=2)
+def one_step(t):
+    """`decoder_step` gives a distribution for each sequence, as log-probabilities, and the new h and c."""
+    S, B, V, H = t.sizes("S B V H")
+    said, new = t.unpack(t["decoder_step"](toy(t, V, H), t.integers(0, V, B), states(t, B, H), t.normal(S, B, H)), 2)
+    t.output("log_probabilities.exp()", said.exp(), axes="B V", sums_to_one="V")
+    t.output("log_probabilities", said, axes="B V")
+    output_states(t, new)
+
+
+@check("inference-programs")
+def one_sequence_only(t):
+    """A batch of one sequence keeps its batch axis."""
+    S, V, H = t.sizes("S V H")
+    said, new = t.unpack(t["decoder_step"](toy(t, V, H), t.integers(0, V, 1), states(t, 1, H), t.normal(S, 1, H)), 2)
+    t.output("log_probabilities", said, axes="1 V")
+    output_states(t, new, batch="1")
+
+
+@check("inference-programs")
+def no_gradient(t):
+    """Neither program keeps a gradient."""
+    S, B, V, H = t.sizes("S B V H")
+    model = toy(t, V, H)
+    henc_ts, now = t.unpack(t["encode"](model, t.integers(0, V, S, B)), 2)
+    t.output("henc_ts.requires_grad", henc_ts.requires_grad)
+    said, _ = t.unpack(t["decoder_step"](model, t.integers(0, V, B), states(t, B, H), t.normal(S, B, H)), 2)
+    t.output("log_probabilities.requires_grad", said.requires_grad)
+
+
+# ---------------------------------------------------------------- decode-sequence
+
+def talker(t, V, H, max_length):
+    """A toy that gives log-probabilities, with its own inference programs in the place of the student's."""
+    t.standin("encode", toy_encode)
+    t.standin("decoder_step", toy_step)
+    return toy(t, V, H, max_length, normalised=True)
+
+
+def ends(tokens, EOS):
+    """The length of each sequence (T, B), EOS included; T + 1 where there is none."""
+    return [column.index(EOS) + 1 if EOS in column else len(tokens) + 1 for column in tokens.T.tolist()]
+
+
+def one_of_each_length(lengths, longest):
+    """Positions of one sequence of each length from 2 to `longest`, shortest first."""
+    return [lengths.index(length) for length in range(2, longest + 1) if length in lengths]
+
+
+@check("decode-sequence", weight=2)
+def a_batch(t):
+    """Each sequence of a batch until its own end, then still; and no step more than needed."""
+    S, B, V, H = t.sizes("S B V H")
+    model, many = talker(t, V, H, 12), t.integers(0, V, S, 60)
+    lengths = ends(t["decode_sequence"].value(model.value, many), model.value.EOS)  # on the judge's side only
+    chosen = one_of_each_length(lengths, 11)
+    t.require(len(chosen) >= B and lengths[chosen[B - 1]] - lengths[chosen[0]] >= 2)
+    encoder_tokens = many[:, [chosen[i] for i in t.rng.permutation(B)]]
+    clear_steps(t, model, encoder_tokens, lengths[chosen[B - 1]])
+    t.output("tokens", t["decode_sequence"](model, encoder_tokens), axes="T B")
+
+
+@check("decode-sequence")
+def the_limit(t):
+    """A sequence that does not end is cut after `max_length` steps."""
+    S, B, V, H = t.sizes("S B V H")
+    model, encoder_tokens = talker(t, V, H, t.integer(3, 6)), t.integers(0, V, S, B)
+    tokens = t["decode_sequence"](model, encoder_tokens)
+    t.require(max(ends(tokens.value, model.value.EOS)) > model.value.max_length)
+    clear_steps(t, model, encoder_tokens, model.value.max_length)
+    t.output("tokens", tokens, axes="T B")
+
+
+@check("decode-sequence")
+def one_question(t):
+    """A batch of one stops at its EOS, which is part of the result."""
+    S, V, H = t.sizes("S V H")
+    model, encoder_tokens = talker(t, V, H, 12), t.integers(0, V, S, 1)
+    tokens = t["decode_sequence"](model, encoder_tokens)
+    t.require(2 < len(tokens.value) < 12)
+    clear_steps(t, model, encoder_tokens, len(tokens.value))
+    t.output("tokens", tokens, axes="T 1")
+
+
+# ---------------------------------------------------------------- accuracy-by-step
+
+def predictions(t, T, B, V, EOS):
+    """Targets (T, B) and predictions that are right in about half of the places; after the ends, anything."""
+    ordinary = torch.tensor([token for token in range(V) if token != EOS])
+    lengths = torch.cat([torch.tensor([T - 1]), t.integers(1, T, B - 1)])
+    target = ordinary[t.integers(0, V - 1, T, B)].masked_fill(torch.arange(T)[:, None] >= lengths, EOS)
+    return torch.where(t.uniform(T, B) < 0.5, target, t.integers(0, V, T, B)), target
+
+
+@check("accuracy-by-step", weight=2)
+def share_of_the_running(t):
+    """The share of right tokens at each step, among the sequences that are still running."""
+    T, B, V = *t.sizes("T B", low=5), t.integer(4, 6)
+    EOS = t.integer(1, V)
+    predicted, target = predictions(t, T, B, V, EOS)
+    t.require(((target == 0).cumsum(0) > 1).sum() >= 4)  # so that it shows when 0 is taken for EOS
+    t.output("accuracy", t["accuracy_by_step"](predicted, target, EOS), axes="T")
+
+
+@check("accuracy-by-step")
+def padding_does_not_count(t):
+    """Sequences that have ended count no longer, right or wrong."""
+    T, B, V = t.sizes("T B V", low=5)
+    EOS = t.integer(1, V)
+    _, target = predictions(t, T, B, V, EOS)
+    t.output("accuracy of a perfect answer", t["accuracy_by_step"](target, target, EOS), axes="T")
+    t.output("accuracy when everything after the ends is wrong",
+             t["accuracy_by_step"](torch.where((target == EOS).cumsum(0) > 1, (EOS + 1) % V, target), target, EOS),
+             axes="T")
+
+
+@check("accuracy-by-step")
+def one_sequence_alone(t):
+    """A batch of one that fills all steps: each accuracy is 0 or 1."""
+    T, V = t.sizes("T V", low=5)
+    EOS = t.integer(1, V)
+    predicted, target = predictions(t, T, 1, V, EOS)
+    t.output("accuracy", t["accuracy_by_step"](predicted, target, EOS), axes="T")
+
+
+# ---------------------------------------------------------------- scheduled-sampling
+
+def sampled(t, S, T, B, V, H, coins):
+    """The model, and the logits of a pass with these coins; never near a tie."""
+    model = toy(t, V, H)
+    target = answers(t, T, B, V, model)
+    logits = t["scheduled_sampling_pass"](model, t.integers(0, V, S, B), target, coins)
+    t.clear_margin(logits, dim=-1, margin=CLEAR)
+    return model, target, logits
+
+
+@check("scheduled-sampling", weight=2)
+def mixed_coins(t):
+    """Each sequence reads at each step what its own coin says."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    coins = t.uniform(T, B) < 0.5
+    t.require(0 < coins[1:].sum() < coins[1:].numel() and (coins[1:].any(1) & ~coins[1:].all(1)).any())
+    model, target, logits = sampled(t, S, T, B, V, H, coins)
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[coins[1:]].any())
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[~coins[1:]].any())
+    t.output("logits", logits, axes="T B V")
+
+
+@check("scheduled-sampling")
+def only_the_teacher(t):
+    """With all coins true, the decoder reads GO and the right answer."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    t.output("logits", sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))[2], axes="T B V")
+
+
+@check("scheduled-sampling")
+def only_itself(t):
+    """With all coins false, the decoder reads GO and then what it has said; a batch of one."""
+    S, T, V, H = t.sizes("S T V H")
+    t.output("logits", sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))[2], axes="T 1 V")
+
+
+@check("scheduled-sampling")
+def gradient_of_the_logits(t):
+    """It is a training pass: the gradient of the logits flows into decoder and encoder."""
+    S, T, B, V, H = t.sizes("S T B V H")
+    model, _, logits = sampled(t, S, T, B, V, H, t.uniform(T, B) < 0.5)
+    t.backward(logits)
+    t.output("gradient in the decoder", model.feed.grad, axes="V H")
+    t.output("gradient in the encoder", model.read.grad, axes="V H")
+
+
+# ---------------------------------------------------------------- beam-step
+
+def candidates(t, K, V, beam_width, n_finished=0):
+    """Log-probabilities (K, V), scores (K,), who has finished (K,), EOS: with no tie among the candidates that matter.
+
+    Finished beginnings are among the best ones, and EOS and another token are likely after them: so it shows
+    when they go on, and when they pay.
+    """
+    EOS, other = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
+    finished = torch.zeros(K, dtype=torch.bool)
+    finished[t.rng.permutation(K)[:n_finished]] = True
+    logits = 2 * t.normal(K, V)
+    logits[finished, EOS], logits[finished, other] = 6 + t.uniform(n_finished), 6 + t.uniform(n_finished)
+    log_probabilities = logits.log_softmax(-1)
+    scores = torch.where(finished, -0.5 - 0.5 * t.uniform(K), -1.0 - 2 * t.uniform(K))
+    # One more than asked for, on the judge's side only: the first that is left out must not be a tie either.
+    ranked = t["beam_step"].value(log_probabilities, scores, finished, beam_width + 1, EOS)[2]
+    t.require((ranked[:-1] - ranked[1:]).min() > CLEAR)
+    t.require(n_finished == 0 or ranked[:beam_width].min() < scores[finished].min() - 1.5)
+    return log_probabilities, scores, finished, EOS
+
+
+def beam_outputs(t, log_probabilities, scores, finished, EOS, beam_width):
+    tokens, parents, sums = t.unpack(t["beam_step"](log_probabilities, scores, finished, beam_width, EOS), 3)
+    t.output("tokens", tokens, axes="K")
+    t.output("parents", parents, axes="K")
+    t.output("scores", sums, axes="K")
+    return parents
+
+
+@check("beam-step", weight=2)
+def best_candidates(t):
+    """The best candidates of all beginnings together, best first: token, parent and sum."""
+    V, K = t.integer(6, 9), t.integer(3, 6)
+    parents = beam_outputs(t, *candidates(t, K, V, K), K)
+    t.require(len(set(parents.value.tolist())) < K)  # some beginning has two children, so that another has none
+
+
+@check("beam-step")
+def finished_ones(t):
+    """A finished beginning has one candidate, EOS at no cost, and competes with the others."""
+    V, K = t.integer(6, 9), t.integer(4, 7)
+    beam_outputs(t, *candidates(t, K, V, K, n_finished=2), K)
+
+
+@check("beam-step")
+def the_first_step(t):
+    """One beginning only: its best continuations."""
+    V, beam_width = t.integer(6, 9), t.integer(3, 6)
+    beam_outputs(t, *candidates(t, 1, V, beam_width), beam_width)
+
+
+@check("beam-step")
+def few_candidates(t):
+    """A beam wider than the number of candidates takes them all."""
+    V = t.integer(3, 5)
+    beam_outputs(t, *candidates(t, 1, V, V - 1), V + 2)
+
+
+# ---------------------------------------------------------------- beam-search
+
+def searched(t, beam_width, max_length, *alpha):
+    """A toy, a question, and the result of a beam search on them: hypotheses, scores, history."""
+    S, H = t.sizes("S H")
+    V = t.integer(5, 8)
+    model, encoder_tokens = talker(t, V, H, max_length), t.integers(0, V, S, 1)
+    t.standin("beam_step", toy_beam_step)
+    hypotheses, scores, history = t.unpack(t["beam_search"](model, encoder_tokens, beam_width, *alpha), 3)
+    for _, _, sums in [*history.value, (0, 0, scores.value)]:
+        t.require(len(sums) < 2 or (sums[:-1] - sums[1:]).min() > CLEAR)
+    return model, encoder_tokens, hypotheses, scores, history
+
+
+def steps_move(history):
+    """Whether some beginning has two children after the first step, and the order of the others changes."""
+    later = [parents.tolist() for _, parents, _ in history[1:-1]]
+    return any(len(set(parents)) < len(parents) for parents in later) and any(parents[0] for parents in later)
+
+
+@check("beam-search", weight=2)
+def hypotheses_and_sums(t):
+    """The hypotheses of a beam and their sums, without length normalisation: states and tokens follow their parents."""
+    model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), 9)
+    lengths = ends(hypotheses.value, model.value.EOS)
+    t.require(steps_move(history.value) and 2 < min(lengths) < len(history.value))
+    t.output("hypotheses", hypotheses, axes="T K")
+    t.output("scores", scores, axes="K")
+
+
+@check("beam-search", weight=2)
+def length_normalisation(t):
+    """With `alpha`, each score is divided by its own length to this power, and decides the order."""
+    beam_width, alpha = t.integer(3, 5), round(0.5 + 0.5 * float(t.rng.random()), 2)
+    model, encoder_tokens, hypotheses, scores, history = searched(t, beam_width, 7, alpha)
+    t.require(len(set(ends(hypotheses.value, model.value.EOS))) > 1)
+    plain, _, _ = t["beam_search"].value(model.value, encoder_tokens, beam_width, 0.0)
+    t.require((plain[:, 0] != hypotheses.value[:, 0]).any())
+    t.output("hypotheses", hypotheses, axes="T K")
+    t.output("scores", scores, axes="K")
+
+
+@check("beam-search")
+def width_one(t):
+    """A beam of width 1 is greedy decoding."""
+    model, encoder_tokens, hypotheses, scores, history = searched(t, 1, 9, 1.0)
+    t.require(3 <= len(hypotheses.value) < 9)
+    clear_steps(t, model, encoder_tokens, len(hypotheses.value))
+    t.output("hypotheses", hypotheses, axes="T 1")
+    t.output("scores", scores, axes="1")
+
+
+@check("beam-search")
+def what_is_left_at_the_limit(t):
+    """At `max_length` a hypothesis may be without EOS: its length is the number of its tokens."""
+    model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), t.integer(3, 6), 1.0)
+    lengths = ends(hypotheses.value, model.value.EOS)
+    t.require(min(lengths) < len(hypotheses.value) < max(lengths))
+    t.output("hypotheses", hypotheses, axes="T K")
+    t.output("scores", scores, axes="K")
+
+
+@check("beam-search")
+def the_record(t):
+    """`history` holds tokens, parents and sums of every step."""
+    _, _, hypotheses, _, history = searched(t, 3, 6)
+    t.require(steps_move(history.value))
+    for step in range(len(history.value)):
+        tokens, parents, scores = t.unpack(history[step], 3)
+        t.output(f"tokens of step {step}", tokens, axes="K")
+        t.output(f"parents of step {step}", parents, axes="K")
+        t.output(f"scores of step {step}", scores, axes="K")
+
+
+# ---------------------------------------------------------------- calculator
+
+def saved(t, latent_dim, embedding_size):
+    """A model, and an open file that it was saved into, ready to be read."""
+    t.standin("Seq2seq", ToySeq2seq)
+    model = t["Seq2seq"](latent_dim=latent_dim, embedding_size=embedding_size).to(t.device)
+    t.weights(model)
+    file = t["io"].BytesIO()
+    t["save_model"](model, file)
+    file.seek(0)
+    return model, file
+
+
+@check("calculator", weight=2)
+def there_and_back(t):
+    """A model that is saved and loaded has the same settings and the same weights."""
+    latent_dim, embedding_size = t.sizes("H D")
+    _, file = saved(t, latent_dim, embedding_size)
+    again = t["load_model"](file)
+    t.output("settings", again.settings)
+    t.output("encoder.weight", again.encoder.weight, axes="H D")
+    t.output("decoder.weight", again.decoder.weight, axes="D H")
+    t.output("decoder.bias", again.decoder.bias, axes="D")
+
+
+@check("calculator")
+def plain_data(t):
+    """The file holds plain data that torch opens without running any code."""
+    _, file = saved(t, *t.sizes("H D"))
+    t.output("reading the file with weights_only=True", t.attempt(t.torch.load, file, weights_only=True))
+
+
+@check("calculator")
+def no_foreign_code(t):
+    """`load_model` does not open a file with a pickled object in it."""
+    file = t["io"].BytesIO()
+    t.torch.save(t.module("torch.nn").Linear(2, 3), file)
+    file.seek(0)
+    t.output("loading a pickled object", t.attempt(t["load_model"], file))
+
+
+def number(t):
+    return int(t.choice([t.integer(1, 10), t.integer(10, 100), t.integer(100, 1000)]))
+
+
+@check("calculator", weight=2)
+def answers_as_strings(t):
+    """A question as a string gives the answer as a string."""
+    t.standin("decode_sequence", toy_decode_sequence)
+    model = t.define(ToySeq2seq)()
+    for operator in "+-":
+        question = f"{number(t)}{operator}{number(t)}"
+        t.output(f"answer to {question}", t["answer"](model, question))
+
+
+@check("calculator")
+def refusals(t):
+    """What the network was not trained for is refused with a ValueError; the largest and smallest numbers are not."""
+    t.standin("decode_sequence", toy_decode_sequence)
+    model, a, b = t.define(ToySeq2seq)(), number(t), number(t)
+    for question in ("1+999", f"{a}*{b}", f"{a % 9 + 1}+{b % 9 + 1}+1", f"{a}-0{b % 99 + 1}", f"{b}+0", f"1000-{a}",
+                     f"+{b}", f"{a}-", f"{a} + {b}", ""):
+        t.output(f"asked for {question!r}", t.attempt(t["answer"], model, question))

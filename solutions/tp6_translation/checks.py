@@ -1,0 +1,741 @@
+"""Checks of TP 6: a translator with attention, its data, its training and its scores.
+
+Axes by letter: S source timesteps, T target timesteps, B batch, V vocabulary, D embedding, H hidden (C context).
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.authoring.tape import check
+
+PAD, SOS, EOS, UNK = range(4)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def word(t, low=2, high=7, letters=LETTERS + "éèàçœ"):
+    return "".join(t.choice(letters) for _ in range(t.integer(low, high)))
+
+
+def ragged(t, S, B, shortest=1):
+    """B lengths up to S, in no order, not all alike; and their mask (B, S), True at words."""
+    lengths = t.integers(shortest, S + 1, B)
+    lengths[t.integer(0, B)] = S
+    t.require(B < 3 or (len(set(lengths.tolist())) > 2 and lengths.tolist() != sorted(lengths.tolist(), reverse=True)))
+    return lengths, torch.arange(S)[None] < lengths[:, None]
+
+
+# ---------------------------------------------------------------- tokenize
+
+@check("tokenize", weight=2)
+def words_and_marks(t):
+    """Words and marks of an ordinary sentence, in lower case."""
+    words = [word(t).capitalize() for _ in range(t.integer(3, 7))]
+    t.output("tokens", t["tokenize"](f"{words[0]}, {' '.join(words[1:])} 42{t.choice(['.', '!', ' ?', '...'])}"))
+
+
+@check("tokenize", weight=2)
+def apostrophes_and_hyphens(t):
+    """Elided words, both apostrophes, and words with hyphens inside."""
+    elided, rest = t.choice(["n", "l", "qu", "d"]), word(t)
+    text = (f"{rest} {elided}'{word(t)} {elided}’{word(t)} {word(t)}-{word(t)} "
+            f"{word(t)}-{word(t)}-{elided}'{rest} - {word(t)}.")
+    t.output("tokens", t["tokenize"](text))
+
+
+@check("tokenize")
+def composed_accents(t):
+    """A letter with a separate accent is one character of a word; capitals with accents too."""
+    text = "".join(t.choice(["e\u0301", "a\u0300", "c\u0327", "o\u0302"])
+                   + word(t, letters=LETTERS) + t.choice(["E\u0301", "É", "Œ"]) for _ in range(2))
+    t.output("tokens", t["tokenize"](f"{text} {word(t)} {text}."))
+
+
+# ---------------------------------------------------------------- vocabulary
+
+def sentences(t, kinds=6):
+    """Lists of tokens with distinct frequencies for some and equal ones for others, and their tokens."""
+    tokens = list(dict.fromkeys(word(t, 3, 6) for _ in range(kinds)))
+    t.require(len(tokens) == kinds)
+    counts = [1, 1, 2, 2, 4, 5]
+    flat = [token for token, n in zip(tokens, counts, strict=True) for _ in range(n)]
+    flat = [flat[i] for i in t.rng.permutation(len(flat))]
+    # of two equally frequent tokens the alphabet's second comes up first
+    t.require(all((flat.index(a) < flat.index(b)) == (a > b) for a, b in (tokens[0:2], tokens[2:4])))
+    cut = t.integer(3, len(flat) - 3)
+    return [flat[:cut], flat[cut:]], tokens
+
+
+@check("vocabulary", weight=2)
+def numbering(t):
+    """Special tokens first, then the most frequent, then the alphabet; tokens and ids are each other's inverse."""
+    text, _ = sentences(t)
+    vocabulary = t["Vocabulary"](text)
+    t.output("tokens", vocabulary.tokens)
+    t.output("ids", vocabulary.ids)
+
+
+@check("vocabulary")
+def rare_tokens(t):
+    """Tokens that occur less often than `min_count` are left out, and become UNK."""
+    text, tokens = sentences(t)
+    vocabulary = t["Vocabulary"](text, t.choice([2, 3]))
+    t.output("tokens", vocabulary.tokens)
+    t.output("encoded", vocabulary.encode(tokens))
+
+
+@check("vocabulary", weight=2)
+def encode(t):
+    """Ids of known and unknown tokens, with EOS at the end; an empty sentence is EOS alone."""
+    text, tokens = sentences(t)
+    vocabulary = t["Vocabulary"](text)
+    t.output("encoded", vocabulary.encode([tokens[i] for i in t.rng.permutation(len(tokens))[:4]] + ["never-seen"]))
+    t.output("of an empty sentence", vocabulary.encode([]))
+
+
+@check("vocabulary", weight=2)
+def decode(t):
+    """Tokens up to the first EOS; PAD and SOS are left out, `<unk>` stays."""
+    text, tokens = sentences(t)
+    vocabulary = t["Vocabulary"](text)
+    known = [4 + int(i) for i in t.rng.permutation(len(tokens))[:5]]
+    t.output("decoded", vocabulary.decode([SOS, *known[:2], UNK, PAD, known[2], EOS, known[3], EOS, PAD, known[4]]))
+    t.output("without EOS", vocabulary.decode(known[:3]))
+
+
+# ---------------------------------------------------------------- collate
+
+def id_pairs(t, B):
+    """B pairs of lists of ids: lengths differ, each ends with EOS."""
+    lengths = [[int(n) for n in t.rng.permutation(np.arange(1, B + 3))[:B]] for _ in range(2)]
+    t.require(max(lengths[0]) != max(lengths[1]) and lengths[0] != lengths[1])
+    return [tuple([t.integer(4, 30) for _ in range(n - 1)] + [EOS] for n in pair)
+            for pair in zip(*lengths, strict=True)]
+
+
+@check("collate", weight=2)
+def padded(t):
+    """Source and target padded at their ends, each to its own longest, and the lengths of the sources."""
+    source, lengths, target = t.unpack(t["collate"](id_pairs(t, t.integer(3, 6))), 3)
+    t.output("source", source, axes="S B")
+    t.output("lengths", lengths, axes="B")
+    t.output("target", target, axes="T B")
+
+
+@check("collate")
+def one_pair(t):
+    """A batch of one."""
+    pairs = [([t.integer(4, 30) for _ in range(n)] + [EOS]) for n in t.sizes("S T")]
+    source, lengths, target = t.unpack(t["collate"]([tuple(pairs)]), 3)
+    t.output("source", source, axes="S 1")
+    t.output("lengths", lengths, axes="1")
+    t.output("target", target, axes="T 1")
+
+
+# ---------------------------------------------------------------- length-batches
+
+@check("length-batches", weight=2)
+def pools(t):
+    """Sorted inside each pool, pools in the order that is given, nothing lost at the ends."""
+    size, pool = t.sizes("size pool", low=2, high=4)
+    n = 2 * size * pool + t.integer(1, size * pool)
+    t.require(n % size)
+    lengths, order = ([int(i) for i in t.rng.permutation(n)] for _ in range(2))
+    t.output("batches", t["length_batches"]([3 + length for length in lengths], order, size, pool))
+
+
+@check("length-batches")
+def chosen_sentences(t):
+    """An order that holds some of the sentences only, and the pool of 20 batches that is the default."""
+    size = t.integer(2, 4)
+    lengths = [int(i) for i in t.rng.permutation(60 * size)]
+    order = [int(i) for i in t.rng.permutation(60 * size)[: 27 * size + 1]]
+    t.output("batches", t["length_batches"](lengths, order, size))
+
+
+# ---------------------------------------------------------------- encoder
+
+def encoder_and_batch(t, S, B, shortest=1):
+    V, D, half = t.sizes("V D half", low=4)
+    encoder = t["Encoder"](V, D, 2 * half)
+    t.weights(encoder, scale=0.8)
+    lengths, mask = ragged(t, S, B, shortest)
+    return encoder, t.integers(4, V + 4, S, B).remainder(V) * mask.T, lengths
+
+
+def encoded(t, S, B, shortest=1, of=""):
+    henc_ts, hdec_init = t.unpack((lambda e, s, n: e(s, n))(*encoder_and_batch(t, S, B, shortest)), 2)
+    t.output(f"henc_ts{of}", henc_ts, axes="S B H")
+    t.output(f"hdec_init{of}", hdec_init, axes="B H")
+    return henc_ts, hdec_init
+
+
+@check("encoder", weight=2)
+def full_sentences(t):
+    """Sentences that all have the same length: no padding anywhere."""
+    S, B = t.sizes("S B")
+    encoded(t, S, B, shortest=S) if B < 3 else _same_lengths(t, S, B)
+
+
+def _same_lengths(t, S, B):
+    V, D, half = t.sizes("V D half", low=4)
+    encoder = t["Encoder"](V, D, 2 * half)
+    t.weights(encoder, scale=0.8)
+    henc_ts, hdec_init = t.unpack(encoder(t.integers(0, V, S, B), torch.full((B,), S)), 2)
+    t.output("henc_ts", henc_ts, axes="S B H")
+    t.output("hdec_init", hdec_init, axes="B H")
+
+
+@check("encoder", weight=2)
+def different_lengths(t):
+    """Sentences of different lengths, in no order: the backward direction begins at each sentence's own last word."""
+    S, B = t.sizes("S B", low=4)
+    encoded(t, S, B)
+
+
+@check("encoder")
+def gradient(t):
+    """Both results pass their gradient on to the embedding."""
+    S, B = t.sizes("S B", low=4)
+    encoder, source, lengths = encoder_and_batch(t, S, B)
+    henc_ts, hdec_init = t.unpack(encoder(source, lengths), 2)
+    t.backward(t.torch.cat([henc_ts[-1], hdec_init], -1))
+    t.output("gradient of the embedding", encoder.embedding.weight.grad, axes="V D")
+
+
+# ---------------------------------------------------------------- scores
+
+def score_module(t, name, H):
+    score = t[name](H) if name == "AdditiveScore" else t[name]()
+    if name == "AdditiveScore":
+        t.weights(score, scale=0.7)
+    return score
+
+
+def scored(t, name, S, B, H):
+    score = score_module(t, name, H)
+    keys = score.keys(t.normal(S, B, H))
+    t.output("keys", keys, axes="S B H")
+    t.output("scores", score(t.normal(B, H), keys), axes="B S")
+
+
+@check("scores", weight=2)
+def additive(t):
+    """The additive score of a batch, and its keys."""
+    scored(t, "AdditiveScore", *t.sizes("S B H"))
+
+
+@check("scores", weight=2)
+def dot(t):
+    """The dot score of a batch."""
+    scored(t, "DotScore", *t.sizes("S B H"))
+
+
+@check("scores")
+def one_sentence_one_word(t):
+    """A batch of one, and a source of a single timestep."""
+    S, B, H = t.sizes("S B H")
+    for name in ("AdditiveScore", "DotScore"):
+        score = score_module(t, name, H)
+        t.output(f"{name} of one sentence", score(t.normal(1, H), t.normal(S, 1, H)), axes="1 S")
+        t.output(f"{name} of one timestep", score(t.normal(B, H), t.normal(1, B, H)), axes="B 1")
+
+
+@check("scores")
+def score_gradient(t):
+    """The gradient of the additive score reaches decoder state, keys and matrices."""
+    S, B, H = t.sizes("S B H")
+    score, hdec, henc_ts = score_module(t, "AdditiveScore", H), t.leaf(t.normal(B, H)), t.leaf(t.normal(S, B, H))
+    t.backward(score(hdec, score.keys(henc_ts)))
+    t.output("gradient of hdec", hdec.grad, axes="B H")
+    t.output("gradient of henc_ts", henc_ts.grad, axes="S B H")
+    t.output("gradient of W_a", score.W_a.weight.grad, axes="H H")
+
+
+# ---------------------------------------------------------------- attend
+
+def attended(t, scores, mask, henc_ts):
+    context_vectors, attention_weights = t.unpack(t["attend"](scores, mask, henc_ts), 2)
+    t.output("attention_weights", attention_weights, axes="B S", sums_to_one="S")
+    t.output("context_vectors", context_vectors, axes="B H")
+
+
+@check("attend", weight=2)
+def weights_and_context(t):
+    """Weights that sum to 1 over the source, and the context they make; nothing is padding."""
+    S, B, H = t.sizes("S B H")
+    attended(t, t.normal(B, S, scale=2), torch.ones(B, S, dtype=torch.bool), t.normal(S, B, H))
+
+
+@check("attend", weight=2)
+def padding_gets_no_weight(t):
+    """Padding has weight 0 even where its score is the largest, and the words share the whole 1."""
+    S, B, H = t.sizes("S B H", low=4)
+    _, mask = ragged(t, S, B)
+    attended(t, t.normal(B, S, scale=2) + 4 * ~mask, mask, t.normal(S, B, H))
+
+
+@check("attend")
+def large_scores_and_one_word(t):
+    """Scores far from zero, and a sentence of one word."""
+    S, B, H = t.sizes("S B H", low=4)
+    _, mask = ragged(t, S, B)
+    mask[0] = torch.arange(S) < 1
+    attended(t, t.normal(B, S, scale=3) + t.choice([-300., 300.]), mask, t.normal(S, B, H))
+
+
+@check("attend")
+def attend_gradient(t):
+    """The gradient passes through the weights to the scores."""
+    S, B, H = t.sizes("S B H", low=4)
+    _, mask = ragged(t, S, B, shortest=2)
+    scores, henc_ts = t.leaf(t.normal(B, S)), t.leaf(t.normal(S, B, H))
+    t.backward(t["attend"](scores, mask, henc_ts)[0])
+    t.output("gradient of scores", scores.grad, axes="B S")
+    t.output("gradient of henc_ts", henc_ts.grad, axes="S B H")
+
+
+# ---------------------------------------------------------------- gated-cell
+
+def cell_and_inputs(t, B):
+    D, H, C = t.sizes("D H C")
+    cell = t["GatedCell"](D, H, C)
+    t.weights(cell, scale=0.7)
+    return cell, t.normal(B, D), t.normal(B, H), t.normal(B, C)
+
+
+@check("gated-cell", weight=2)
+def one_step(t):
+    """The new state of a batch."""
+    t.forbid("gru_cell", "gru")
+    cell, embedded, hdec, context_vectors = cell_and_inputs(t, t.integer(3, 7))
+    t.output("hdec", cell(embedded, hdec, context_vectors), axes="B H")
+
+
+@check("gated-cell")
+def first_step(t):
+    """From a state of zeros, and for a batch of one."""
+    t.forbid("gru_cell", "gru")
+    cell, embedded, hdec, context_vectors = cell_and_inputs(t, 1)
+    t.output("hdec", cell(embedded, torch.zeros_like(hdec), context_vectors), axes="1 H")
+    t.output("hdec from a state", cell(embedded, hdec, context_vectors), axes="1 H")
+
+
+@check("gated-cell")
+def cell_gradient(t):
+    """The gradient reaches the state before and the context."""
+    cell, embedded, hdec, context_vectors = cell_and_inputs(t, t.integer(3, 7))
+    before, context = t.leaf(hdec), t.leaf(context_vectors)
+    t.backward(cell(embedded, before, context))
+    t.output("gradient of the state before", before.grad, axes="B H")
+    t.output("gradient of the context", context.grad, axes="B C")
+
+
+# ---------------------------------------------------------------- decoders
+
+def stand_in_attend(scores, mask, henc_ts):
+    weights = torch.tanh(scores) * mask + 0.1
+    return (weights.T[..., None] * henc_ts).sum(0) + 0.3, weights
+
+
+class StandInScore(nn.Module):
+    """Scores in a way of its own; keys are taken as they come."""
+
+    def keys(self, henc_ts):
+        return henc_ts
+
+    def forward(self, hdec, keys):
+        return (hdec[None] + 2 * keys).sin().sum(-1).T
+
+
+class StandInGatedCell(nn.Module):
+    def __init__(self, embedding_size, hidden_size, context_size):
+        super().__init__()
+        self.mix = nn.Linear(embedding_size + hidden_size + context_size, hidden_size)
+
+    def forward(self, embedded, hdec, context_vectors):
+        return torch.tanh(self.mix(torch.cat([context_vectors, embedded, hdec], -1)))
+
+
+def decoder_and_inputs(t, name, B):
+    S, V, D, H = t.sizes("S V D H", low=4)
+    t.standin("attend", stand_in_attend)
+    if name == "PaperDecoder":
+        t.standin("GatedCell", StandInGatedCell)
+    decoder = t[name](V, D, H, t.define(StandInScore)())
+    t.weights(decoder, scale=0.7)
+    _, mask = ragged(t, S, B) if B > 1 else (None, torch.ones(1, S, dtype=torch.bool))
+    memory = t["Memory"](t.normal(S, B, H), t.normal(S, B, H), mask)
+    return decoder, t.integers(0, V, B), t.normal(B, H), memory
+
+
+def decoded(t, result, of=""):
+    logits, hdec, attention_weights = t.unpack(result, 3)
+    t.output(f"attention_weights{of}", attention_weights, axes="B S")
+    t.output(f"hdec{of}", hdec, axes="B H")
+    t.output(f"logits{of}", logits, axes="B V")
+    return logits, hdec
+
+
+@check("paper-decoder", weight=2)
+def paper_step(t):
+    """One step of a batch."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PaperDecoder", t.integer(3, 6))
+    decoded(t, decoder(tokens, hdec, memory))
+
+
+@check("paper-decoder")
+def two_paper_steps(t):
+    """Two steps of one sentence, the second from the state of the first."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PaperDecoder", 1)
+    _, hdec = decoded(t, decoder(tokens, hdec, memory))
+    decoded(t, decoder(tokens, hdec, memory), of=" of the second step")
+
+
+@check("paper-decoder")
+def paper_gradient(t):
+    """The gradient of the logits reaches the state before the step."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PaperDecoder", t.integer(3, 6))
+    before = t.leaf(hdec)
+    t.backward(decoder(tokens, before, memory)[0])
+    t.output("gradient of the state before", before.grad, axes="B H")
+
+
+@check("plain-decoder", weight=2)
+def plain_step(t):
+    """One step of a batch."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PlainDecoder", t.integer(3, 6))
+    decoded(t, decoder(tokens, hdec, memory))
+
+
+@check("plain-decoder")
+def two_plain_steps(t):
+    """Two steps of one sentence, the second from the state of the first."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PlainDecoder", 1)
+    _, hdec = decoded(t, decoder(tokens, hdec, memory))
+    decoded(t, decoder(tokens, hdec, memory), of=" of the second step")
+
+
+@check("plain-decoder")
+def plain_gradient(t):
+    """The gradient of the logits reaches the state before the step."""
+    decoder, tokens, hdec, memory = decoder_and_inputs(t, "PlainDecoder", t.integer(3, 6))
+    before = t.leaf(hdec)
+    t.backward(decoder(tokens, before, memory)[0])
+    t.output("gradient of the state before", before.grad, axes="B H")
+
+
+# ---------------------------------------------------------------- translator
+
+class StandInEncoder(nn.Module):
+    def __init__(self, V, H):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(V, H))
+
+    def forward(self, source, lengths):
+        henc_ts = self.table[source]
+        return henc_ts, torch.sin(henc_ts.sum(0) + lengths[:, None].to(henc_ts.device))
+
+
+class StandInDecoder(nn.Module):
+    """A decoder of one matrix. What it says depends on the token before, on its state and on its memory."""
+
+    def __init__(self, V, H, score):
+        super().__init__()
+        self.score = score
+        self.table = nn.Parameter(torch.zeros(V, H))
+        self.out = nn.Parameter(torch.zeros(H, V))
+
+    def forward(self, tokens, hdec, memory):
+        weights = self.score(hdec, memory.keys) * memory.mask
+        hdec = torch.tanh(0.5 * hdec + self.table[tokens] + torch.einsum("bs,sbh->bh", weights, memory.henc_ts))
+        return hdec @ self.out, hdec, weights
+
+
+def translator(t, V, H):
+    encoder, decoder = t.define(StandInEncoder)(V, H), t.define(StandInDecoder)(V, H, t.define(StandInScore)())
+    t.weights(encoder)
+    t.weights(decoder)
+    return t["Translator"](encoder, decoder)
+
+
+def sentence_batch(t, S, T, B, V):
+    lengths, mask = ragged(t, S, B)
+    _, target_mask = ragged(t, T, B, shortest=2)
+    return t.integers(4, V, S, B) * mask.T, lengths, t.integers(4, V, T, B) * target_mask.T
+
+
+def translated(t, coins, B=None):
+    S, T, B_, H = t.sizes("S T B H", low=4)
+    B, V = B or B_, t.integer(11, 15)
+    model = translator(t, V, H)
+    logits, attention_weights = t.unpack(model(*sentence_batch(t, S, T, B, V), coins(T)), 2)
+    t.clear_margin(logits)
+    said = logits.value.argmax(-1)
+    # free running can be told apart only if it says different things at different steps
+    t.require(T < 3 or B < 3 or all((said[a] != said[a + 1]).any() for a in range(T - 1)))
+    t.output("logits", logits, axes="T B V")
+    t.output("attention_weights", attention_weights, axes="T B S")
+
+
+@check("translator", weight=2)
+def teacher_forcing(t):
+    """All coins true: the decoder reads SOS and the true tokens."""
+    translated(t, lambda T: [True] * T)
+
+
+@check("translator", weight=2)
+def free_running(t):
+    """All coins false: the decoder reads SOS and what it said itself."""
+    translated(t, lambda T: [False] * T)
+
+
+@check("translator", weight=2)
+def mixed_coins(t):
+    """Some coins true, some false: each decides what is read next."""
+    def coins(T):
+        drawn = [bool(c) for c in t.rng.integers(0, 2, T)]
+        t.require(len(set(drawn[:-1])) == 2 and drawn != drawn[::-1])
+        return drawn
+    translated(t, coins)
+
+
+@check("translator")
+def one_pair_of_sentences(t):
+    """A batch of one."""
+    translated(t, lambda T: [False, True] * T, B=1)
+
+
+@check("translator")
+def translator_gradient(t):
+    """The gradient of the logits reaches the encoder."""
+    S, T, B, H = t.sizes("S T B H", low=4)
+    V = t.integer(11, 15)
+    model = translator(t, V, H)
+    t.backward(model(*sentence_batch(t, S, T, B, V), [True] * T)[0])
+    t.output("gradient of the encoder", model.encoder.table.grad, axes="V H")
+
+
+# ---------------------------------------------------------------- loss
+
+def logits_and_target(t, T, B, V):
+    _, mask = ragged(t, T, B) if B > 1 else (None, torch.arange(T)[None] < T - 1)
+    return t.normal(T, B, V, scale=2), t.integers(1, V, T, B) * mask.T
+
+
+@check("loss", weight=2)
+def mean_over_tokens(t):
+    """The mean over real tokens, with padding in the batch."""
+    logits, target = logits_and_target(t, *t.sizes("T B V", low=4))
+    t.output("loss", t["translation_loss"](logits, target))
+
+
+@check("loss")
+def more_padding(t):
+    """The loss of a batch of one, the same with more padding, and of a batch without padding."""
+    T, B, V = t.sizes("T B V", low=4)
+    logits, target = logits_and_target(t, T, 1, V)
+    loss = t["translation_loss"]
+    t.output("loss of one sentence", loss(logits, target))
+    t.output("loss with more padding",
+             loss(torch.cat([logits, t.normal(3, 1, V)]), torch.cat([target, torch.zeros(3, 1, dtype=torch.long)])))
+    t.output("loss without padding", loss(t.normal(T, B, V, scale=2), t.integers(1, V, T, B)))
+
+
+@check("loss")
+def loss_gradient(t):
+    """No gradient at the padding, the right one at the tokens; large logits do no harm."""
+    logits, target = logits_and_target(t, *t.sizes("T B V", low=4))
+    leaf = t.leaf(20 * logits)
+    t.backward(t["translation_loss"](leaf, target))
+    t.output("gradient of logits", leaf.grad, axes="T B V")
+
+
+# ---------------------------------------------------------------- train
+
+class Toy(nn.Module):
+    """A model with two tables; its logits depend on everything it is called with."""
+
+    def __init__(self, V):
+        super().__init__()
+        self.encoder = nn.Embedding(V, V).double()
+        self.decoder = nn.Embedding(V, V).double()
+
+    def forward(self, source, lengths, target, coins):
+        read = self.encoder(source).sum(0) / lengths[:, None].to(source.device)
+        coins = torch.tensor(coins, device=source.device).double()[:, None, None]
+        logits = self.decoder(target.roll(1, 0)) * (1 + coins) + torch.sin(read)
+        return 3 * logits, logits.detach()
+
+
+class View:
+    """Steps 0, 1, 2, … up to a budget; remembers what was logged."""
+
+    def __init__(self, steps):
+        self.steps, self.logged = steps, []
+
+    def __iter__(self):
+        return iter(range(self.steps))
+
+    def log(self, **values):
+        self.logged.append([(name, round(float(value), 6)) for name, value in sorted(values.items())])
+
+
+def fixed_coins(T, ratio):
+    return [(3 * t) % 7 < 7 * ratio for t in range(T)]
+
+
+def squared_loss(logits, target):
+    return ((logits - target[..., None]) ** 2).sum() / (target > 0).sum()
+
+
+def trained(t, steps, batches, max_norm, ratio):
+    t.standin("toss_coins", fixed_coins)
+    t.standin("translation_loss", squared_loss)
+    V = 6
+    model, view = t.define(Toy)(V), t.define(View)(steps)
+    t.weights(model)
+    optimizer = t.torch.optim.SGD(model.parameters(), lr=0.25, momentum=0.5)
+    scheduler = t.torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    data = []
+    for _ in range(batches):
+        S, T, B = t.sizes("S T B")
+        lengths, mask = ragged(t, S, B)
+        data.append((t.integers(1, V, S, B) * mask.T, lengths, t.integers(1, V, T, B)))
+    t["train"](model, data, optimizer, scheduler, view, ratio, max_norm)
+    t.output("encoder", model.encoder.weight, axes="V D")
+    t.output("decoder", model.decoder.weight, axes="V D")
+    t.output("learning rate", optimizer.param_groups[0]["lr"])
+    t.output("logged", view.logged)
+
+
+@check("train", weight=2)
+def two_steps(t):
+    """Parameters after two batches, with a gradient that is clipped."""
+    trained(t, 2, 2, t.choice([0.5, 0.8, 1.2]), 0.5)
+
+
+@check("train")
+def large_norm(t):
+    """The same when the limit is so large that nothing is clipped, and with another ratio."""
+    trained(t, 2, 2, 1e6, 0.2)
+
+
+@check("train")
+def budget(t):
+    """The loop stops when the view ends, though there are more batches."""
+    trained(t, 2, 4, 1.0, 1.0)
+
+
+# ---------------------------------------------------------------- bleu
+
+def corpus_of(t, n, low, high, kinds=4, empty=False):
+    """Two lists of n lists of tokens from few kinds, so that n-grams repeat and match."""
+    def side():
+        return [[t.choice(LETTERS[:kinds]) for _ in range(t.integer(low, high))] for _ in range(n)]
+    references, hypotheses = side(), side()
+    for i in range(n):  # most hypotheses keep a stretch of their reference
+        keep = t.integer(0, len(references[i]) + 1)
+        hypotheses[i] = references[i][:keep] + hypotheses[i][keep:]
+    if empty:
+        hypotheses[t.integer(0, n)] = []
+    return hypotheses, references
+
+
+def length_of(part):
+    return sum(len(tokens) for tokens in part)
+
+
+@check("bleu", weight=2)
+def matches(t):
+    """Clipped matches and the number of n-grams, for n = 1 to 4."""
+    (hypothesis,), (reference,) = corpus_of(t, 1, 7, 12, kinds=3)
+    t.require(len(hypothesis) != len(reference))
+    for n in range(1, 5):
+        t.output(f"matches and total for n = {n}", t["clipped_matches"](hypothesis, reference, n))
+    t.output("of a hypothesis shorter than n", t["clipped_matches"](hypothesis[:2], reference, 3))
+    t.output("of a repeated word", t["clipped_matches"](["a"] * 5, ["a", "b", "a"], 1))
+
+
+@check("bleu", weight=2)
+def shorter_hypotheses(t):
+    """BLEU of a corpus whose hypotheses are too short."""
+    hypotheses, references = corpus_of(t, 4, 7, 11)
+    hypotheses = [tokens[:-2] for tokens in hypotheses]
+    t.require(length_of(hypotheses) < length_of(references))
+    bleu = t["corpus_bleu"](hypotheses, references)
+    t.require(bleu.value > 5)
+    t.output("BLEU", bleu)
+
+
+@check("bleu", weight=2)
+def longer_hypotheses(t):
+    """BLEU of a corpus whose hypotheses are longer than the references: no penalty."""
+    hypotheses, references = corpus_of(t, 4, 7, 11)
+    hypotheses = [tokens + [t.choice("abcd")] * t.integer(1, 4) for tokens in hypotheses]
+    t.require(length_of(hypotheses) > length_of(references))
+    bleu = t["corpus_bleu"](hypotheses, references)
+    t.require(bleu.value > 5)
+    t.output("BLEU", bleu)
+
+
+@check("bleu")
+def odd_corpora(t):
+    """An empty hypothesis among others, hypotheses of a word or two, nothing right, nothing said, everything right."""
+    bleu = t["corpus_bleu"]
+    hypotheses, references = corpus_of(t, 4, 7, 11, empty=True)
+    mixed = bleu(hypotheses, references)
+    t.require(mixed.value > 2)
+    t.output("BLEU with an empty hypothesis", mixed)
+    t.output("BLEU of short hypotheses", bleu([tokens[:2] for tokens in references], references))
+    t.output("BLEU of nothing right", bleu([["z"] * 6], references[:1]))
+    t.output("BLEU of nothing said", bleu([[], []], references[:2]))
+    t.output("BLEU of everything right", bleu(references, references))
+
+
+# ---------------------------------------------------------------- aer
+
+def weights_and_gold(t, n, rows_more=1, several=0.4):
+    weights, gold = [], []
+    for _ in range(n):
+        S, T = t.sizes("S T", low=4)
+        weights.append(t.normal(T + rows_more, S).softmax(-1))
+        best = weights[-1].argmax(-1).tolist()
+        alignment = []
+        for i in range(T):
+            size = t.integer(2, 4) if t.rng.random() < several else 1
+            links = {int(s) for s in t.rng.permutation(S)[:size]}
+            if t.rng.random() < 0.6:
+                links = set(list(links)[1:]) | {best[i]}
+            alignment.append(tuple(sorted(links)))
+        gold.append(tuple(alignment))
+    counts = [len(links) == 1 for alignment in gold for links in alignment]
+    t.require(any(counts) and (several == 0 or not all(counts)))
+    # somewhere the best word is a gold word, but not the first one; rows beyond the alignment have no gold
+    best = [w.argmax(-1).tolist() for w in weights]
+    t.require(several == 0 or any(s in links[1:] for row, alignment in zip(best, gold, strict=True)
+                                  for s, links in zip(row, alignment, strict=False)))
+    return weights, gold
+
+
+@check("aer", weight=2)
+def sure_links(t):
+    """The error rate when every French word has one gold word."""
+    weights, gold = weights_and_gold(t, t.integer(3, 5), several=0)
+    t.output("AER", t["alignment_error_rate"](weights, gold))
+
+
+@check("aer", weight=2)
+def possible_links(t):
+    """Sure and possible links together, summed over the corpus before dividing."""
+    weights, gold = weights_and_gold(t, t.integer(3, 5))
+    t.output("AER", t["alignment_error_rate"](weights, gold))
+
+
+@check("aer")
+def perfect_and_single(t):
+    """A perfect alignment, and a corpus of one pair without the row of EOS."""
+    weights, gold = weights_and_gold(t, 1, rows_more=0)
+    t.output("AER of one pair", t["alignment_error_rate"](weights, gold))
+    perfect = torch.eye(5)[torch.tensor([2, 0, 4])]
+    t.output("AER of a perfect alignment", t["alignment_error_rate"]([perfect], [((2,), (0, 1), (4,))]))

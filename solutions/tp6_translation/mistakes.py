@@ -1,0 +1,969 @@
+"""Wrong versions that learners write in TP 6, and right ones that look different."""
+
+from autograder.authoring.mistakes import Mistake, Variant
+
+# Lines of the solution that several versions edit.
+PATTERN = r'''return re.findall(r"\w+(?:-\w+)*'?|[^\w\s]", text)'''
+UNIFORM = '''text = unicodedata.normalize("NFC", text).replace("’", "'").lower()'''
+SORTED = "sorted(kept, key=lambda token: (-counts[token], token))"
+ENCODE = "return [self.ids.get(token, UNK) for token in tokens] + [EOS]"
+CUT = "ids = ids[:ids.index(EOS)] if EOS in ids else ids"
+KEPT = "return [self.tokens[i] for i in ids if i not in (PAD, SOS)]"
+PADDED = "return pad_sequence(sources, padding_value=PAD), lengths, pad_sequence(targets, padding_value=PAD)"
+LENGTHS = "lengths = torch.tensor([len(source) for source in sources])"
+POOL = "numbers = sorted(order[start:start + pool * batch_size], key=lambda i: lengths[i])"
+PACK = "packed = pack_padded_sequence(self.embedding(source), lengths.cpu(), enforce_sorted=False)"
+READ = "packed_ts, final = self.gru(packed)"
+UNPACK = "henc_ts, _ = pad_packed_sequence(packed_ts)"
+ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
+DOT = "return (hdec * keys).sum(-1).T"
+SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
+CONTEXT = '''context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)'''
+Z = "z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec) + self.C_z(context_vectors))"
+R = "r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec) + self.C_r(context_vectors))"
+CANDIDATE = "candidate = torch.tanh(self.W(embedded) + self.U(r * hdec) + self.C(context_vectors))"
+MIXED = "return (1 - z) * hdec + z * candidate"
+ATTEND = "context_vectors, attention_weights = attend(self.score(hdec, memory.keys), memory.mask, memory.henc_ts)"
+PAPER_CELL = "hdec = self.cell(self.embedding(tokens), hdec, context_vectors)"
+PLAIN_CELL = "hdec = self.cell(self.embedding(tokens), hdec)"
+READOUT = "logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))"
+STEP = "logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)"
+NEXT = "tokens = target[t] if coins[t] else logits.argmax(dim=-1)"
+FIRST = "tokens = torch.full_like(target[0], SOS)"
+STACKED = "return torch.stack(all_logits), torch.stack(all_weights)"
+ENTROPY = "return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)"
+CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"
+CLEAR = "        optimizer.zero_grad()\n"
+BACKWARD = "        loss.backward()\n"
+TOTALS = "matches, total = sum(m for m, _ in counts), sum(k for _, k in counts)"
+SCORE = "return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)"
+ALIGNED = "for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):"
+RATE = "return 1 - (in_sure + in_possible) / (proposed + sure)"
+
+MISTAKES = [
+    # ------------------------------------------------------------ tokenize
+    Mistake("tokenize", "capitals-kept",
+            "Capitals are still there: for the network `The` and `the` would be two unrelated words.",
+            swap=(".lower()", "")),
+    Mistake("tokenize", "not-composed",
+            "An accent that is written as a character of its own falls off its letter. "
+            "Bring the text into the composed form before you cut it.",
+            swap=('unicodedata.normalize("NFC", text)', "text")),
+    Mistake("tokenize", "accents-removed",
+            "The accents are gone. In French they tell words apart (`a` and `à`, `aimé` and `aime`): keep them.",
+            swap=(UNIFORM, '''text = unicodedata.normalize("NFD", text).replace("’", "'").lower()
+    text = "".join(c for c in text if not unicodedata.combining(c))''')),
+    Mistake("tokenize", "one-apostrophe-only",
+            "The typographic apostrophe ’ is treated as another mark than '. Both mean the same: "
+            "make them equal first.",
+            swap=('''.replace("’", "'")''', "")),
+    Mistake("tokenize", "apostrophe-alone",
+            "The apostrophe has become a token of its own. It belongs to the word before it: `n'` is one token.",
+            swap=("*'?|", "*|")),
+    Mistake("tokenize", "apostrophe-inside",
+            "An apostrophe does not end the token: "
+            "`n'ont` stays in one piece, and the vocabulary needs each verb twice.",
+            swap=(r"\w+(?:-\w+)*'?", r"\w+(?:[-']\w+)*'?")),
+    Mistake("tokenize", "hyphen-cuts",
+            "Words are cut at a hyphen. Inside a word it belongs to the word: `est-ce` is one token.",
+            swap=(r"(?:-\w+)*", "")),
+    Mistake("tokenize", "marks-lost",
+            "The punctuation is lost. The network needs it: a question mark changes the translation.",
+            swap=(r"|[^\w\s]", "")),
+    Mistake("tokenize", "cut-at-spaces",
+            "You cut at spaces only, so a full stop sticks to the word before it and makes another word of it.",
+            swap=(PATTERN, "return text.split()")),
+
+    # ------------------------------------------------------------ vocabulary
+    Mistake("vocabulary", "frequency-ignored",
+            "The tokens are in alphabetical order. "
+            "The most frequent come first; the alphabet decides only between equally frequent ones.",
+            swap=(SORTED, "sorted(kept)")),
+    Mistake("vocabulary", "least-frequent-first",
+            "The rarest tokens come first. Look at the sign of the count in your sort key.",
+            swap=("(-counts[token], token)", "(counts[token], token)")),
+    Mistake("vocabulary", "ties-as-they-come",
+            "Equally frequent tokens stand in the order in which they came up. "
+            "Then the ids depend on the order of the corpus: use the alphabet.",
+            swap=(SORTED, "sorted(kept, key=lambda token: -counts[token])")),
+    Mistake("vocabulary", "min-count-strict",
+            "A token that occurs exactly `min_count` times is left out. At least means: that many, or more.",
+            swap=(">= min_count", "> min_count")),
+    Mistake("vocabulary", "min-count-ignored",
+            "`min_count` has no effect: rare tokens are in the vocabulary.",
+            swap=(" if counts[token] >= min_count", "")),
+    Mistake("vocabulary", "specials-last",
+            "The special tokens do not have the ids 0 to 3. PAD, SOS, EOS and UNK are constants: they must come first.",
+            swap=("SPECIALS + " + SORTED, SORTED + " + SPECIALS")),
+    Mistake("vocabulary", "no-eos",
+            "`encode` does not end with EOS. Without it the decoder never learns to stop.", swap=(" + [EOS]", "")),
+    Mistake("vocabulary", "sos-in-front",
+            "`encode` puts SOS in front. SOS is what the decoder reads first; it is not a part of the sentence.",
+            swap=("return [self.ids.get", "return [SOS] + [self.ids.get")),
+    Mistake("vocabulary", "unknown-raises",
+            "An unknown token stops your code. A translator meets words that it never saw: they become UNK.",
+            swap=("self.ids.get(token, UNK)", "self.ids[token]")),
+    Mistake("vocabulary", "unknown-is-padding",
+            "An unknown token becomes PAD, as if it were not there. Its id is UNK.",
+            swap=("self.ids.get(token, UNK)", "self.ids.get(token, PAD)")),
+    Mistake("vocabulary", "unknown-left-out",
+            "Unknown tokens are left out, and the sentence becomes shorter. They become UNK.",
+            swap=(ENCODE, "return [self.ids[token] for token in tokens if token in self.ids] + [EOS]")),
+    Mistake("vocabulary", "decode-goes-on",
+            "`decode` does not stop at EOS: what the decoder says after the end is not part of the sentence.",
+            swap=[(CUT, "pass"), ("not in (PAD, SOS)", "not in (PAD, SOS, EOS)")]),
+    Mistake("vocabulary", "decode-keeps-eos",
+            "The token `<eos>` is in the decoded sentence. The sentence ends before it.",
+            swap=("ids[:ids.index(EOS)]", "ids[:ids.index(EOS) + 1]")),
+    Mistake("vocabulary", "decode-hides-unknown",
+            "`<unk>` disappears from the decoded sentence. Keep it: one must see where a word was unknown.",
+            swap=("(PAD, SOS)", "(PAD, SOS, UNK)")),
+    Mistake("vocabulary", "decode-keeps-specials",
+            "`<pad>` or `<sos>` is in the decoded sentence. Leave both out.", swap=(" if i not in (PAD, SOS)", "")),
+
+    # ------------------------------------------------------------ collate
+    Mistake("collate", "batch-first",
+            "The batch is the first axis. In this course time is: (S, B) and (T, B).",
+            swap=(PADDED, "return pad_sequence(sources, True, PAD), lengths, pad_sequence(targets, True, PAD)")),
+    Mistake("collate", "padded-in-front",
+            "The padding stands before the sentences. It belongs at their ends.",
+            swap=(PADDED, '''front = lambda rows: pad_sequence([row.flip(0) for row in rows], padding_value=PAD).flip(0)
+    return front(sources), lengths, front(targets)''')),
+    Mistake("collate", "padded-with-eos",
+            "The padding is EOS, so the loss and the attention cannot tell it from the end of the "
+            "sentence. Fill up with PAD.",
+            swap=(PADDED, PADDED.replace("padding_value=PAD", "padding_value=EOS"))),
+    Mistake("collate", "lengths-of-targets",
+            "`lengths` are those of the targets. The encoder needs the lengths of the sources.",
+            swap=("[len(source) for source in sources]", "[len(target) for target in targets]")),
+    Mistake("collate", "lengths-after-padding",
+            "All `lengths` are equal: you took them after the padding, when every row is as long as the longest.",
+            swap=("[len(source) for source in sources]", "[max(map(len, sources))] * len(sources)")),
+    Mistake("collate", "lengths-without-eos",
+            "Each length is one too small: EOS counts.", swap=("[len(source) for", "[len(source) - 1 for")),
+    Mistake("collate", "one-length-for-both",
+            "Source and target are padded to the same length. Each needs only its own longest.",
+            swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
+    return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
+
+    # ------------------------------------------------------------ length-batches
+    Mistake("length-batches", "everything-sorted",
+            "All sentences are sorted at once, so the batches come from short to long and are the same in every round. "
+            "Sort inside each pool only.",
+            swap=("for start in range(0, len(order), pool * batch_size):",
+                  "for start in [0]:\n        pool = len(order)")),
+    Mistake("length-batches", "not-sorted",
+            "The pools are not sorted by length: batches still mix short and long sentences.",
+            swap=(POOL, "numbers = order[start:start + pool * batch_size]")),
+    Mistake("length-batches", "sorted-by-number",
+            "The pools are sorted by sentence number, not by length. The key of a number i is `lengths[i]`.",
+            swap=(", key=lambda i: lengths[i])", ")")),
+    Mistake("length-batches", "long-first",
+            "In each pool the long sentences come first; it must be from short to long.",
+            swap=("key=lambda i: lengths[i])", "key=lambda i: -lengths[i])")),
+    Mistake("length-batches", "order-ignored",
+            "`order` is not used: the same sentences would always meet in the same pool, "
+            "and all sentences come up even if only some were asked for.",
+            swap=("    batches = []", "    batches, order = [], list(range(len(lengths)))")),
+    Mistake("length-batches", "rest-dropped",
+            "The last batch of a pool is lost when it is not full. Those sentences would never be trained on.",
+            swap=("for i in range(0, len(numbers), batch_size)]",
+                  "for i in range(0, len(numbers) - batch_size + 1, batch_size)]")),
+    Mistake("length-batches", "pool-of-sentences",
+            "A pool holds `pool` sentences. It should hold as many sentences as make `pool` batches.",
+            swap=[("len(order), pool * batch_size)", "len(order), pool)"),
+                  ("start + pool * batch_size]", "start + pool]")]),
+
+    # ------------------------------------------------------------ encoder
+    Mistake("encoder", "padding-read",
+            "Your GRU reads the padding: its backward direction starts there, "
+            "and every hidden vector of a short sentence feels it. Pack before, unpack after.",
+            swap=[(PACK, "packed = self.embedding(source)"), (UNPACK, "henc_ts = packed_ts")]),
+    Mistake("encoder", "lengths-must-be-sorted",
+            "`pack_padded_sequence` wants the longest sentence first unless it is told that the "
+            "lengths are in no order.",
+            swap=(", enforce_sorted=False", "")),
+    Mistake("encoder", "state-of-forward-direction",
+            "`hdec_init` is made of the forward direction's last state. The paper takes the backward direction: "
+            "it has just read the first word.",
+            swap=("final[1]", "final[0]")),
+    Mistake("encoder", "no-tanh",
+            "`hdec_init` lacks the tanh: states of this decoder lie between −1 and 1.",
+            swap=("torch.tanh(self.W_s(final[1]))", "self.W_s(final[1])")),
+    Mistake("encoder", "last-timestep",
+            "`hdec_init` comes from `henc_ts[-1]`. At the last timestep the backward direction has read one word, "
+            "and for short sentences there are only zeros: its final state is at the first timestep.",
+            swap=("final[1]", "henc_ts[-1][:, henc_ts.shape[-1] // 2:]")),
+    Mistake("encoder", "detached",
+            "The way back for the gradient is cut: `detach`, `.data` or `no_grad` keeps the encoder from learning.",
+            swap=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
+    Mistake("encoder", "embedding-through-tanh",
+            "The embedding goes through a tanh before the GRU. The paper's encoder reads the embeddings as they are.",
+            swap=("self.embedding(source), lengths", "self.embedding(source).tanh(), lengths")),
+
+    # ------------------------------------------------------------ scores
+    Mistake("scores", "no-tanh",
+            "The additive score has no tanh. Without it the decoder's part is the same for all words, "
+            "and the softmax takes it away: the decoder has no say.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "self.W_a(hdec) + keys")),
+    Mistake("scores", "keys-without-matrix",
+            "The additive keys are the hidden vectors themselves: U_a is never used and never learns.",
+            swap=("return self.U_a(henc_ts)", "return henc_ts")),
+    Mistake("scores", "matrix-twice",
+            "U_a is applied twice: once in `keys`, once more in `forward`.",
+            swap=("self.W_a(hdec) + keys)", "self.W_a(hdec) + self.U_a(keys))")),
+    Mistake("scores", "decoder-unseen",
+            "The additive score does not look at the decoder's state: the same words would be chosen at every step.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(keys)")),
+    Mistake("scores", "encoder-unseen",
+            "The additive score does not look at the keys: all words get the same score.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(self.W_a(hdec) + 0 * keys)")),
+    Mistake("scores", "product-in-additive",
+            "In the additive score the two parts are multiplied. They are added: that is its name.",
+            swap=("self.W_a(hdec) + keys", "self.W_a(hdec) * keys")),
+    Mistake("scores", "matrices-swapped",
+            "W_a and U_a have changed places: W_a belongs to the decoder's state, U_a to the encoder's vectors.",
+            swap=[("return self.U_a(henc_ts)", "return self.W_a(henc_ts)"),
+                  ("self.W_a(hdec) + keys", "self.U_a(hdec) + keys")]),
+    Mistake("scores", "scaled-dot",
+            "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
+            swap=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
+    Mistake("scores", "mean-instead-of-sum",
+            "The dot score is a mean over H. A dot product is a sum.",
+            swap=("(hdec * keys).sum(-1)", "(hdec * keys).mean(-1)")),
+    Mistake("scores", "cosine",
+            "The dot score is divided by the lengths of the vectors: this is the cosine.",
+            swap=(DOT, "return F.cosine_similarity(hdec[None], keys, dim=-1).T")),
+    Mistake("scores", "time-first",
+            "The scores are (S, B). The interface says (B, S): one row per sentence.",
+            swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
+
+    # ------------------------------------------------------------ attend
+    Mistake("attend", "log-softmax",
+            "The weights are log-probabilities: negative numbers that do not sum to 1. "
+            "An average needs the softmax itself.",
+            swap=(".softmax(dim=-1)", ".masked_fill(~mask, -1e9).log_softmax(dim=-1)")),
+    Mistake("attend", "softmax-over-batch",
+            "The softmax runs over the batch: sentences compete with each other for each position. "
+            "It must run over the source timesteps.",
+            swap=("-math.inf).softmax(dim=-1)", "-1e9).softmax(dim=0)")),
+    Mistake("attend", "no-mask",
+            "The padding gets a share of the attention. "
+            "Either `mask` is not used, or the result of `masked_fill` is thrown away: it returns a new tensor.",
+            swap=(".masked_fill(~mask, -math.inf)", "")),
+    Mistake("attend", "mask-inverted",
+            "The mask is the wrong way round: words get no weight, padding gets all. "
+            "`mask` is True at words; `masked_fill` fills where it is told True.",
+            swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
+    Mistake("attend", "zero-before-softmax",
+            "The padding's scores are set to 0 before the softmax. But exp(0) is 1: padding still gets weight. "
+            "Minus infinity gets none.",
+            swap=("scores.masked_fill(~mask, -math.inf)", "(scores * mask)")),
+    Mistake("attend", "zero-after-softmax",
+            "The padding's weights are set to 0 after the softmax, so what is left does not sum to 1. "
+            "Mask the scores, before.",
+            swap=(SOFTMAX, "attention_weights = scores.softmax(dim=-1) * mask")),
+    Mistake("attend", "context-from-scores",
+            "The context is weighed with the raw scores, not with the attention weights.",
+            swap=('"bs,sbh->bh", attention_weights, henc_ts', '"bs,sbh->bh", scores * mask, henc_ts')),
+    Mistake("attend", "mean-context",
+            "The context is the mean of all hidden vectors: your weights are computed and not used.",
+            swap=(CONTEXT, "context_vectors = henc_ts.mean(dim=0)")),
+    Mistake("attend", "exp-overflows",
+            "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. "
+            "Subtract the maximum first, or use torch's softmax.",
+            swap=(SOFTMAX,
+                  "shares = scores.exp() * mask\n    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
+    Mistake("attend", "detached-weights",
+            "The weights are detached: no gradient reaches the scores, and the attention never learns where to look.",
+            swap=("attention_weights, henc_ts)", "attention_weights.detach(), henc_ts)")),
+
+    Mistake("attend", "batch-softmax-without-mask",
+            "The softmax runs over the batch, and the mask is not used: two things at once. "
+            "Softmax over the source timesteps, padding masked before it.",
+            swap=(SOFTMAX, "attention_weights = scores.softmax(dim=0)")),
+
+    # ------------------------------------------------------------ gated-cell
+    Mistake("gated-cell", "z-swapped",
+            "z and 1 − z have changed places: that is torch's convention. In this paper z lets the *candidate* in.",
+            swap=(MIXED, "return z * hdec + (1 - z) * candidate")),
+    Mistake("gated-cell", "reset-after-product",
+            "r is applied after the product with U: that is torch's convention. Here U gets r ⊙ s.",
+            swap=("self.U(r * hdec)", "r * self.U(hdec)")),
+    Mistake("gated-cell", "torchs-gru",
+            "This is torch's GRU: z and 1 − z have changed places, and r is applied after U. "
+            "Follow the paper's equations.",
+            both=("z-swapped", "reset-after-product")),
+    Mistake("gated-cell", "context-not-in-candidate",
+            "The context does not enter the candidate: the term with C is missing.",
+            swap=(" + self.U(r * hdec) + self.C(context_vectors)", " + self.U(r * hdec)")),
+    Mistake("gated-cell", "context-not-in-gates",
+            "The context does not enter the gates: the terms with C_z and C_r are missing.",
+            swap=[(" + self.C_z(context_vectors)", ""), (" + self.C_r(context_vectors)", "")]),
+    Mistake("gated-cell", "reset-unused",
+            "r is computed and not used: the candidate sees the whole old state.",
+            swap=("self.U(r * hdec)", "self.U(hdec)")),
+    Mistake("gated-cell", "gates-swapped",
+            "z and r have changed places: each gate has its own job.",
+            swap=[("self.U(r * hdec)", "self.U(z * hdec)"), (MIXED, "return (1 - r) * hdec + r * candidate")]),
+    Mistake("gated-cell", "sigmoid-candidate",
+            "The candidate goes through a sigmoid, so that it can never be negative. It is a tanh.",
+            swap=("candidate = torch.tanh(", "candidate = torch.sigmoid(")),
+    Mistake("gated-cell", "tanh-gates",
+            "The gates go through a tanh and can be negative. A gate is a share, from 0 to 1: a sigmoid.",
+            swap=[("z = torch.sigmoid", "z = torch.tanh"), ("r = torch.sigmoid", "r = torch.tanh")]),
+    Mistake("gated-cell", "one-gate-for-both",
+            "Both gates use the same matrices. Each equation has its own three.", swap=(R, "r = z")),
+    Mistake("gated-cell", "old-state-lost",
+            "The old state is not mixed in: the result is the candidate's part alone.",
+            swap=(MIXED, "return z * candidate")),
+
+    # ------------------------------------------------------------ paper-decoder
+    Mistake("paper-decoder", "state-after-scores",
+            "The cell steps first, and its new state does the scoring. "
+            "In this decoder the state *before* the step scores, because the cell needs the context.",
+            swap=(ATTEND + "\n        " + PAPER_CELL,
+                  "hdec = self.cell(self.embedding(tokens), hdec, torch.zeros_like(hdec))\n        " + ATTEND)),
+    Mistake("paper-decoder", "context-not-in-cell",
+            "The cell gets zeros, or no context at all: the context is computed and the state does not feel it.",
+            swap=("hdec, context_vectors)\n        logits", "hdec, 0 * context_vectors)\n        logits")),
+    Mistake("paper-decoder", "context-not-in-readout",
+            "The readout does not see the context.",
+            swap=("torch.cat([hdec, context_vectors], dim=-1)", "torch.cat([hdec, 0 * context_vectors], dim=-1)")),
+    Mistake("paper-decoder", "old-state-in-readout",
+            "The readout gets the state before the step, together with the new context.",
+            swap=[(PAPER_CELL, "before = hdec\n        " + PAPER_CELL), ("torch.cat([hdec, ", "torch.cat([before, ")]),
+    Mistake("paper-decoder", "readout-order",
+            "Context and state have changed places in front of the readout: the state comes first.",
+            swap=("torch.cat([hdec, context_vectors]", "torch.cat([context_vectors, hdec]")),
+    Mistake("paper-decoder", "softmax-on-logits",
+            "You return probabilities. The loss takes the softmax itself: give it raw logits.",
+            swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
+    Mistake("paper-decoder", "state-not-carried",
+            "You return the state that came in: the next step would begin where this one began.",
+            swap=[(PAPER_CELL, "before = hdec\n        " + PAPER_CELL),
+                  ("return logits, hdec", "return logits, before")]),
+    Mistake("paper-decoder", "keys-as-values",
+            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Mistake("paper-decoder", "values-as-keys",
+            "The scores are computed from `henc_ts`, not from the keys that were prepared for it.",
+            swap=("self.score(hdec, memory.keys)", "self.score(hdec, memory.henc_ts)")),
+    Mistake("paper-decoder", "mask-forgotten",
+            "The padding is not masked: `memory.mask` is not given to `attend`.",
+            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
+
+    # ------------------------------------------------------------ plain-decoder
+    Mistake("plain-decoder", "old-state-scores",
+            "The state before the step does the scoring. That is Bahdanau's order; here the GRU steps first, "
+            "and its new state scores.",
+            swap=(PLAIN_CELL + "\n        " + ATTEND, ATTEND + "\n        " + PLAIN_CELL)),
+    Mistake("plain-decoder", "context-not-in-readout",
+            "The readout does not see the context: the attention has no effect.",
+            swap=("torch.cat([hdec, context_vectors], dim=-1)", "torch.cat([hdec, 0 * context_vectors], dim=-1)")),
+    Mistake("plain-decoder", "readout-order",
+            "Context and state have changed places in front of the readout: the state comes first.",
+            swap=("torch.cat([hdec, context_vectors]", "torch.cat([context_vectors, hdec]")),
+    Mistake("plain-decoder", "log-softmax-on-logits",
+            "You return log-probabilities. They are right for NLL, and harmless but double work for cross-entropy; "
+            "the interface says raw logits.",
+            swap=("return logits, hdec", "return logits.log_softmax(dim=-1), hdec")),
+    Mistake("plain-decoder", "softmax-on-logits",
+            "You return probabilities. The loss takes the softmax itself: give it raw logits.",
+            swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
+    Mistake("plain-decoder", "context-as-state",
+            "You return the context as the new state. The context goes to the readout; the state is what the GRU made.",
+            swap=("return logits, hdec", "return logits, context_vectors")),
+    Mistake("plain-decoder", "keys-as-values",
+            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Mistake("plain-decoder", "mask-forgotten",
+            "The padding is not masked: `memory.mask` is not given to `attend`.",
+            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
+
+    # ------------------------------------------------------------ translator
+    Mistake("translator", "starts-with-padding",
+            "The decoder's first token is PAD (or zeros). It is SOS: a token that means begin.",
+            swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
+    Mistake("translator", "reads-what-it-must-say",
+            "At step t the decoder reads `target[t]`, the very token that it has to say. It must read the one before. "
+            "The loss would be wonderful, and the model useless.",
+            swap=(STEP, "if coins[t]:\n                tokens = target[t]\n            " + STEP)),
+    Mistake("translator", "coins-inverted",
+            "The coins work the wrong way round: true means the true token.",
+            swap=("if coins[t] else", "if not coins[t] else")),
+    Mistake("translator", "always-forced",
+            "The true tokens are always read: the coins have no effect.", swap=(NEXT, "tokens = target[t]")),
+    Mistake("translator", "never-forced",
+            "The decoder always reads its own tokens: the coins have no effect.",
+            swap=(NEXT, "tokens = logits.argmax(dim=-1)")),
+    Mistake("translator", "one-coin-for-all",
+            "The first coin decides for the whole sentence. Each step has its own.", swap=("coins[t]", "coins[0]")),
+    Mistake("translator", "coins-late",
+            "The coin of the step before is used. After step t, `coins[t]` decides.",
+            swap=("coins[t]", "coins[t - 1]")),
+    Mistake("translator", "state-not-carried",
+            "Every step starts from the first state: the new state is not carried on.",
+            swap=("logits, hdec, attention_weights = self", "logits, _, attention_weights = self")),
+    Mistake("translator", "argmax-over-batch",
+            "The arg-max runs over the batch, not over the vocabulary.",
+            swap=("logits.argmax(dim=-1)", "logits.argmax(dim=0)[:1].expand(len(logits))")),
+    Mistake("translator", "first-slot-of-zeros",
+            "The result begins with a row of zeros, and the last step is missing: your outputs are one step late.",
+            swap=(STACKED,
+                  "return torch.stack([0 * all_logits[0]] + all_logits[:-1]), "
+                  "torch.stack([0 * all_weights[0]] + all_weights[:-1])")),
+    Mistake("translator", "results-swapped",
+            "The two results have changed places: logits first, then attention weights.",
+            swap=(STACKED, "return torch.stack(all_weights), torch.stack(all_logits)")),
+    Mistake("translator", "batch-first-results",
+            "The results are batch first. Stack the steps along a new *first* axis: (T, B, V).",
+            swap=(STACKED, "return torch.stack(all_logits, 1), torch.stack(all_weights, 1)")),
+
+    # ------------------------------------------------------------ loss
+    Mistake("loss", "padding-counted",
+            "The padding is counted in the loss: the network would be trained to say PAD.",
+            swap=(", ignore_index=PAD", "")),
+    Mistake("loss", "mean-over-all-positions",
+            "The sum over the real tokens is divided by the number of *all* positions: "
+            "the more padding, the smaller your loss.",
+            swap=(ENTROPY,
+                  ENTROPY.replace("ignore_index=PAD)", 'ignore_index=PAD, reduction="sum") / target.numel()'))),
+    Mistake("loss", "softmax-first",
+            "You take a softmax before the cross-entropy, which takes one itself. "
+            "Training becomes slow, and nothing raises an error.",
+            swap=("logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)")),
+    Mistake("loss", "nll-of-logits",
+            "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end.",
+            swap=("F.cross_entropy", "F.nll_loss")),
+    Mistake("loss", "eos-ignored",
+            "You ignore EOS. PAD is what must be ignored; EOS has to be learned, or the decoder never stops.",
+            swap=("ignore_index=PAD", "ignore_index=EOS")),
+    Mistake("loss", "eos-and-padding-ignored",
+            "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
+            swap=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
+    Mistake("loss", "sum",
+            "You return a sum over tokens. With it, long batches take larger steps than short ones: return the mean.",
+            swap=("ignore_index=PAD)", 'ignore_index=PAD, reduction="sum")')),
+    Mistake("loss", "mean-of-sentence-means",
+            "You average over each sentence, then over sentences: "
+            "a token in a short sentence counts more than one in a long sentence.",
+            swap=(ENTROPY,
+                  'losses = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, '
+                  'reduction="none").view(target.shape)\n'
+                  "    return (losses.sum(0) / (target != PAD).sum(0)).mean()")),
+    Mistake("loss", "view-mixes-axes",
+            "The logits and the target are flattened in different orders: "
+            "each token is compared with the logits of another one.",
+            swap=("target.flatten()", "target.T.flatten()")),
+    Mistake("loss", "softmax-and-padding",
+            "Two things at once: you take a softmax before the cross-entropy, and you count the padding.",
+            both=("softmax-first", "padding-counted")),
+
+    # ------------------------------------------------------------ train
+    Mistake("train", "gradients-pile-up",
+            "The old gradients are never cleared: each step adds to all steps before.", swap=(CLEAR, "")),
+    Mistake("train", "gradients-cleared-too-late",
+            "The gradients are cleared after `backward`: nothing is left for the optimizer.",
+            swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
+    Mistake("train", "not-clipped",
+            "The step is made with a gradient that was not clipped. Clipping has its place between `backward` and the "
+            "step: before, there is no gradient; after, it is too late.",
+            swap=(CLIP, "")),
+    Mistake("train", "piled-up-and-not-clipped",
+            "Two things at once: the old gradients are never cleared, and the gradient is not clipped.",
+            both=("gradients-pile-up", "not-clipped")),
+    Mistake("train", "each-tensor-clipped",
+            "Each parameter is clipped by itself, which turns the gradient into another direction. "
+            "There is one norm, that of all parameters together.",
+            swap=(CLIP,
+                  "        for parameter in model.parameters():\n"
+                  "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
+    Mistake("train", "clipped-by-value",
+            "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
+            swap=("clip_grad_norm_", "clip_grad_value_")),
+    Mistake("train", "own-norm",
+            "`max_norm` has no effect: a number of your own stands in its place.",
+            swap=("model.parameters(), max_norm)", "model.parameters(), 2.5)")),
+    Mistake("train", "only-the-encoder-clipped",
+            "Only the encoder's gradient is clipped. The norm is that of the whole model.",
+            swap=("model.parameters(), max_norm", "model.encoder.parameters(), max_norm")),
+    Mistake("train", "no-schedule",
+            "The scheduler never steps: the learning rate stays as it was at the first batch.",
+            swap=("        scheduler.step()\n", "")),
+    Mistake("train", "schedule-first",
+            "The scheduler steps before the optimizer: the first rate is never used.",
+            swap=("        optimizer.step()\n        scheduler.step()\n",
+                  "        scheduler.step()\n        optimizer.step()\n")),
+    Mistake("train", "ratio-ignored",
+            "`ratio` has no effect: the true tokens are always forced.",
+            swap=("toss_coins(len(target), ratio)", "[True] * len(target)")),
+    Mistake("train", "budget-ignored",
+            "You go through all batches, whatever the view says. They never end: the view ends the loop.",
+            swap=("zip(view, batches)", "enumerate(batches)")),
+    Mistake("train", "nothing-logged",
+            "The loss is not logged: there will be no curve to look at.",
+            swap=("        scheduler.step()\n        view.log(loss=loss)", "        scheduler.step()")),
+    Mistake("train", "logged-under-another-name",
+            "The loss is logged under another name; the curve looks for `loss`.",
+            swap=("view.log(loss=loss)", "view.log(training_loss=loss)")),
+
+    # ------------------------------------------------------------ bleu
+    Mistake("bleu", "not-clipped",
+            "Matches are not clipped: a word that is repeated counts each time, though the reference has it once.",
+            swap=("return sum((said & wanted).values()), ",
+                  "return sum(count for gram, count in said.items() if gram in wanted), ")),
+    Mistake("bleu", "kinds-instead-of-counts",
+            "Each *kind* of n-gram counts once, however often it stands in both. "
+            "Clipping takes the smaller of the two counts.",
+            swap=("sum((said & wanted).values())", "len(said & wanted)")),
+    Mistake("bleu", "divided-by-reference",
+            "The matches are divided by the n-grams of the reference: that is recall. "
+            "BLEU's precision divides by those of the hypothesis.",
+            swap=("sum(said.values())", "sum(wanted.values())")),
+    Mistake("bleu", "one-n-gram-short",
+            "The last n-gram is missing: a list of length L has L − n + 1 of them.",
+            swap=("len(tokens) - n + 1", "len(tokens) - n")),
+    Mistake("bleu", "no-brevity-penalty",
+            "There is no brevity penalty: a model that says only what it is sure of would win.",
+            swap=("min(0.0, 1 - r / c) + ", "")),
+    Mistake("bleu", "penalty-for-long",
+            "The brevity penalty is the wrong way round: long answers are punished, short ones are not.",
+            swap=("min(0.0, 1 - r / c)", "min(0.0, 1 - c / r)")),
+    Mistake("bleu", "bonus-for-long",
+            "The brevity penalty is larger than 1 for long answers. It is never more than 1.",
+            swap=("min(0.0, 1 - r / c)", "(1 - r / c)")),
+    Mistake("bleu", "penalty-without-exp",
+            "The penalty is the plain ratio c/r. It is exp(1 − r/c).",
+            swap=("min(0.0, 1 - r / c)", "min(0.0, math.log(c / r))")),
+    Mistake("bleu", "arithmetic-mean",
+            "The precisions are averaged as they are. BLEU takes their geometric mean: the mean of their logarithms.",
+            swap=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
+                  (SCORE, "return 100 * math.exp(min(0.0, 1 - r / c)) * log_precisions")]),
+    Mistake("bleu", "home-made-weights",
+            "The four precisions have unequal weights. Each has 1/4.",
+            swap=("math.log(matches / total) / 4", "math.log(matches / total) / 2 ** n")),
+    Mistake("bleu", "three-n",
+            "You stop at n = 3. BLEU-4 uses n = 1 to 4; a range ends before its last number.",
+            swap=[("range(1, 5)", "range(1, 4)"), ("math.log(matches / total) / 4", "math.log(matches / total) / 3")]),
+    Mistake("bleu", "from-0-to-1",
+            "The result lies between 0 and 1. It is given from 0 to 100.", swap=("return 100 * math", "return math")),
+    Mistake("bleu", "mean-over-sentences",
+            "The precisions are averaged over sentences. Sum matches and totals over the corpus before you divide.",
+            swap=(TOTALS, "matches, total = sum(m / max(k, 1) for m, k in counts), len(counts)")),
+
+    # ------------------------------------------------------------ aer
+    Mistake("aer", "accuracy-instead-of-error",
+            "You return 1 − AER: for a perfect alignment the error rate is 0.",
+            swap=("return 1 - (in_sure", "return (in_sure")),
+    Mistake("aer", "argmax-over-target",
+            "The arg-max runs over the French words: for each English word, who looks at it most. "
+            "It must run over the English words, the last axis.",
+            swap=("weights.argmax(dim=-1)", "weights.argmax(dim=0)")),
+    Mistake("aer", "all-links-sure",
+            "Every gold link counts as sure. A word with several gold words has only possible links.",
+            swap=[("            sure += len(links) == 1\n", "            sure += len(links)\n"),
+                  ("in_sure += len(links) == 1 and s in links", "in_sure += s in links")]),
+    Mistake("aer", "possible-links-ignored",
+            "Only sure links are rewarded. P holds *all* links, the sure ones too.",
+            swap=("in_possible += s in links", "in_possible += len(links) == 1 and s in links")),
+    Mistake("aer", "possible-without-sure",
+            "P leaves the sure links out. Every sure link is possible as well.",
+            swap=("in_possible += s in links", "in_possible += len(links) > 1 and s in links")),
+    Mistake("aer", "first-gold-word-only",
+            "Only the first gold word of a link is looked at. With several, each is as good as another.",
+            swap=[("in_possible += s in links", "in_possible += s == links[0]"),
+                  ("in_sure += len(links) == 1 and s in links", "in_sure += len(links) == 1 and s == links[0]")]),
+    Mistake("aer", "mean-over-sentences",
+            "You average the error rates of the sentences. Sum all counts over the corpus, then divide once.",
+            source='''def alignment_error_rate(attention_weights, alignments):
+    rates = []
+    for weights, alignment in zip(attention_weights, alignments):
+        proposed = sure = in_sure = in_possible = 0
+        for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
+            proposed += 1
+            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+        rates.append(1 - (in_sure + in_possible) / (proposed + sure))
+    return sum(rates) / len(rates)
+'''),
+    Mistake("aer", "accuracy-only",
+            "You return the share of wrong links. AER weighs sure links twice: look at its formula.",
+            swap=(RATE, "return 1 - in_possible / proposed")),
+    Mistake("aer", "eos-row-counted",
+            "The row of EOS is counted as a proposed link. It has no gold: "
+            "only the rows that the alignment knows are scored.",
+            swap=("    for weights, alignment in zip(attention_weights, alignments):\n",
+                  "    for weights, alignment in zip(attention_weights, alignments):\n"
+                  "        proposed += len(weights) - len(alignment)\n")),
+]
+
+VARIANTS = [
+    # ------------------------------------------------------------ tokenize
+    Variant("tokenize", "characters one by one", source='''def tokenize(text):
+    text = unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
+    tokens, word = [], ""
+    for i, c in enumerate(text):
+        following = text[i + 1:i + 2]
+        if c.isalnum() or c == "_":
+            word += c
+        elif c == "'" and word:
+            tokens.append(word + c)
+            word = ""
+        elif c == "-" and word and (following.isalnum() or following == "_"):
+            word += c
+        else:
+            if word:
+                tokens.append(word)
+                word = ""
+            if not c.isspace():
+                tokens.append(c)
+    return tokens + [word] if word else tokens
+'''),
+    Variant("tokenize", "lower case first, casefold",
+            swap=(UNIFORM,
+                  '''text = unicodedata.normalize("NFC", text.casefold())
+    text = re.sub("[’']", "'", text)''')),
+    Variant("tokenize", "finditer",
+            swap=(PATTERN, r'''return [m.group() for m in re.finditer(r"\w+(-\w+)*'?|\S", text)]''')),
+    Variant("tokenize", "compatible composition by hand",
+            swap=(UNIFORM,
+                  '''text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text)).lower()
+    text = text.translate({0x2019: "'"})''')),
+
+    # ------------------------------------------------------------ vocabulary
+    Variant("vocabulary", "sorted twice",
+            swap=(SORTED, "sorted(sorted(kept), key=lambda token: counts[token], reverse=True)")),
+    Variant("vocabulary", "counted by hand",
+            swap=[("counts = Counter(token for sentence in sentences for token in sentence)",
+                   """counts = {}
+        for sentence in sentences:
+            for token in sentence:
+                counts[token] = counts.get(token, 0) + 1"""),
+                  ("self.ids = {token: i for i, token in enumerate(self.tokens)}",
+                   "self.ids = dict(zip(self.tokens, range(len(self.tokens))))")]),
+    Variant("vocabulary", "encode with a loop", swap=(ENCODE, """ids = []
+        for token in tokens:
+            if token in self.ids:
+                ids.append(self.ids[token])
+            else:
+                ids.append(UNK)
+        ids.append(EOS)
+        return ids""")),
+    Variant("vocabulary", "decode with a loop", swap=(CUT + "\n        " + KEPT, """tokens = []
+        for i in ids:
+            if i == EOS:
+                break
+            if i != PAD and i != SOS:
+                tokens.append(self.tokens[i])
+        return tokens""")),
+    Variant("vocabulary", "itertools", swap=(CUT + "\n        " + KEPT, """from itertools import takewhile
+        return [self.tokens[i] for i in takewhile(lambda i: i != EOS, ids) if i > SOS]""")),
+
+    # ------------------------------------------------------------ collate
+    Variant("collate", "filled by hand", source='''def collate(pairs):
+    lengths = torch.tensor([len(source) for source, _ in pairs])
+    def padded(rows):
+        batch = torch.full((max(map(len, rows)), len(rows)), PAD)
+        for b, row in enumerate(rows):
+            batch[:len(row), b] = torch.tensor(row)
+        return batch
+    return padded([s for s, _ in pairs]), lengths, padded([t for _, t in pairs])
+'''),
+    Variant("collate", "zip_longest", source='''def collate(pairs):
+    from itertools import zip_longest
+    sources, targets = zip(*pairs)
+    source, target = (torch.tensor(list(zip_longest(*rows, fillvalue=PAD))) for rows in (sources, targets))
+    return source, torch.tensor([len(s) for s in sources]), target
+'''),
+    Variant("collate", "lists padded first", swap=[(PADDED, """S, T = max(map(len, sources)), max(map(len, targets))
+    source = torch.stack([F.pad(s, (0, S - len(s)), value=PAD) for s in sources], dim=1)
+    target = torch.stack([F.pad(t, (0, T - len(t)), value=PAD) for t in targets]).T
+    return source, lengths, target""")]),
+    Variant("collate", "batch first, then transposed",
+            swap=(PADDED,
+                  "return pad_sequence(sources, batch_first=True).T, lengths, "
+                  "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
+
+    # ------------------------------------------------------------ length-batches
+    Variant("length-batches", "pools cut first", source='''def length_batches(lengths, order, batch_size, pool=20):
+    size = pool * batch_size
+    pools = [list(order[i:i + size]) for i in range(0, len(order), size)]
+    batches = []
+    for numbers in pools:
+        numbers.sort(key=lengths.__getitem__)
+        while numbers:
+            batches.append(numbers[:batch_size])
+            numbers = numbers[batch_size:]
+    return batches
+'''),
+    Variant("length-batches", "pairs sorted",
+            swap=(POOL,
+                  "numbers = [i for _, i in sorted((lengths[i], i) for i in order[start:start + pool * batch_size])]")),
+    Variant("length-batches", "with torch", swap=(POOL, """some = torch.tensor(order[start:start + pool * batch_size])
+        numbers = some[torch.tensor(lengths)[some].argsort()].tolist()""")),
+    Variant("length-batches", "one number at a time", source='''def length_batches(lengths, order, batch_size, pool=20):
+    batches, waiting = [], []
+    def flush():
+        for k, i in enumerate(sorted(waiting, key=lambda i: lengths[i])):
+            if k % batch_size == 0:
+                batches.append([])
+            batches[-1].append(i)
+        waiting.clear()
+    for i in order:
+        waiting.append(i)
+        if len(waiting) == pool * batch_size:
+            flush()
+    flush()
+    return batches
+'''),
+
+    # ------------------------------------------------------------ encoder
+    Variant("encoder", "one sentence at a time",
+            swap=(PACK + "\n        " + READ + "\n        " + UNPACK,
+                  """embedded = self.embedding(source)
+        outputs, finals = zip(*(self.gru(embedded[:n, b:b + 1]) for b, n in enumerate(lengths.tolist())))
+        henc_ts = pad_sequence([output[:, 0] for output in outputs])
+        final = torch.cat(finals, dim=1)""")),
+    Variant("encoder", "sorted by hand",
+            swap=[(PACK,
+                   """order = lengths.argsort(descending=True)
+        packed = pack_padded_sequence(self.embedding(source[:, order]), lengths[order].cpu())"""),
+                  (UNPACK,
+                   """henc_ts, _ = pad_packed_sequence(packed_ts)
+        back = order.argsort()
+        henc_ts, final = henc_ts[:, back], final[:, back]""")]),
+    Variant("encoder", "state picked from the first timestep",
+            swap=("final[1]", "henc_ts[0, :, henc_ts.shape[-1] // 2:]")),
+    Variant("encoder", "batch first inside",
+            swap=[("return henc_ts, torch",
+                   "henc_ts = henc_ts.transpose(0, 1).contiguous().transpose(0, 1)\n        return henc_ts, torch"),
+                  ("torch.tanh(self.W_s(final[1]))",
+                   "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
+
+    # ------------------------------------------------------------ scores
+    Variant("scores", "einsum",
+            swap=[(DOT, 'return torch.einsum("bh,sbh->bs", hdec, keys)'), ("squeeze(-1).T", "permute(2, 1, 0)[0]")]),
+    Variant("scores", "batched matrix product",
+            swap=(DOT, "return torch.bmm(keys.transpose(0, 1), hdec[:, :, None])[..., 0]")),
+    Variant("scores", "a loop over the source",
+            swap=[(DOT, "return torch.stack([(hdec * key).sum(dim=1) for key in keys], dim=1)"),
+                  (ADDITIVE, "return torch.cat([self.v_a(torch.tanh(self.W_a(hdec) + key)) for key in keys], dim=1)")]),
+    Variant("scores", "weights used directly",
+            swap=[("return self.U_a(henc_ts)", "return henc_ts @ self.U_a.weight.T"),
+                  (ADDITIVE,
+                   "return (torch.tanh(hdec @ self.W_a.weight.T + keys) @ self.v_a.weight[0]).transpose(0, 1)")]),
+    Variant("scores", "batch first inside",
+            swap=[(ADDITIVE, "return self.v_a((self.W_a(hdec).unsqueeze(1) + keys.transpose(0, 1)).tanh()).flatten(1)"),
+                  (DOT, "return (hdec.unsqueeze(1) * keys.transpose(0, 1)).sum(dim=2)")]),
+
+    # ------------------------------------------------------------ attend
+    Variant("attend", "softmax by hand",
+            swap=(SOFTMAX,
+                  """scores = torch.where(mask, scores, torch.tensor(-math.inf, device=scores.device))
+    shares = (scores - scores.max(dim=-1, keepdim=True).values).exp()
+    attention_weights = shares / shares.sum(dim=-1, keepdim=True)""")),
+    Variant("attend", "exp of log-softmax", swap=(".softmax(dim=-1)", ".log_softmax(dim=-1).exp()")),
+    Variant("attend", "batched matrix product",
+            swap=(CONTEXT, "context_vectors = (attention_weights[:, None] @ henc_ts.transpose(0, 1))[:, 0]")),
+    Variant("attend", "softmax over the first axis, transposed",
+            swap=[(SOFTMAX,
+                   "columns = F.softmax(scores.T.masked_fill(mask.T.logical_not(), -1e9), dim=0)\n"
+                   "    attention_weights = columns.T"),
+                  (CONTEXT, "context_vectors = (columns[:, :, None] * henc_ts).sum(dim=0)")]),
+    Variant("attend", "a loop over the batch", source='''def attend(scores, mask, henc_ts):
+    contexts, rows = [], []
+    for b in range(len(scores)):
+        weights = torch.zeros_like(scores[b])
+        weights[mask[b]] = scores[b][mask[b]].softmax(0)
+        contexts.append(weights @ henc_ts[:, b])
+        rows.append(weights)
+    return torch.stack(contexts), torch.stack(rows)
+'''),
+
+    # ------------------------------------------------------------ gated-cell
+    Variant("gated-cell", "by difference", swap=(MIXED, "return hdec + z * (candidate - hdec)")),
+    Variant("gated-cell", "lerp", swap=(MIXED, "return torch.lerp(hdec, candidate, z)")),
+    Variant("gated-cell", "weights used directly",
+            swap=(Z,
+                  "z = 1 / (1 + (-(embedded @ self.W_z.weight.T + self.W_z.bias + hdec @ self.U_z.weight.T "
+                  "+ context_vectors @ self.C_z.weight.T)).exp())")),
+    Variant("gated-cell", "stacked matrices",
+            swap=[(Z + "\n        " + R,
+                   "W = torch.cat([self.W_z.weight, self.W_r.weight])\n"
+                   "        U = torch.cat([self.U_z.weight, self.U_r.weight])\n"
+                   "        C = torch.cat([self.C_z.weight, self.C_r.weight])\n"
+                   "        gates = F.linear(embedded, W, torch.cat([self.W_z.bias, self.W_r.bias])) "
+                   "+ F.linear(hdec, U) + F.linear(context_vectors, C)\n"
+                   "        z, r = gates.sigmoid().chunk(2, dim=-1)")]),
+
+    # ------------------------------------------------------------ paper-decoder
+    Variant("paper-decoder", "step by step",
+            swap=[(ATTEND,
+                   """embedded = self.embedding(tokens)
+        scores = self.score.forward(hdec, memory.keys)
+        context_vectors, attention_weights = attend(scores, memory[2], memory[0])"""),
+                  (PAPER_CELL, "hdec = self.cell(embedded, hdec, context_vectors)")]),
+    Variant("paper-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
+        context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
+    Variant("paper-decoder", "readout in two parts",
+            swap=(READOUT,
+                  "H = hdec.shape[-1]\n"
+                  "        logits = hdec @ self.readout.weight[:, :H].T "
+                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+    Variant("paper-decoder", "new names",
+            swap=[(PAPER_CELL, "new = self.cell(self.embedding.weight[tokens], hdec, context_vectors)"),
+                  ("torch.cat([hdec, context_vectors], dim=-1)", "torch.hstack((new, context_vectors))"),
+                  ("return logits, hdec", "return logits, new")]),
+
+    # ------------------------------------------------------------ plain-decoder
+    Variant("plain-decoder", "step by step",
+            swap=[(PLAIN_CELL, "embedded = self.embedding(tokens)\n        hdec = self.cell(embedded, hdec)"),
+                  (ATTEND,
+                   """scores = self.score.forward(hdec, memory.keys)
+        context_vectors, attention_weights = attend(scores, memory[2], memory[0])""")]),
+    Variant("plain-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
+        context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
+    Variant("plain-decoder", "readout in two parts",
+            swap=(READOUT,
+                  "H = hdec.shape[-1]\n"
+                  "        logits = hdec @ self.readout.weight[:, :H].T "
+                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+    Variant("plain-decoder", "GRU from its equations",
+            swap=(PLAIN_CELL,
+                  """x = self.embedding(tokens) @ self.cell.weight_ih.T + self.cell.bias_ih
+        h = hdec @ self.cell.weight_hh.T + self.cell.bias_hh
+        (x_r, x_z, x_n), (h_r, h_z, h_n) = x.chunk(3, -1), h.chunk(3, -1)
+        z = torch.sigmoid(x_z + h_z)
+        hdec = (1 - z) * torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n) + z * hdec""")),
+
+    # ------------------------------------------------------------ translator
+    Variant("translator", "if and else", swap=(NEXT, """if coins[t]:
+                tokens = target[t]
+            else:
+                tokens = logits.max(dim=1).indices""")),
+    Variant("translator", "tokens chosen before the step", swap=[(FIRST, "logits = None"), (STEP, """if t == 0:
+                tokens = torch.full((target.shape[1],), SOS, device=target.device)
+            elif coins[t - 1]:
+                tokens = target[t - 1]
+            else:
+                tokens = logits.argmax(-1)
+            """ + STEP), (NEXT, "pass")]),
+    Variant("translator", "target with SOS in front",
+            swap=[(FIRST,
+                   "shifted = torch.cat([torch.full_like(target[:1], SOS), target])\n        tokens = shifted[0]"),
+                  (NEXT, "tokens = shifted[t + 1] if coins[t] else logits.argmax(dim=-1)")]),
+    Variant("translator", "mixed with where",
+            swap=(NEXT,
+                  "tokens = torch.where(torch.tensor(bool(coins[t]), device=target.device), target[t], "
+                  "logits.detach().argmax(dim=-1))")),
+    Variant("translator", "results written into tensors",
+            swap=[("all_logits, all_weights = [], []",
+                   "all_logits, all_weights = [None] * len(target), [None] * len(target)"),
+                  ("all_logits.append(logits)", "all_logits[t] = logits[None]"),
+                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights[None]"),
+                  (STACKED, "return torch.cat(all_logits), torch.cat(all_weights)")]),
+
+    # ------------------------------------------------------------ loss
+    Variant("loss", "classes on axis 1",
+            swap=(ENTROPY, "return F.cross_entropy(logits.permute(0, 2, 1), target, ignore_index=PAD)")),
+    Variant("loss", "NLL of log-softmax",
+            swap=(ENTROPY,
+                  "return F.nll_loss(logits.log_softmax(dim=-1).flatten(0, 1), target.flatten(), ignore_index=PAD)")),
+    Variant("loss", "gathered by hand",
+            swap=(ENTROPY,
+                  """said = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
+    mask = target != PAD
+    return -(said * mask).sum() / mask.sum()""")),
+    Variant("loss", "real tokens only",
+            swap=(ENTROPY, "return F.cross_entropy(logits[target != PAD], target[target != PAD])")),
+    Variant("loss", "a module",
+            swap=(ENTROPY,
+                  "return nn.CrossEntropyLoss(ignore_index=PAD)("
+                  "logits.reshape(-1, logits.shape[-1]), target.reshape(-1))")),
+
+    # ------------------------------------------------------------ train
+    Variant("train", "cleared after the step",
+            swap=[(CLEAR, ""),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        optimizer.zero_grad()\n")]),
+    Variant("train", "clipped by hand",
+            swap=(CLIP,
+                  """        norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters()))
+        for p in model.parameters():
+            p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
+""")),
+    Variant("train", "iterator by hand",
+            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
+                  "    batches = iter(batches)\n"
+                  "    for step in view:\n"
+                  "        source, lengths, target = next(batches)\n")),
+    Variant("train", "cleared by hand",
+            swap=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
+    Variant("train", "logged as a number", swap=("view.log(loss=loss)", "view.log(loss=loss.item())")),
+
+    # ------------------------------------------------------------ bleu
+    Variant("bleu", "counted by hand", source='''def clipped_matches(hypothesis, reference, n):
+    left = [tuple(reference[i:i + n]) for i in range(len(reference) - n + 1)]
+    matches = total = 0
+    for i in range(len(hypothesis) - n + 1):
+        total += 1
+        gram = tuple(hypothesis[i:i + n])
+        if gram in left:
+            left.remove(gram)
+            matches += 1
+    return matches, total
+
+
+def corpus_bleu(hypotheses, references):
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches = total = 0
+        for hypothesis, reference in zip(hypotheses, references):
+            m, k = clipped_matches(hypothesis, reference, n)
+            matches, total = matches + m, total + k
+        product *= matches / total if total else 0.0
+    penalty = 1.0 if c >= r else math.exp(1 - r / c) if c else 0.0
+    return 100 * penalty * product ** 0.25
+'''),
+    Variant("bleu", "zip of shifted lists",
+            swap=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
+                  "Counter(zip(*(tokens[i:] for i in range(n))))")),
+    Variant("bleu", "minimum of counts",
+            swap=("sum((said & wanted).values())", "sum(min(said[gram], wanted[gram]) for gram in said)")),
+    Variant("bleu", "strings as n-grams",
+            swap=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
+    Variant("bleu", "penalty as a factor",
+            swap=(SCORE,
+                  "penalty = 1 if c > r else math.exp(1 - r / c)\n"
+                  "    return penalty * math.exp(log_precisions) * 100")),
+
+    # ------------------------------------------------------------ aer
+    Variant("aer", "sets of links", source='''def alignment_error_rate(attention_weights, alignments):
+    A, S, P = set(), set(), set()
+    for k, (weights, alignment) in enumerate(zip(attention_weights, alignments)):
+        for t, links in enumerate(alignment):
+            A.add((k, t, int(weights[t].argmax())))
+            P |= {(k, t, s) for s in links}
+            if len(links) == 1:
+                S.add((k, t, links[0]))
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+'''),
+    Variant("aer", "rows cut first",
+            swap=(ALIGNED, "for s, links in zip(torch.argmax(weights[:len(alignment)], 1).tolist(), alignment):")),
+    Variant("aer", "topk",
+            swap=(ALIGNED, "for s, links in zip(weights.topk(1).indices.flatten().tolist(), alignment):")),
+    Variant("aer", "sure and the others apart", swap=("""            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+""", """            if len(links) == 1:
+                sure += 1
+                in_sure += int(s == links[0])
+                in_possible += int(s == links[0])
+            elif s in links:
+                in_possible += 1
+""")),
+    Variant("aer", "with numpy",
+            swap=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
+]
