@@ -1,0 +1,204 @@
+"""The judge: right answers pass, mistakes are named, exercises are graded apart, and seeds decide the draws."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from nbformat.v4 import new_code_cell
+
+from autograder.authoring.oracle import oracle
+from autograder.judging.judge import seed_of
+from autograder.judging.verdict import FileError, Verdict, from_json, to_json
+from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
+from tp.checking import compare, values, wire
+from tp.checking.replay import replay
+from tp.checking.replies import Spec
+from tp.checking.values import describe
+
+
+def verdicts(result):
+    return {exercise.exercise: exercise.verdict for exercise in result.exercises}
+
+
+def lost(result):
+    """Exercise → the points that it lost, for those that lost any."""
+    missing = {exercise.exercise: exercise.max_score - exercise.score for exercise in result.exercises}
+    return {name: points for name, points in missing.items() if points}
+
+
+def checks(result, exercise):
+    return next(one.checks for one in result.exercises if one.exercise == exercise)
+
+
+def points(exercise):
+    return oracle(TINY_COURSE, TINY).source.points(exercise)
+
+
+def test_solution_has_full_marks_and_blank_none(grade, right):
+    full = grade(right)
+    assert full.score == full.max_score == automatic_points(TINY_COURSE, TINY)
+    assert set(verdicts(full).values()) == {"passed"}
+    blank = grade()
+    assert blank.score == 0
+    assert set(verdicts(blank).values()) == {"missing"}
+    assert all("not written" in check.message for exercise in blank.exercises for check in exercise.checks)
+
+
+def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, right):
+    verdict = grade(right)
+    tree = json.loads(to_json(verdict))
+    assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
+    assert tree["isolation"] == "bubblewrap"
+    for exercise in tree["exercises"]:
+        assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks"}
+        for check in exercise["checks"]:
+            assert set(check) == {"check", "passed", "message", "mistake"}
+    assert from_json(to_json(verdict).encode(), Verdict, "a file") == verdict
+
+
+@pytest.mark.parametrize("data", [b"", b"null", b"[]", b"{}", b'{"score": "all"}', b"[" * 100_000, b"\xff"])
+def test_a_file_that_holds_no_verdict_is_refused_in_one_line(data):
+    with pytest.raises(FileError, match="^verdict.json does not hold a Verdict: .+$") as refusal:
+        from_json(data, Verdict, "verdict.json")
+    assert "\n" not in str(refusal.value)
+
+
+def test_mistakes_are_named_and_cost_their_checks_only(grade, right):
+    truth = oracle(TINY_COURSE, TINY)
+    for mistake in truth.mistakes:
+        result = grade({**right, mistake.exercise: truth.text_of(mistake)})
+        failed = [check for check in checks(result, mistake.exercise) if not check.passed]
+        assert failed and {check.mistake for check in failed} == {mistake.name} == set(result.mistakes)
+        assert mistake.says in failed[0].message
+        others = {name: value for name, value in verdicts(result).items() if name != mistake.exercise}
+        assert set(others.values()) == {"passed"}
+
+
+def test_partial_credit_follows_the_checks(grade, right):
+    """The second of two checks of the same weight fails."""
+    without = right["encoder"].replace("encoder_input, henc_init)", "encoder_input)", 1)
+    without = without.replace("def forward(self, encoder_input)", "def forward(self, encoder_input, henc_init=None)")
+    result = grade({**right, "encoder": without})
+    assert [check.passed for check in checks(result, "encoder")] == [True, False]
+    assert lost(result) == {"encoder": points("encoder") / 2} and verdicts(result)["encoder"] == "partial"
+
+
+def test_a_wrong_exercise_costs_nothing_in_the_next(grade, right):
+    result = grade({**right, "double": "def double(x):\n    raise RuntimeError('no')"})
+    assert lost(result) == {"double": points("double")}
+    assert verdicts(result)["double"] == "error"
+
+
+def test_misindented_else_is_explained_and_the_rest_keeps_its_points(grade, right):
+    bad = "def double(x):\n    if x is None:\n        return 0\n     else:\n        return 2 * x"
+    result = grade({**right, "double": bad})
+    assert lost(result) == {"double": points("double")}
+    message = checks(result, "double")[0].message
+    assert "IndentationError" in message and "line 4" in message
+
+
+def test_helpers_and_imports_of_the_student_count(grade, right):
+    def helper_above(notebook):
+        at = next(i for i, c in enumerate(notebook.cells) if c.metadata.get("nbgrader", {}).get("grade_id") == "double")
+        notebook.cells.insert(at, new_code_cell("import math as maths\ntwo = maths.floor(2.5)"))
+
+    assert not lost(grade({**right, "double": "def double(x):\n    return two * x"}, edit=helper_above))
+
+
+def test_training_and_demo_cells_do_not_run(grade, right):
+    assert grade(right).notes == ()
+
+
+def test_given_cells_print_nothing_when_a_course_is_loaded(tmp_path, capfd):
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    given = '# %% given="imports"\n'
+    assert given in text
+    course = tiny_copy(tmp_path, **{TINY: text.replace(given, f"{given}print('Given')\nimport sys\n")})
+    assert oracle(course, TINY).namespace["sys"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_same_seed_same_verdict_other_seed_other_draws(grade):
+    wrong = {"double": "def double(x):\n    return 3 * x"}
+    one, two, other = grade(wrong, seed="a"), grade(wrong, seed="a"), grade(wrong, seed="b")
+    assert one.exercises == two.exercises
+    assert checks(one, "double")[0].message != checks(other, "double")[0].message
+
+
+def test_seed_depends_on_everything_it_should():
+    handed_in = [(b"s", "ada", "tp1", b"x"), (b"t", "ada", "tp1", b"x"), (b"s", "bob", "tp1", b"x"),
+                 (b"s", "ada", "tp2", b"x"), (b"s", "ada", "tp1", b"y")]
+    assert len({seed_of(*args) for args in handed_in}) == len(handed_in)
+    assert seed_of(*handed_in[0]) == seed_of(*handed_in[0])
+
+
+# What a difference is called
+
+
+def sentence(want, have, **spec):
+    return compare.output_difference("attention_weights", describe(want), describe(have), Spec(**spec))
+
+
+def test_equal_values_have_no_difference():
+    x = torch.randn(3, 4)
+    assert sentence(x, x + 1e-6) is None
+    assert sentence(x.double(), x.double() + 1e-4) is not None
+
+
+def test_shape_and_axis_order_are_said():
+    x = torch.randn(3, 4, 5)
+    assert "order (B, T, H)" in sentence(x, x.transpose(0, 1), axes="T B H")
+    square = torch.randn(4, 4)
+    assert "axes in another order" in sentence(square, square.T, axes="T S")
+    assert "axis of size one" in sentence(x, x[None])
+
+
+def test_weights_that_sum_over_the_wrong_axis_are_said():
+    scores = torch.randn(3, 4, 5)
+    got = sentence(scores.softmax(2), scores.softmax(1), axes="T B S", sums_to_one="S")
+    assert "sums to" in got and "over the axis S" in got and "1 over the axis B" in got
+
+
+def test_nan_dtype_and_other_things_are_said():
+    x = torch.randn(3, 4)
+    assert "NaN" in sentence(x, torch.where(x > x.max() - 1e-6, torch.nan, x))
+    assert "integers" in sentence(x, x.round().long())
+    assert "None" in sentence(x, None) and "return" in sentence(x, None)
+    assert "numpy array" in sentence(x, x.numpy())
+    assert "the number" in sentence(x, 3.0)
+
+
+def test_the_smallest_telling_example_points_at_the_difference():
+    x = torch.zeros(3, 4)
+    y = x.clone()
+    y[2] = 1
+    assert "[2, 0]` is 1, it must be 0" in sentence(x, y, axes="T B") and "T = 2" in sentence(x, y, axes="T B")
+
+
+VALUES = [None, True, 3, 2.5, "text", [1, "a", None], {"a": 1}, torch.ones(2, 3), np.arange(3), object(), 2**80,
+          (1, (2, (3,)))]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_every_value_can_be_described_and_packed(value):
+    assert wire.unpack(wire.pack(values.to_tree(describe(value))))["kind"]
+
+
+def recorded(exercise, seed):
+    truth = oracle(TINY_COURSE, TINY)
+    return truth.record(truth.checks_of(exercise)[0], seed)
+
+
+def test_changed_arguments_are_reported(seed):
+    record = recorded("double", seed)
+    reply = replay(record.ops, {"double": lambda x: x.mul_(2)})
+    assert "changes one of its arguments" in compare.first_difference(record.expected, reply, record.specs)
+
+
+def test_replay_leaves_no_trace(seed):
+    namespace = {"double": 1, "last": lambda rows: torch.rand(3)}
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    replay(recorded("last", seed).ops, namespace)
+    assert namespace["double"] == 1 and torch.equal(before, torch.get_rng_state())

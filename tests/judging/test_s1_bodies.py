@@ -1,0 +1,78 @@
+"""Bodies written for the original session, pasted into our cells, are graded like those written for ours.
+
+Those with attention lose the marks of their mistake and no other.
+"""
+
+import re
+from textwrap import indent
+
+import pytest
+
+from autograder.authoring import release
+from autograder.authoring.mistakes import Variant
+from autograder.authoring.oracle import oracle
+from autograder.judging.judge import judged, records_of
+from conftest import REPOSITORY, TESTS
+
+PLAIN, ATTENTION = "tp3_seq2seq", "tp4_decoder_attention"
+PLAIN_BODIES = sorted((TESTS / "fixtures" / "s1_bodies").glob("*.py"))
+ATTENTION_BODIES = sorted((TESTS / "fixtures" / "s1_attention_bodies").glob("*.py"))
+
+
+def header(text, key):
+    """What the first lines of a body say."""
+    return re.search(rf"^# {key}: (.+)$", text, re.M)[1]
+
+
+def pasted(assignment, exercise, text):
+    """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
+    cells = release.released_notebook(REPOSITORY, assignment).cells
+    ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
+    return ours[:ours.index("    def forward")] + indent(text, "    ")
+
+
+def failed(assignment, exercise, cell, seed):
+    """The failed checks of an exercise when its cell is this one."""
+    truth = oracle(REPOSITORY, assignment)
+    records = records_of(truth, exercise, str(seed))
+    replies = truth.replies(Variant(exercise, "body", source=cell), records)
+    return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
+
+
+@pytest.mark.parametrize("path", PLAIN_BODIES, ids=lambda path: path.stem)
+def test_body(path, seed):
+    text = path.read_text(encoding="utf-8")
+    exercise, expected = header(text, "exercise"), header(text, "expected")
+    cell = pasted(PLAIN, exercise, text)
+    if expected == "does not run":
+        with pytest.raises(SyntaxError):
+            compile(cell, path.name, "exec")
+        return
+    found = failed(PLAIN, exercise, cell, seed)
+    if expected == "passed":
+        assert found == []
+    else:
+        assert {check.mistake for check in found if check.mistake} == {expected}, found
+
+
+def test_there_are_right_and_wrong_bodies_of_each_exercise():
+    texts = [path.read_text(encoding="utf-8") for path in PLAIN_BODIES]
+    kinds = {(header(text, "exercise"), header(text, "expected") == "passed") for text in texts}
+    assert kinds == {(exercise, right) for exercise in ("encoder", "decoder", "seq2seq") for right in (True, False)}
+
+
+@pytest.mark.filterwarnings("ignore:Implicit dimension")
+@pytest.mark.parametrize("path", ATTENTION_BODIES, ids=lambda path: path.stem)
+def test_body_with_attention(path, seed):
+    text = path.read_text(encoding="utf-8")
+    exercise = header(text, "exercise")
+    expected = dict(re.findall(r"^# fails: (\S+): (\S+)$", text, re.M))
+    found = failed(ATTENTION, exercise, pasted(ATTENTION, exercise, text), seed)
+    assert {check.check: check.mistake or "none" for check in found} == expected
+
+
+def test_log_softmax_as_attention_weights_is_said_in_these_words():
+    mistakes = oracle(REPOSITORY, ATTENTION).mistakes_of("decoder")
+    sentences = [mistake.says for mistake in mistakes
+                 if mistake.name.startswith("log-softmax") and "output" not in mistake.name]
+    assert len(sentences) >= 3 and all(says.startswith("log_softmax as attention weights") for says in sentences)
