@@ -20,8 +20,9 @@ $(LAB)/.ready: pyproject.toml requirements.lock setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --student $(LAB)
 	touch $@
 
-lab: $(LAB)/.ready  ## open the course in JupyterLab
-	cd course && ../$(LAB)/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
+lab: $(LAB)/.ready  ## open the course in JupyterLab, in a copy that is yours: work/
+	$(LAB)/bin/python course/tp/workspace.py
+	cd work && ../$(LAB)/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
 
 demo: $(READY)  ## grade a small sample class end to end
 	sh setup.sh --programs bwrap

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
 import tp
+from tp import workspace
 
-from ..course import Course
+from ..course import Course, CourseError
 from . import digests, selfchecks, source, syllabus
 from .source import Cell
 
@@ -37,6 +38,14 @@ STUBS = Config({"ClearSolutions": {"code_stub": {"python": source.STUB}, "text_s
 
 class ExecutionError(Exception):
     """A solution notebook does not run; the message says where it stops."""
+
+
+class WorkedInError(CourseError):
+    """Somebody's work lies where releases lie; the message says where."""
+
+    def __init__(self, paths: Iterable[Path]):
+        super().__init__(f"{', '.join(map(str, paths))}: not as released, somebody has worked in it; move it away "
+                         "(make lab opens a copy of the course), and nothing is lost or given to the class")
 
 
 def solution_notebook(course: Course, assignment: str) -> NotebookNode:
@@ -85,7 +94,19 @@ def released_notebook(course: Course, assignment: str) -> NotebookNode:
     resources: dict[str, Any] = {}
     for preprocessor in steps:
         notebook, resources = preprocessor(config=STUBS).preprocess(notebook, resources)
+    return sealed(notebook)
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
+    notebook.metadata.setdefault("course", {})["seal"] = workspace.seal(notebook)
     return notebook
+
+
+def worked_in(folder: Path) -> list[Path]:
+    """The notebooks below a folder that are not as they were released: somebody's work, which nobody may overwrite."""
+    notebooks = (path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
+    return [path for path in notebooks if not workspace.is_sealed(path.read_bytes())]
 
 
 def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
@@ -144,8 +165,10 @@ def release(course: Course, assignment: str, run: bool = True, again: bool = Fal
     """Make everything of one TP anew; returns the names of figures that are not drawn yet.
 
     The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
-    it is written without outputs, which counts as stale.
+    it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
+    released; nothing is written then.
     """
+    refuse_work(course)
     release_helpers(course)
     selfchecks.write(course, assignment)
     syllabus.write(course, assignment)
@@ -193,6 +216,13 @@ def _executed(course: Course, assignment: str) -> Path:
     return course.folder(assignment) / f"{assignment}.ipynb"
 
 
+def refuse_work(course: Course, folder: Path | None = None) -> None:
+    """``WorkedInError`` when a notebook of the release (in ``folder`` alone, if it is named) is not as released."""
+    found = worked_in(folder or course.released)
+    if found:
+        raise WorkedInError(path.relative_to(course.root) for path in found)
+
+
 def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None) -> bool:
     """Whether a notebook was made from the present source, and from which code it was executed, if it was."""
     made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
@@ -205,7 +235,8 @@ def stale(course: Course, assignment: str) -> list[str]:
     found = [f"course/tp/{name}" for name in _foreign(course)]
     code = _code(solution_notebook(course, assignment))
     for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):
-        if not _is_fresh(course, assignment, path, executed):
+        worked = executed is None and path.is_file() and bool(worked_in(path.parent))
+        if worked or not _is_fresh(course, assignment, path, executed):
             found.append(str(path.relative_to(course.root)))
     for folder in (course.released / assignment, course.folder(assignment)):
         for figure in figures_of(course, assignment):

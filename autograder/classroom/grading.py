@@ -9,6 +9,7 @@ import functools
 import logging
 import multiprocessing
 import signal
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
@@ -24,7 +26,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import PyFileConfigLoader
 
 from .. import course as courses
-from ..authoring import source
+from ..authoring import release, source
 from ..course import Course
 from ..judging import submission
 from ..judging.judge import Judge, seed_of
@@ -88,7 +90,16 @@ class Classroom:
                 except MissingEntry:
                     have = None
             if have != want:
-                self._convert(GenerateAssignment, assignment, ".")
+                self._generate(assignment)
+
+    def _generate(self, assignment: str) -> None:
+        """What nbgrader enters when it generates a TP; the notebooks that it writes are not needed, and go nowhere."""
+        with tempfile.TemporaryDirectory(prefix="course-") as folder:
+            scratch = Course(Path(folder))
+            scratch.folder(assignment).mkdir(parents=True)
+            solution = release.solution_notebook(self.course, assignment)
+            nbformat.write(solution, scratch.folder(assignment) / f"{assignment}.ipynb")
+            self._convert(GenerateAssignment, assignment, ".", root=scratch.root)
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
         """All submissions of these TPs, in order of TP and student."""
@@ -103,8 +114,9 @@ class Classroom:
             self._convert(entering, handed.assignment, handed.student)
             self.ledger.save(replace(entry, entered=True))
 
-    def _convert(self, kind: Callable[..., Any], assignment: str, student: str) -> None:
+    def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
         directory = CourseDirectory(config=self.config)
+        directory.root = str(root or directory.root)
         directory.assignment_id, directory.student_id = assignment, student
         converter = kind(coursedir=directory, config=self.config)
         converter.force = True

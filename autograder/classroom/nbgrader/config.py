@@ -14,6 +14,7 @@ from typing import Any
 import nbgrader.converters.base
 
 from ...authoring import release
+from . import guards
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -27,6 +28,8 @@ CONFIG: dict[str, dict[str, Any]] = {
         "ignore": [".ipynb_checkpoints", "*.py", "*.pyc", "*.toml", "__pycache__", "*.db", "*.json"],
     },
     **release.STUBS,
+    "GenerateAssignment": {"exporter_class": f"{PLUGINS}.guards.ReleaseExporter"},
+    "ExchangeFactory": {"release_assignment": f"{PLUGINS}.guards.ReleaseAssignment"},
     "Autograde": {
         "exporter_class": f"{PLUGINS}.exporter.SubmissionExporter",
         "sanitize_preprocessors": [],
@@ -50,6 +53,7 @@ def configure(config: Any, root: Path) -> None:
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
     find_alembic()
     _copy_plain_files_only()
+    guards.keep_work()
 
 
 def find_alembic() -> None:

@@ -1,0 +1,144 @@
+"""The folder in which a student works: a copy of the course in which nothing of theirs is ever overwritten.
+
+Run it from anywhere, as a script and with Python alone: ``python course/tp/workspace.py [FOLDER]``. It copies the
+course that it lies in to FOLDER (``work``, beside the course), or brings a newer release to a folder that is there:
+
+- what the student has not touched is replaced;
+- what the student has changed stays as it is, and the new release is put beside it, as ``tp3_seq2seq.new.ipynb``.
+
+``.release.json`` in the folder holds the digest of each file as it was put there: that is how a change is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+RECORD = ".release.json"
+NOT_OURS = {"__pycache__", ".ipynb_checkpoints"}
+
+
+def main(arguments: list[str]) -> int:
+    """Make or renew the folder that is named, and say in one line each what has changed."""
+    release = Path(__file__).resolve().parent.parent
+    work = Path(arguments[0]) if arguments else release.parent / "work"
+    try:
+        for line in renew(release, work):
+            print(line)
+    except OSError as error:
+        print(f"The course cannot be copied to {work}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def renew(release: Path, work: Path) -> list[str]:
+    """Bring the files of a release to ``work``; a line on each that was there before and is not as it was."""
+    if release.resolve() in (work.resolve(), *work.resolve().parents):
+        raise OSError("it would lie inside the course itself")
+    is_new = not work.exists()
+    work.mkdir(parents=True, exist_ok=True)
+    record = _read(work / RECORD)
+    said = []
+    for name in sorted(_files(release)):
+        line = _merge(work, name, (release / name).read_bytes(), record)
+        if line:
+            said.append(line)
+    _write(work / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
+    if is_new:
+        return [f"{work}: a copy of the course, for you to work in"]
+    return said or [f"{work}: nothing new in the course"]
+
+
+def _merge(work: Path, name: str, data: bytes, record: dict[str, str]) -> str | None:
+    """Bring one file to ``work`` and put it on record; what is to be said about it."""
+    place, came, comes = work / name, record.get(name), _digest(data)
+    if name.endswith(".ipynb") and not is_sealed(data):
+        comes = "worked in"  # in the course itself: somebody's work, which no release may ever replace
+    record[name] = comes
+    if not os.path.lexists(place):
+        _write(place, data)
+        return f"{name}: {'put back, as it was released' if came else 'new'}"
+    have = _digest(place.read_bytes())
+    if comes in (came, have, "worked in"):
+        return None  # there already, or no newer release than the one that the student has changed
+    if have == came:
+        _write(place, data)
+        return f"{name}: replaced by the new release; you had not changed it"
+    beside = _beside(work, name, record)
+    _write(work / beside, data)
+    record[beside] = comes
+    return f"{name}: kept as you changed it; the new release is beside it: {beside}"
+
+
+def _beside(work: Path, name: str, record: dict[str, str]) -> str:
+    """The name under which a new release lies beside a changed file: one that is free, or that nobody has touched."""
+    path, number = Path(name), 1
+    while True:
+        beside = path.with_name(f"{path.stem}.new{'' if number == 1 else number}{path.suffix}").as_posix()
+        there = work / beside
+        if not os.path.lexists(there) or _digest(there.read_bytes()) == record.get(beside):
+            return beside
+        number += 1
+
+
+def _files(release: Path) -> Iterator[str]:
+    for path in release.rglob("*"):
+        name = path.relative_to(release)
+        if path.is_file() and not NOT_OURS & set(name.parts):
+            yield name.as_posix()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The digests that a file holds; none where it holds anything else, so that every file there counts as changed."""
+    try:
+        record = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(digest) for name, digest in record.items()} if isinstance(record, dict) else {}
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a whole file or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# The seal of a released notebook
+
+
+def seal(notebook: Any) -> str:
+    """A digest of all cells of a notebook (a tree as JSON gives it, or nbformat's): a release carries its own."""
+    cells = [[cell.get("cell_type"), _text(cell.get("source")), bool(cell.get("outputs"))]
+             for cell in notebook["cells"]]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:16]
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether these are the bytes of a notebook just as it was released: nobody has filled or run a cell since."""
+    try:
+        notebook = json.loads(data)
+        return bool(notebook["metadata"]["course"]["seal"] == seal(notebook))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _text(source: Any) -> str:
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

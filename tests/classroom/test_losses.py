@@ -1,0 +1,112 @@
+"""What three commands lost or leaked: each of these failed when the release folder was also where people worked."""
+
+import nbformat
+import pytest
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError, ExchangeFactory
+
+from autograder import cli
+from autograder.authoring import release
+from autograder.classroom.grading import Classroom
+from autograder.samples import classroom_in, notebook
+from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course whose TP is released, with an exchange of its own."""
+    made = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    (tmp_path / "exchange").mkdir()
+    with open(made.root / "nbgrader_config.py", "a") as file:
+        file.write(f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
+    (made.released / TINY).mkdir(parents=True)
+    nbformat.write(release.released_notebook(TINY_COURSE, TINY), made.released / TINY / f"{TINY}.ipynb")
+    return made
+
+
+@pytest.fixture
+def filled(course, right):
+    """The course after somebody has worked in its release folder; where."""
+    path = course.released / TINY / f"{TINY}.ipynb"
+    nbformat.write(notebook(TINY_COURSE, TINY, right), path)
+    return path
+
+
+def nbgrader(course, plugin, **settings):
+    """Do what one of nbgrader's commands does on the TP, as it is configured in the course."""
+    config = Classroom(course).config
+    directory = CourseDirectory(config=config, assignment_id=TINY)
+    plugin(coursedir=directory, config=config, **settings).start()
+
+
+def give_out(course):
+    """`nbgrader release_assignment`."""
+    nbgrader(course, ExchangeFactory(config=Classroom(course).config).ReleaseAssignment)
+
+
+def test_a_released_notebook_goes_to_the_class(course, tmp_path):
+    give_out(course)
+    assert list((tmp_path / "exchange").rglob(f"{TINY}.ipynb"))
+
+
+@pytest.mark.parametrize("name", [f"{TINY}.ipynb", f"{TINY}-Copy1.ipynb"])
+def test_nbgrader_does_not_release_a_filled_notebook(course, tmp_path, right, name):
+    nbformat.write(notebook(TINY_COURSE, TINY, right), course.released / TINY / name)
+    with pytest.raises(ExchangeError, match="somebody has worked in it"):
+        give_out(course)
+    assert not list((tmp_path / "exchange").rglob("*.ipynb"))
+
+
+def test_nbgrader_does_not_write_a_release_over_a_filled_notebook(course, filled):
+    before = filled.read_bytes()
+    with pytest.raises(NbGraderException, match="somebody has worked in it"):
+        nbgrader(course, GenerateAssignment, force=True)
+    assert filled.read_bytes() == before
+
+
+def test_nbgraders_own_release_can_be_told_from_work(course):
+    path = course.released / TINY / f"{TINY}.ipynb"
+    path.unlink()
+    for _ in range(2):
+        nbgrader(course, GenerateAssignment, force=True)
+        assert path.is_file() and release.worked_in(course.released) == []
+
+
+def test_our_release_does_not_either(course, filled, capsys):
+    before = fingerprint(course.root)
+    assert cli.main(["--course", str(course.root), "release", "--no-run"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and f"course/{TINY}/{TINY}.ipynb: not as released" in err
+    assert fingerprint(course.root) == before
+    assert cli.main(["--course", str(course.root), "release", "--check"]) == 1
+    assert f"stale: course/{TINY}/{TINY}.ipynb" in capsys.readouterr().out
+
+
+def test_our_release_writes_over_its_own(course):
+    script = course.script(TINY)
+    for _ in range(2):
+        assert cli.main(["--course", str(course.root), "release", "--no-run"]) == 0
+        script.write_text(script.read_text(encoding="utf-8").replace("# ", "#  ", 1), encoding="utf-8")
+
+
+def test_grading_changes_nothing_that_is_released_or_written_by_hand(course, filled):
+    before = fingerprint(course.released, course.solutions)
+    Classroom(course).register(TINY)
+    assert fingerprint(course.released, course.solutions) == before
+    with Classroom(course).gradebook() as gradebook:
+        cells = gradebook.find_notebook(TINY, TINY).grade_cells
+    assert {cell.name for cell in cells} >= {"check-double", "why"}
+
+
+def test_a_course_in_which_nothing_was_ever_released_can_be_graded(tmp_path):
+    course = classroom_in(tmp_path / "fresh", TINY_COURSE, [TINY])
+    for path in course.solutions.rglob("*.ipynb"):
+        path.unlink()
+    Classroom(course).register(TINY)
+    assert not (course.released / TINY).exists()
+
+
+def test_nothing_of_this_course_is_worked_in():
+    assert release.worked_in(REPOSITORY.released) == []
