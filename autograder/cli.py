@@ -1,4 +1,4 @@
-"""The command line: `autograder release | execute | prove | check | grade | report | demo`."""
+"""The command line: `autograder release | execute | prove | check | grade | feedback | report | demo`."""
 
 import argparse
 import contextlib
@@ -161,19 +161,47 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
         yield executor
 
 
+def _feedback(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.grading import Classroom
+    from .classroom.nbgrader import pages
+
+    classroom = Classroom(course)
+    names = _graded(classroom, args.tp)
+    if not names:
+        print("Nothing is graded yet: run autograder grade first")
+    status = 0
+    for name in names:
+        given = pages.give(classroom, name)
+        for one in given:
+            if one.problem:
+                print(f"autograder: {name}, {one.student}: no page ({one.problem})", file=sys.stderr)
+                status = 2
+            elif one.changed:
+                print(f"{name}, {one.student}: {', '.join(one.changed)}")
+        changed = sum(bool(one.changed) for one in given)
+        print(f"{name}: {changed} of {len(given)} pages written, the others are as they should be: "
+              f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
+    return status
+
+
+def _graded(classroom: Any, wanted: list[str]) -> list[str]:
+    """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
+    there: list[str] = classroom.ledger.assignments()
+    for name in wanted:
+        if name not in there:
+            raise source.SourceError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
+    return wanted or there
+
+
 def _report(args: argparse.Namespace, course: Course) -> int:
     from .classroom import report
     from .classroom.grading import Classroom
 
     classroom = Classroom(course)
-    there = classroom.ledger.assignments()
-    for name in args.tp:
-        if name not in there:
-            raise source.SourceError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
-    if not there:
+    names = _graded(classroom, args.tp)
+    if not names:
         print("Nothing is graded yet: run autograder grade first")
         return 0
-    names = args.tp or there
     if args.student is None:
         print(report.write(classroom, names))
     elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
@@ -233,13 +261,15 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
 
+    feedback = command("feedback", _feedback, "write the students' pages that are out of date, and say what changed")
+
     report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
 
     demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
     demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for several in (release, execute, prove, grade, report):
+    for several in (release, execute, prove, grade, feedback, report):
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
     for side_by_side in (prove, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 
+from .classroom import report
 from .classroom.grading import Classroom, Graded, grade_class
+from .classroom.nbgrader import pages
 from .classroom.overview import overview
 from .course import Course
 from .samples import classroom_in, hand_in, sample_class
@@ -24,14 +26,23 @@ def demo(course: Course, assignment: str | None = None) -> int:
         hand_in(made, student, name, content)
     print("3. Grade, in bubblewrap, two at a time")
     graded = grade_class(Classroom(made), [name], TERMS, jobs=2, each=_told)
-    print("4. Feedback: nbgrader generate_feedback, nbgrader export")
-    _nbgrader(made, "generate_feedback", name, "--force")
-    _nbgrader(made, "export", f"--CsvExportPlugin.to={made.root}/grades.csv")
+    print("4. Feedback and report: autograder feedback, autograder report")
+    classroom = Classroom(made)
+    given = pages.give(classroom, name)
+    page = report.write(classroom, [name])
     print()
     print(overview(graded))
-    print(f"\nGrades:   {made.gradebook}/gradebook.db, {made.root}/grades.csv")
-    print(f"Feedback: {made.gradebook}/feedback/<student>/{name}/{name}.html")
-    return 1 if any(one.problem for one in graded) else 0
+    print(f"\nOpen first, the class:  {page}")
+    print(f"then a student's page:  {pages.page_of(made, name, _telling(graded))}")
+    print(f"and the grades:         {page.parent}/grades.csv")
+    went_wrong = [one.problem for one in graded] + [one.problem for one in given]
+    return 1 if any(went_wrong) else 0
+
+
+def _telling(graded: list[Graded]) -> str:
+    """The student with the most points among those in whose work a mistake was recognised: a page to open first."""
+    return max(graded, key=lambda one: (one.verdict is not None and bool(one.verdict.mistakes),
+                                        one.verdict.score if one.verdict else 0)).handed.student
 
 
 def _told(graded: Graded, done: int, total: int) -> None:

@@ -99,7 +99,7 @@ class Classroom:
             scratch.folder(assignment).mkdir(parents=True)
             solution = release.solution_notebook(self.course, assignment)
             nbformat.write(solution, scratch.folder(assignment) / f"{assignment}.ipynb")
-            self._convert(GenerateAssignment, assignment, ".", root=scratch.root)
+            self.convert(GenerateAssignment, assignment, ".", root=scratch.root)
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
         """All submissions of these TPs, in order of TP and student."""
@@ -111,10 +111,14 @@ class Classroom:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
         with self.ledger.writing():
             entering = functools.partial(Entering, handed.path, entry.verdict)
-            self._convert(entering, handed.assignment, handed.student)
+            self.convert(entering, handed.assignment, handed.student)
             self.ledger.save(replace(entry, entered=True))
 
-    def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
+    def convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
+        """Run one of nbgrader's converters on one submission (on the TP itself, for "."); it writes over what is there.
+
+        ``root`` is where its folders lie, if not in the course.
+        """
         directory = CourseDirectory(config=self.config)
         directory.root = str(root or directory.root)
         directory.assignment_id, directory.student_id = assignment, student

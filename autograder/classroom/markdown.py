@@ -5,15 +5,19 @@ answer would run in the grader's browser, with the grader's rights.
 """
 
 import base64
+import html
 import mimetypes
 import re
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from latex2mathml.converter import convert_to_element
+from markupsafe import Markup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
 
@@ -21,6 +25,8 @@ TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
     *("em", "strong", "b", "i", "s", "del", "sub", "sup", "kbd", "ul", "ol", "li", "dl", "dt", "dd"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+    *("math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "mstyle", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"),
+    *("msub", "msup", "msubsup", "munder", "mover", "munderover"),
 }
 
 ATTRIBUTES = {
@@ -31,6 +37,13 @@ ATTRIBUTES = {
     "th": {"scope", "colspan", "rowspan"},
     "td": {"colspan", "rowspan"},
     "ol": {"start"},
+    "math": {"display"},
+    "mi": {"mathvariant"},
+    "mo": {"stretchy", "fence", "form", "accent"},
+    "mstyle": {"displaystyle", "scriptlevel"},
+    "mspace": {"width"},
+    "mover": {"accent"},
+    "mtable": {"columnalign"},
 }
 
 # The classes of coloured code, and no other: a class can also lay a box over the page.
@@ -53,16 +66,61 @@ class Renderer(IPythonRenderer):
         return super().image(text, url, title)
 
 
+class OfflineRenderer(Renderer):
+    """Formulas as MathML, which a browser draws without a script and without a network."""
+
+    def inline_math(self, body: str) -> str:
+        """A formula within a line."""
+        return mathml(body)
+
+    def block_math(self, body: str) -> str:
+        """A formula on a line of its own."""
+        return mathml(body, "block")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        """A formula between \\begin and \\end."""
+        return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
+
+
+MAX_FORMULA = 1000  # characters; longer ones are shown as they were written
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    """A formula as MathML; the LaTeX itself, as code, where it is none."""
+    latex = html.unescape(latex)
+    try:
+        if len(latex) > MAX_FORMULA:
+            raise ValueError("too long")
+        formula = convert_to_element(latex, display=display)
+        for element in formula.iter():
+            element.text = html.unescape(element.text) if element.text else None
+        if any(element.text and "\\" in element.text for element in formula.iter()):
+            raise ValueError("a command that nobody knows")
+    except Exception:  # whatever the library raises about what a student wrote
+        return f"<code>{html.escape(latex)}</code>"
+    return ElementTree.tostring(formula, encoding="unicode")
+
+
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
     """Markdown → HTML without script, style or form; the figures of the TP are embedded, math is left to MathJax."""
     folder = context.get("resources", {}).get("metadata", {}).get("path", "")
-    html = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+    return _clean(source, Path(folder) if folder else None, Renderer)
+
+
+def offline(source: str, folder: Path | None = None) -> Markup:
+    """Markdown → HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
+    return Markup(_clean(source, folder, OfflineRenderer))
+
+
+def _clean(source: str, folder: Path | None, renderer: type[Renderer]) -> str:
+    """The HTML of some Markdown, by an allow-list."""
+    rendered = MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
     return nh3.clean(
-        OTHER_TAG.sub("&lt;", html),
+        OTHER_TAG.sub("&lt;", rendered),
         tags=TAGS,
         attributes=ATTRIBUTES,
-        attribute_filter=partial(_attribute, Path(folder) if folder else None),
+        attribute_filter=partial(_attribute, folder),
         allowed_classes=CLASSES,
         url_schemes={"http", "https", "mailto", "data"},
     )

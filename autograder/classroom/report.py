@@ -4,20 +4,16 @@ Everything comes from the recorded verdicts and from nbgrader's gradebook; nothi
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-
 from ..authoring import mistakes
 from ..course import Course
 from ..judging.verdict import Outcome, Verdict
-from . import grades, pictures
+from . import grades, pages, pictures
 from .grades import Grades
 from .grading import Classroom
 from .ledger import Entry
@@ -131,7 +127,7 @@ def _grades(classroom: Classroom, assignments: list[str]) -> Grades:
 def class_page(entries: Mapping[str, list[Entry]], table: Grades, known: Mapping[str, Sentences]) -> str:
     """The whole page; the entries and the sentences of mistakes by TP."""
     graded = {assignment: found for assignment, found in entries.items() if found}
-    page = _environment().get_template("class.html.j2")
+    page = pages.environment().get_template("class.html.j2")
     return page.render(
         submissions=sum(map(len, graded.values())),
         unread=sum(grade.unread for grade in table.of.values()),
@@ -240,37 +236,6 @@ def _mistakes(entries: list[Entry], known: Sentences) -> list[MistakeSummary]:
 
 def student_page(student: str, entries: list[Entry], table: Grades) -> str:
     """All that the judge said to one student, TP by TP."""
-    page = _environment().get_template("student.html.j2")
+    page = pages.environment().get_template("student.html.j2")
     return page.render(student=student, verdicts=[entry.verdict for entry in entries], grades=table)
 
-
-# Templates
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("autograder.classroom", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(marked=_marked, number=_number, percent=_percent, counted=_counted)
-    return environment
-
-
-def _marked(text: str) -> Markup:
-    """Escaped text, with what stands in `backticks` as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _counted(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"

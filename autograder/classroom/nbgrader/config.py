@@ -14,7 +14,7 @@ from typing import Any
 import nbgrader.converters.base
 
 from ...authoring import release
-from . import guards
+from . import guards, pages
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -35,6 +35,7 @@ CONFIG: dict[str, dict[str, Any]] = {
         "sanitize_preprocessors": [],
         "autograde_preprocessors": [f"{PLUGINS}.scores.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
     },
+    "GenerateFeedback": {"exporter_class": f"{PLUGINS}.pages.FeedbackExporter"},
     "HTMLExporter": {
         "filters": {"markdown2html": "autograder.classroom.markdown.markdown2html"},
         "preprocessors": [f"{PLUGINS}.rubrics.Rubrics"],
@@ -54,6 +55,7 @@ def configure(config: Any, root: Path) -> None:
     find_alembic()
     _copy_plain_files_only()
     guards.keep_work()
+    pages.renew_what_changed()
 
 
 def find_alembic() -> None:

@@ -1,0 +1,385 @@
+"""The page that a student gets back: what is right, what is not and why, what nobody has read yet. One file.
+
+What a page was made from stands in its head, so that a later run can say whether it is out of date, and why.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ..authoring import digests, mistakes, release, source
+from ..course import Course
+from ..judging import submission
+from ..judging.submission import Cell
+from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from . import marks, pages
+from .ledger import Entry, Ledger
+from .markdown import offline
+from .marks import Mark, Marks
+from .overview import SIGNS
+
+TEMPLATES = Path(__file__).parent / "templates"
+WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
+         "error": "stops with an error", "timeout": "took too long", "crashed": "ended Python"}
+NOT_JUDGED = "not judged"
+HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
+LINE = re.compile(r"Your code stops with \w+ at line (\d+) of the cell, ")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an instructor wants the pages; `nbgrader_config.py` says so."""
+
+    model_answers: bool = False  # whether students read the model answers and rubrics
+
+
+@dataclass(frozen=True)
+class MadeFrom:
+    """All that a page depends on: the gradebook in full, the rest as digests."""
+
+    marks: Marks
+    verdict: str
+    notebook: str
+    form: str  # TP, templates, look
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: the sentence, and which checks see it with which values (none where it says all)."""
+
+    says: str
+    checks: int
+    values: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a student's code; ``marked`` where the fault shows."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """The part of the TP in which an exercise or answer stands: its heading, and where it is on the page."""
+
+    heading: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise on the page."""
+
+    number: int
+    name: str
+    mark: Mark
+    sign: str
+    outcome: str
+    findings: tuple[Finding, ...]
+    right: tuple[CheckResult, ...]
+    checks: int
+    code: tuple[Line, ...]
+    section: Section
+    comment: str
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is more to say than that it is right."""
+        return self.outcome != "right" or bool(self.comment) or self.mark.by_person
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One written answer on the page."""
+
+    name: str
+    mark: Mark
+    sign: str
+    outcome: str
+    question: Markup
+    answer: Markup | None  # None: blank
+    comment: str
+    model: Markup | None  # None: not for students
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell of the whole notebook."""
+
+    anchor: str
+    code: str
+    text: Markup
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template shows."""
+
+    title: str
+    assignment: str
+    student: str
+    marks: Marks
+    graded: datetime | None
+    verdict: Verdict | None
+    exercises: list[Exercise]
+    answers: list[Answer]
+    notebook: list[Shown]
+
+    @property
+    def automatic(self) -> float:
+        """Points of the exercises."""
+        return sum(one.mark.points or 0.0 for one in self.exercises)
+
+    @property
+    def waiting(self) -> float:
+        """Points of answers that nobody has read."""
+        return sum(one.mark.max_points for one in self.answers if one.mark.points is None)
+
+    @property
+    def written(self) -> float:
+        """Points of answers that somebody has read."""
+        return sum(one.mark.points or 0.0 for one in self.answers)
+
+    @property
+    def total(self) -> float:
+        """What counts once everything is read."""
+        return max(0.0, self.automatic + self.written - self.marks.penalty)
+
+    @property
+    def lateness(self) -> str | None:
+        """On time, or how late; None where there is no due date."""
+        late = self.marks.seconds_late
+        if late is None:
+            return None
+        days, hours, minutes = int(late // 86_400), int(late % 86_400 // 3_600), int(late % 3_600 // 60)
+        parts = [(days, "day"), (hours, "hour"), (minutes, "minute")]
+        said = " ".join(pages.counted(n, word) for n, word in parts if n)
+        return f"{said or 'less than a minute'} late" if late else "on time"
+
+    @property
+    def dispute(self) -> str:
+        """The short number of the verdict."""
+        return self.verdict.seed[:8] if self.verdict else ""
+
+
+def max_points(items: Iterable[Exercise | Answer]) -> float:
+    """The most that these can give."""
+    return sum(item.mark.max_points for item in items)
+
+
+# What a page is made from
+
+
+def made_from(course: Course, gradebook: Any, assignment: str, student: str, notebook: bytes,
+              look: Look = Look()) -> MadeFrom:
+    """What the page of a submission would be made from now; ``notebook`` is the autograded one."""
+    entry = Ledger(course).load(assignment, student)
+    form = [digests.of_tp(course, assignment), _digest_of_templates(), to_json(look)]
+    verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
+    text = digests.of_texts([notebook.decode("utf-8", "replace")])
+    return MadeFrom(marks.read(gradebook, assignment, student), verdict, text, digests.of_texts(form))
+
+
+@cache
+def _digest_of_templates() -> str:
+    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.iterdir()))
+
+
+def changes(path: Path, now: MadeFrom) -> list[str]:
+    """What has changed since a page was written, in a few words each; nothing when it is as it would be now."""
+    try:
+        head = path.read_text(encoding="utf-8")[:200_000]
+    except OSError:
+        return ["new"]
+    found = HEAD.search(head)
+    try:
+        before = from_json(html.unescape(found[1]).encode(), MadeFrom, str(path)) if found else None
+    except FileError:
+        before = None
+    if before is None:
+        return ["not a page of this form"]
+    said = marks.changes(before.marks, now.marks)
+    if before.verdict != now.verdict:
+        said.append("judged again")
+    if before.notebook != now.notebook and not said:
+        said.append("the notebook")
+    if before.form != now.form:
+        said.append("the TP, or the form of the page")
+    return said
+
+
+# What stands on it
+
+
+def write(course: Course, gradebook: Any, assignment: str, student: str, notebook: bytes,
+          look: Look = Look()) -> str:
+    """The whole page of one submission; ``notebook`` is the autograded one."""
+    made = made_from(course, gradebook, assignment, student, notebook, look)
+    template = pages.environment().get_template("feedback.html.j2")
+    page = page_of(course, assignment, student, made.marks, notebook, look)
+    return template.render(page=page, made_from=to_json(made), max_points=max_points)
+
+
+def page_of(course: Course, assignment: str, student: str, graded: Marks, notebook: bytes, look: Look = Look()) -> Page:
+    """What the page of a submission shows."""
+    truth, ledger = source.load(course, assignment), Ledger(course)
+    entry, cells = ledger.load(assignment, student), _cells(notebook)
+    sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
+    results = {result.exercise: result for result in entry.verdict.exercises} if entry else {}
+    figures = course.released / assignment
+    sayings = _Sayings(course, assignment, texts)
+
+    def exercise(number: int, name: str) -> Exercise:
+        result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
+        return Exercise(
+            number=number,
+            name=name,
+            mark=graded.marks.get(f"check-{name}", Mark(result.score, result.max_score)),
+            sign=SIGNS[result.verdict] if name in results else "…",
+            outcome=WORDS[result.verdict] if name in results else NOT_JUDGED,
+            findings=sayings.findings(result),
+            right=tuple(check for check in result.checks if check.passed),
+            checks=len(result.checks),
+            code=sayings.code(result),
+            section=sections[name],
+            comment=_comment(graded, name),
+        )
+
+    def answer(cell: source.Cell) -> Answer:
+        name = str(cell.name)
+        mark = graded.marks.get(name, Mark(None, cell.points))
+        question, text = _question_and_answer(course, assignment, name, texts.get(name, ""))
+        outcome = "blank" if not text else "waiting to be read" if mark.points is None else "read"
+        model = offline(cell.hidden, figures) if look.model_answers else None
+        return Answer(name, mark, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
+                      offline(text, figures) if text else None, _comment(graded, name), model)
+
+    return Page(
+        title=truth.title,
+        assignment=assignment,
+        student=student,
+        marks=graded,
+        graded=_when(ledger, entry),
+        verdict=entry.verdict if entry else None,
+        exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
+        answers=[answer(cell) for cell in truth.by_role("answer")],
+        notebook=[_shown(cell, i, figures) for i, cell in enumerate(_without_notes(cells))],
+    )
+
+
+def _cells(notebook: bytes) -> list[Cell]:
+    try:
+        return submission.parse(notebook)
+    except submission.Unreadable:
+        return []
+
+
+def _without_notes(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells but the one with the grader's notes, which the page shows elsewhere."""
+    return [cell for cell in cells if cell.grade_id != "grader-notes"]
+
+
+def _when(ledger: Ledger, entry: Entry | None) -> datetime | None:
+    """When a verdict was kept."""
+    if entry is None:
+        return None
+    path = ledger.path(entry.verdict.assignment, entry.student)
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _comment(graded: Marks, name: str) -> str:
+    comment = graded.comments.get(name, "")
+    return "" if comment == "No response." else comment  # the page says so itself
+
+
+def _sections(truth: source.Source) -> dict[str, Section]:
+    """The heading above each exercise and answer; its anchor is the cell that it stands in."""
+    found, last, texts = {}, Section(truth.title, "cell-text-1"), 0
+    for cell in truth.cells:
+        texts += cell.grade_id is None
+        headings = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
+        if headings:
+            last = Section(headings[-1], f"cell-text-{texts}")
+        if cell.role in ("exercise", "answer"):
+            found[str(cell.name)] = last
+    return found
+
+
+def _question_and_answer(course: Course, assignment: str, name: str, text: str) -> tuple[str, str]:
+    """The question as it was released, and what the student wrote beneath it."""
+    cells = release.released_notebook(course, assignment).cells
+    released = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+    question = released.replace(source.ANSWER_STUB, "").strip()
+    answer = text.strip().removeprefix(question).replace(source.ANSWER_STUB, "").strip()
+    return question, answer
+
+
+def _shown(cell: Cell, number: int, figures: Path) -> Shown:
+    """A cell of the whole notebook; its headings stand beneath those of the page."""
+    anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
+    if cell.type != "markdown":
+        return Shown(anchor, cell.source, Markup())
+    text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
+    return Shown(anchor, "", Markup(text))
+
+
+class _Sayings:
+    """What is said about the exercises of one submission."""
+
+    def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
+        self.course, self.assignment, self.texts = course, assignment, texts
+        known, _ = mistakes.load(course, assignment)
+        self.known = {(mistake.exercise, mistake.name): mistake for mistake in known}
+
+    def findings(self, result: ExerciseResult) -> tuple[Finding, ...]:
+        """Each sentence once, with the values of the checks that see it."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for check in result.checks:
+            if not check.passed:
+                says, value = self._parted(result.exercise, check)
+                found.setdefault(says, []).append((check.check, value))
+        return tuple(Finding(says, len(seen), tuple((name, value) for name, value in seen if value))
+                     for says, seen in found.items())
+
+    def _parted(self, exercise: str, check: CheckResult) -> tuple[str, str]:
+        """What a teacher says of a failed check, and the values; the judge wrote them one behind the other."""
+        mistake = self.known.get((exercise, check.mistake or ""))
+        if mistake and check.message.startswith(f"{mistake.says} (") and check.message.endswith(")"):
+            return mistake.says, check.message[len(mistake.says) + 2 : -1]
+        return check.message, ""
+
+    def code(self, result: ExerciseResult) -> tuple[Line, ...]:
+        """The student's cell, with the lines marked where the fault shows; nothing where it is as it was released."""
+        lines = self.texts.get(result.exercise, "").splitlines()
+        truth = source.load(self.course, self.assignment).cell("exercise", result.exercise)
+        cells = release.released_notebook(self.course, self.assignment).cells
+        released = next(c.source for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == result.exercise)
+        if "\n".join(lines).strip() == released.strip():
+            return ()
+        marked = {int(found[1]) for check in result.checks if not check.passed
+                  for found in LINE.finditer(check.message)}
+        for check in result.checks:
+            mistake = self.known.get((result.exercise, check.mistake or ""))
+            if mistake and not check.passed:
+                marked |= _lines_of(mistake, "\n".join(lines), truth.solution, list(self.known.values()))
+        return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
+
+
+def _lines_of(mistake: mistakes.Mistake, text: str, solution: str, others: Sequence[mistakes.Mistake]) -> set[int]:
+    """The numbers of the lines that hold the very words of a mistake, where they stand once and not in the solution."""
+    found = set()
+    for _, wrong in mistakes.swaps(mistake, others):
+        wrong = wrong.strip()
+        if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
+            first = text[: text.index(wrong)].count("\n") + 1
+            found |= set(range(first, first + wrong.count("\n") + 1))
+    return found

@@ -1,0 +1,39 @@
+"""How our pages are made: jinja2 templates in `templates/`, where every word is escaped unless we made it ourselves."""
+
+import re
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+
+def environment() -> Environment:
+    """The templates, and the filters that they use."""
+    made = Environment(
+        loader=PackageLoader("autograder.classroom", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(marked=marked, number=number, percent=percent, counted=counted)
+    return made
+
+
+def marked(text: str) -> Markup:
+    """Escaped text, with what stands in `backticks` as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def number(value: float) -> str:
+    """A number as people write it: 14.33, 6."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1, in percent."""
+    return f"{100 * share:.0f} %"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """How many there are of something."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
