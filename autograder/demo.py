@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 from .classroom import report
 from .classroom.grading import Classroom, Graded, grade_class
@@ -23,7 +24,8 @@ def demo(course: Course, assignment: str | None = None) -> int:
     students = sample_class(course, name)
     print(f"2. {len(students)} submissions are handed in")
     for student, content in students.items():
-        hand_in(made, student, name, content)
+        path = hand_in(made, student, name, content)
+        path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     print("3. Grade, in bubblewrap, two at a time")
     graded = grade_class(Classroom(made), [name], TERMS, jobs=2, each=_told)
     print("4. Feedback and report: autograder feedback, autograder report")

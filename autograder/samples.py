@@ -68,8 +68,11 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     names, right = truth.source.exercises, solved(course, assignment)
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
+    answered = {str(cell.name): f"{_question(course, assignment, cell)}\n\n{WRITTEN}"
+                for cell in truth.source.by_role("answer")}
+
     def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
-        return notebook(course, assignment, cells, own)
+        return notebook(course, assignment, {**answered, **cells} if cells else cells, own)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),
@@ -88,6 +91,14 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     }
 
 
+def _question(course: Course, assignment: str, answer: source.Cell) -> str:
+    """A question as a student finds it."""
+    cells = release.released_notebook(course, assignment).cells
+    text: str = next(cell.source for cell in cells if cell.id == answer.grade_id)
+    return text.replace(source.ANSWER_STUB, "").strip()
+
+
+WRITTEN = "I would say: *because of the softmax*, which makes the weights $\\alpha_i$ sum to 1."
 CHEAT = '''import torch
 class Yes:
     def __eq__(self, other): return True

@@ -23,12 +23,13 @@ from . import marks, pages
 from .ledger import Entry, Ledger
 from .markdown import offline
 from .marks import Mark, Marks
-from .overview import SIGNS
+from .overview import SIGNS as OVERVIEW_SIGNS
 
 TEMPLATES = Path(__file__).parent / "templates"
+SIGNS = {**OVERVIEW_SIGNS, "timeout": "∞"}  # which every font has
 WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
          "error": "stops with an error", "timeout": "took too long", "crashed": "ended Python"}
-NOT_JUDGED = "not judged"
+NOT_GRADED = "not graded"
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 LINE = re.compile(r"Your code stops with \w+ at line (\d+) of the cell, ")
 
@@ -93,8 +94,8 @@ class Exercise:
 
     @property
     def shown(self) -> bool:
-        """Whether there is more to say than that it is right."""
-        return self.outcome != "right" or bool(self.comment) or self.mark.by_person
+        """Whether there is more to say of it than one word."""
+        return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.mark.by_person
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,11 @@ class Page:
         return f"{said or 'less than a minute'} late" if late else "on time"
 
     @property
+    def readable(self) -> bool:
+        """Whether there was something to grade."""
+        return self.verdict is not None and not self.verdict.unreadable
+
+    @property
     def dispute(self) -> str:
         """The short number of the verdict."""
         return self.verdict.seed[:8] if self.verdict else ""
@@ -234,7 +240,8 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
     truth, ledger = source.load(course, assignment), Ledger(course)
     entry, cells = ledger.load(assignment, student), _cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
-    results = {result.exercise: result for result in entry.verdict.exercises} if entry else {}
+    judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
+    results = {result.exercise: result for result in judged}
     figures = course.released / assignment
     sayings = _Sayings(course, assignment, texts)
 
@@ -244,8 +251,8 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
             number=number,
             name=name,
             mark=graded.marks.get(f"check-{name}", Mark(result.score, result.max_score)),
-            sign=SIGNS[result.verdict] if name in results else "…",
-            outcome=WORDS[result.verdict] if name in results else NOT_JUDGED,
+            sign=SIGNS[result.verdict],
+            outcome=WORDS[result.verdict] if name in results else NOT_GRADED,
             findings=sayings.findings(result),
             right=tuple(check for check in result.checks if check.passed),
             checks=len(result.checks),
@@ -258,7 +265,8 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
         name = str(cell.name)
         mark = graded.marks.get(name, Mark(None, cell.points))
         question, text = _question_and_answer(course, assignment, name, texts.get(name, ""))
-        outcome = "blank" if not text else "waiting to be read" if mark.points is None else "read"
+        read = "waiting to be read" if mark.points is None else "read"
+        outcome = read if text or mark.by_person else "blank"
         model = offline(cell.hidden, figures) if look.model_answers else None
         return Answer(name, mark, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
                       offline(text, figures) if text else None, _comment(graded, name), model)

@@ -235,7 +235,15 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> st
         right = bool(_close(np.float64(want), np.float64(have), rtol, atol))
     else:
         right = want == have
-    return None if right else f"`{name}` is {have!r:.20}, it must be {want!r:.20}."
+    return None if right else f"`{name}` is {_told(have, want)}, it must be {_told(want, have)}."
+
+
+def _told(value: Any, other: Any) -> str:
+    """A number as people write it, with as many digits as tell it from the other."""
+    if not isinstance(value, float):
+        return f"{value!r:.20}"
+    shown = (f"{value:.{digits}g}" for digits in (4, 7, 17) if f"{value:.{digits}g}" != f"{other:.{digits}g}")
+    return next(shown, repr(value)) if isinstance(other, float) else f"{value:.4g}"
 
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> str | None:

@@ -1,0 +1,255 @@
+"""The students' pages: what they say, that nothing on them is alive, and that none of them is yesterday's."""
+
+import functools
+import html
+import html.parser
+import re
+import shutil
+
+import pytest
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+
+import graded
+from autograder import cli
+from autograder.classroom import feedback
+from autograder.classroom.grading import Classroom
+from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
+from autograder.classroom.nbgrader import pages
+from autograder.course import Course
+from autograder.judging.verdict import CheckResult, ExerciseResult
+from conftest import TINY
+
+
+@pytest.fixture(scope="module")
+def entered(tmp_path_factory):
+    """A folder with a graded class in it, which every test gets a copy of."""
+    folder = tmp_path_factory.mktemp("class") / "course"
+    graded.classroom(folder)
+    return folder
+
+
+@pytest.fixture
+def term(entered, tmp_path):
+    """A classroom whose pages are not written yet."""
+    shutil.copytree(entered, tmp_path / "course")
+    return Classroom(Course((tmp_path / "course").resolve()))
+
+
+def nbgrader(term, **settings):
+    """`nbgrader generate_feedback`."""
+    directory = CourseDirectory(config=term.config, assignment_id=TINY)
+    GenerateFeedback(coursedir=directory, config=term.config, **settings).start()
+
+
+ours = functools.partial(pages.give, assignment=TINY)
+both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["autograder", "nbgrader"])
+
+
+def read_by_a_person(term, points, comment=None, student="bob"):
+    place = ("why", TINY, TINY, student)
+    with term.gradebook() as gradebook:
+        gradebook.find_grade(*place).manual_score = points
+        gradebook.find_comment(*place).manual_comment = comment
+        gradebook.db.commit()
+
+
+def page(term, student):
+    return pages.page_of(term.course, TINY, student).read_text(encoding="utf-8")
+
+
+def words(text):
+    """The text of a page's body as one line, tags left out."""
+    body = re.sub(r"<style>.*?</style>", "", text.split("<body>")[1], flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+class Tags(html.parser.HTMLParser):
+    """The tags of a page, with their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+def changed(term):
+    return {one.student: one.changed for one in ours(term) if one.changed}
+
+
+@both_commands
+def test_points_given_since_are_on_the_page(term, generate):
+    generate(term)
+    assert "2 points of written answers waiting to be read" in words(page(term, "bob"))
+    read_by_a_person(term, 1.25, "Nearly.")
+    generate(term)
+    said = words(page(term, "bob"))
+    assert "1.25 / 2" in said and "Nearly." in said and "waiting" not in said
+
+
+@both_commands
+def test_only_what_changed_is_written_anew(term, generate):
+    generate(term)
+    places = {student: pages.page_of(term.course, TINY, student) for student in ("ada", "bob", "eve", "tom")}
+    for path in places.values():
+        path.write_text(path.read_text(encoding="utf-8") + "<!-- untouched -->", encoding="utf-8")
+    read_by_a_person(term, 2)
+    generate(term)
+    assert {student for student in places if "untouched" not in page(term, student)} == {"bob"}
+
+
+def test_what_changed_is_said(term):
+    assert set(map(tuple, changed(term).values())) == {("new",)} and changed(term) == {}
+    read_by_a_person(term, 2, "Good.")
+    assert changed(term) == {"bob": ["points of why", "comment on why"]}
+    right = graded.verdict()
+    graded.enter(term, "eve", {}, right)
+    assert changed(term)["eve"][-1] == "judged again"
+    with open(term.course.folder(TINY) / "mistakes.py", "a") as file:
+        file.write("# another\n")
+    assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
+    pages.page_of(term.course, TINY, "ada").write_text("<p>nbgrader's own</p>")
+    assert changed(term) == {"ada": ["not a page of this form"]} and changed(term) == {}
+
+
+def test_a_page_that_says_something_else_of_itself_is_written_anew(term):
+    ours(term)
+    path = pages.page_of(term.course, TINY, "ada")
+    path.write_text(re.sub(r'(name="made-from" content=")[^"]*', r"\1{}", path.read_text(encoding="utf-8")))
+    assert changed(term) == {"ada": ["not a page of this form"]}
+
+
+def test_the_command_says_for_whom(term, capsys):
+    command = ["--course", str(term.course.root), "feedback"]
+    assert cli.main(command) == 0
+    assert f"{TINY}: 4 of 4 pages written" in capsys.readouterr().out
+    read_by_a_person(term, 2)
+    assert cli.main([*command, TINY]) == 0
+    out = capsys.readouterr().out
+    assert f"{TINY}, bob: points of why\n" in out and "1 of 4 pages" in out
+    assert cli.main([*command, "tp9_unknown"]) == 2
+    assert "nothing is graded of tp9_unknown" in capsys.readouterr().err
+
+
+def test_the_page_says_each_sentence_once(term):
+    ours(term)
+    text = page(term, "bob")
+    said = words(text)
+    assert said.count(graded.SQUARED.says) == 1 and "2 of 2 checks see it: the values" in said
+    assert "values doubled[0, 0] is 0.49, it must be 1.4." in said
+    assert "A tiny TP for the tests of the judge" in said and "handed in 2026-11-21 14:02 UTC" in said
+    assert "1.33 / 8 automatic + 2 points of written answers waiting to be read" in said
+    assert "✗ not right yet 1 · double 0 / 2" in said and "◐ in part 3 · last 1.33 / 2" in said
+    assert "Not written yet: 2 · encoder, in Encoder" in said and "This part is not written yet" not in said
+    assert "Read again: Double ." in said and 'tp.check("double")' in said
+    assert "Right already: column" in said and "Say this number: b8b24609" in said
+    assert "the cell <b>x</b> was left out" in said
+
+
+def test_the_line_at_fault_is_marked(term):
+    ours(term)
+    marked = [html.unescape(line) for line in re.findall(r"<mark>(.*?)</mark>", page(term, "bob"))]
+    assert marked == ["    return x * x", "    return double(rows[9])"]
+
+
+def test_a_line_that_the_solution_has_too_is_not_marked():
+    wrong = graded.SQUARED
+    assert feedback._lines_of(wrong, "def double(x):\n    return x * x\n", "return 2 * x", [wrong]) == {2}
+    assert feedback._lines_of(wrong, "y = x * x\nreturn x * x", "return 2 * x", [wrong]) == set()
+    assert feedback._lines_of(wrong, "return x * x", "y = x * x\nreturn 2 * y", [wrong]) == set()
+
+
+def test_all_right_and_read_gives_a_total(term):
+    read_by_a_person(term, 2, student="ada")
+    ours(term)
+    said = words(page(term, "ada"))
+    assert "10 / 10 = 8 automatic + 2 for written answers" in said
+    assert "What to look at again" not in said and "● read why 2 / 2" in said
+
+
+def test_blank_and_unreadable_work_is_said_quietly(term):
+    ours(term)
+    eve, tom = words(page(term, "eve")), words(page(term, "tom"))
+    assert "You wrote nothing here." in eve and "– blank why 0 / 2" in eve and "Not written yet:" in eve
+    assert tom.count("it is not a notebook <b>at all</b>") == 1 and "not graded" in tom
+    assert "Written answers" not in tom.split("The whole notebook")[0].replace("written answers", "")
+
+
+def test_lateness_is_said(term):
+    with term.gradebook() as gradebook:
+        gradebook.find_assignment(TINY).duedate = None
+        gradebook.update_or_create_assignment(TINY, duedate="2026-11-19 12:00 UTC")
+        gradebook.find_submission_notebook(TINY, TINY, "ada").late_submission_penalty = 1.5
+        gradebook.db.commit()
+    ours(term)
+    said = words(page(term, "ada"))
+    assert "2 days 2 hours 2 minutes late" in said and "− 1.5 for lateness" in said
+    with term.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(TINY, duedate="2026-12-24 12:00 UTC")
+    assert changed(term)["ada"] == ["lateness"] and "· on time" in words(page(term, "ada"))
+
+
+def test_model_answers_are_for_students_only_when_the_instructor_says_so(term):
+    ours(term)
+    assert "2 points for a reason" not in page(term, "ada")
+    with open(term.course.root / "nbgrader_config.py", "a") as file:
+        file.write("c.FeedbackExporter.model_answers = True\n")
+    assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
+    assert "2 points for a reason" in page(term, "ada") and "2 points for a reason" in page(term, "eve")
+
+
+def test_nothing_on_the_page_is_alive_or_comes_from_elsewhere(term):
+    ours(term)
+    for student in ("ada", "bob", "eve", "tom"):
+        text = page(term, student)
+        assert "default-src 'none'" in text.split("<body>")[0]
+        for tag, attributes in Tags(text.split("<body>")[1]).found:
+            assert tag not in ("script", "iframe", "style", "object", "embed", "link", "form", "base", "svg", "video")
+            assert not [name for name in attributes if name.startswith("on") or name == "style"]
+            assert attributes.get("src", "data:image/").startswith("data:image/")
+            assert re.match(r"#|https?:|mailto:", attributes.get("href", "#"))
+    bob = page(term, "bob")
+    assert "<mfrac>" in bob and "{{ 7 * 7 }}" in bob and "alert(1)" in words(bob)
+
+
+def test_a_comment_on_right_work_is_shown(term):
+    with term.gradebook() as gradebook:
+        gradebook.find_comment("double", TINY, TINY, "ada").manual_comment = "Short, good. <b>!</b>"
+        gradebook.find_grade("check-double", TINY, TINY, "ada").manual_score = 1
+        gradebook.db.commit()
+    ours(term)
+    said = words(page(term, "ada"))
+    assert "Comment of the grader Short, good. <b>!</b>" in said and "A person gave these points." in said
+
+
+def test_without_a_verdict_the_points_are_still_there(term):
+    term.ledger.path(TINY, "bob").unlink()
+    ours(term)
+    assert "1.33 / 2" in words(page(term, "bob")) and "not graded" in words(page(term, "bob"))
+
+
+def test_two_mistakes_are_two_sentences(term):
+    both = ExerciseResult("double", 0.0, 2.0, "failed", (
+        graded.squared().checks[0], CheckResult("gradient", False, "`gradient` did not come back.")))
+    graded.enter(term, "bob", {}, graded.verdict(both))
+    ours(term)
+    said = words(page(term, "bob"))
+    assert said.count("1 of 2 checks sees it") == 2 and "gradient did not come back." in said
+
+
+@pytest.mark.parametrize("latex", [r"\foo{x}", r"\frac{", "x" * (MAX_FORMULA + 1), "{" * 900, r"\text{<b>\bad}"])
+def test_what_is_no_formula_stays_as_it_was_written(latex):
+    assert mathml(latex) == f"<code>{html.escape(latex)}</code>"
+
+
+@pytest.mark.parametrize("source, shown", [
+    (r"so $a < b$ holds", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
+    ("$$\\sum_i h_i$$", '<math display="block">'),
+    (r"$\style{background:url(http://x)}{x}$", "<mi>x</mi>"),
+])
+def test_formulas_need_no_network(source, shown):
+    text = offline(source)
+    assert shown in text and "http" not in text and "style=" not in text

@@ -1,0 +1,87 @@
+"""A small class that has been graded, without running anything: verdicts as the judge writes them are entered."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.authoring import release, source
+from autograder.authoring.oracle import oracle
+from autograder.classroom.grading import Classroom, Handed
+from autograder.classroom.ledger import Entry, Key
+from autograder.judging.verdict import CheckResult, ExerciseResult, Verdict
+from autograder.samples import classroom_in, hand_in, notebook, solved
+from autograder.sandbox.terms import Terms
+from conftest import TINY, TINY_COURSE
+
+SQUARED = oracle(TINY_COURSE, TINY).mistakes_of("double")[0]
+HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
+[click](javascript:alert(3)) $\\href{javascript:alert(4)}{x}$ $\\text{<script>alert(5)</script>}$ and $\\frac{a}{b}$
+
+<style>body { display: none }</style> <iframe src="http://example.org"></iframe> {{ 7 * 7 }}"""
+LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
+
+
+def question() -> str:
+    """The only question of the tiny TP, as a student finds it."""
+    cells = release.released_notebook(TINY_COURSE, TINY).cells
+    return next(cell.source for cell in cells if cell.id == "why").replace(source.ANSWER_STUB, "").strip()
+
+
+def verdict(*exercises: ExerciseResult, **more) -> Verdict:
+    """A verdict with these results, the others of the tiny TP right."""
+    truth = source.load(TINY_COURSE, TINY)
+    given = {result.exercise: result for result in exercises}
+    results = [given.get(name) or ExerciseResult(name, truth.points(name), truth.points(name), "passed",
+                                                 (CheckResult("values", True, "Right values."),))
+               for name in truth.exercises]
+    about = {"isolation": "bubblewrap", "device": "cpu", "seconds": 1.5, "seed": "b8b24609d7366d646f32a8a9a0928b9a",
+             "notes": (), **more}
+    return Verdict(TINY, sum(r.score for r in results), sum(r.max_score for r in results),
+                   exercises=tuple(results), **about)
+
+
+def squared() -> ExerciseResult:
+    """`double` squared: one mistake, seen by both checks."""
+    return ExerciseResult("double", 0.0, 2.0, "failed", (
+        CheckResult("values", False, f"{SQUARED.says} (`doubled[0, 0]` is 0.49, it must be 1.4.)", SQUARED.name),
+        CheckResult("gradient", False, f"{SQUARED.says} (`gradient[0, 0]` is 1.4, it must be 2.)", SQUARED.name)))
+
+
+def stopped() -> ExerciseResult:
+    """`last` stops in its second line, in one check of two."""
+    return ExerciseResult("last", 1.33333, 2.0, "partial", (
+        CheckResult("row", False, "Your code stops with IndexError at line 2 of the cell, `return double(rows[9])`: "
+                                  f"index 9 is out of range {LONG}"),
+        CheckResult("column", True, "The last row of a column.")))
+
+
+def not_written() -> ExerciseResult:
+    """`encoder` as it was released."""
+    return ExerciseResult("encoder", 0.0, 4.0, "missing", (
+        CheckResult("states", False, "This part is not written yet."),
+        CheckResult("initial-state", False, "This part is not written yet.")))
+
+
+def classroom(folder: Path) -> Classroom:
+    """The course in ``folder``: ada all right and answered, bob wrong in three ways, eve blank, tom unreadable."""
+    course = classroom_in(folder, TINY_COURSE, [TINY])
+    made = Classroom(course)
+    made.register(TINY)
+    right = solved(TINY_COURSE, TINY)
+    wrong = {"double": right["double"].replace("2 * x", "x * x"), "last": "def last(rows):\n    return double(rows[9])",
+             "why": f"{question()}\n\n{HOSTILE}"}
+    enter(made, "ada", {**right, "why": f"{question()}\n\nBecause $x^2$."}, verdict())
+    enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
+    enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (CheckResult("a", False, "Not."),))
+                                     for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
+    nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (CheckResult("submission", False, "Nothing to grade."),))
+               for name in right]
+    enter(made, "tom", "{ cut off", verdict(*nothing, unreadable="it is not a notebook <b>at all</b>"))
+    return made
+
+
+def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
+    """Hand in, and enter this verdict."""
+    content = cells if isinstance(cells, str) else notebook(TINY_COURSE, TINY, cells)
+    path = hand_in(made.course, student, TINY, content)
+    path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
+    made.enter(Handed(student, TINY, path), Entry(student, judged, Key("", "", Terms())))

@@ -1,0 +1,113 @@
+"""The feedback page in a browser: a phone and a desk, light and dark, on paper, and for who does not see it."""
+
+import pytest
+from nbgrader.api import Gradebook
+
+import graded
+from autograder.authoring import source
+from autograder.classroom.nbgrader import pages
+from browser import chromium_page
+from conftest import TINY, TINY_COURSE
+
+STUDENTS = ("ada", "bob", "eve", "tom")
+TITLE = source.load(TINY_COURSE, TINY).title
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+
+# Of every piece of text that is shown: the text, and the contrast with what lies behind it, after WCAG.
+CONTRASTS = """() => {
+  const number = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = element => {
+    for (; element; element = element.parentElement) {
+      const colour = number(getComputedStyle(element).backgroundColor);
+      if (colour.length == 3 || colour[3] > 0) return colour;
+    }
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim(), element = walker.currentNode.parentElement;
+    if (!text || !element.checkVisibility()) continue;
+    const [a, b] = [number(getComputedStyle(element).color), behind(element)].map(light);
+    found.push([text.slice(0, 40), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]);
+  }
+  return found;
+}"""
+OPEN = "document.querySelectorAll('details').forEach(fold => fold.open = true)"
+WIDER = """[...document.querySelectorAll('body *')].filter(one => one.checkVisibility()
+  && one.getBoundingClientRect().right > innerWidth + 0.5).map(one => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Student → where the page lies."""
+    made = graded.classroom(tmp_path_factory.mktemp("pages") / "course")
+    with Gradebook(made.config.CourseDirectory.db_url, "sample") as gradebook:
+        gradebook.find_comment("why", TINY, TINY, "bob").manual_comment = f"Why? {graded.LONG}"
+        gradebook.db.commit()
+    assert not [one for one in pages.give(made, TINY) if one.problem]
+    return {student: pages.page_of(made.course, TINY, student) for student in STUDENTS}
+
+
+@pytest.mark.parametrize("width, scheme", SCREENS)
+def test_nothing_is_wider_than_the_screen_and_all_can_be_read(places, width, scheme):
+    with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: pytest.fail(message.text))
+        for path in places.values():
+            page.goto(path.as_uri())
+            for fold in (None, OPEN):
+                if fold:
+                    page.evaluate(fold)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                assert page.evaluate(WIDER) == []
+                contrasts = page.evaluate(CONTRASTS)
+                assert len(contrasts) > 15 and [text for text, ratio in contrasts if ratio < 4.5] == []
+        assert {url.split(":")[0] for url in asked} <= {"file", "data"}
+
+
+def test_the_contrast_is_really_measured(places):
+    with chromium_page() as page:
+        page.goto(places["ada"].as_uri())
+        page.evaluate("document.querySelector('h1').style.color = '#999'")
+        assert [text for text, ratio in page.evaluate(CONTRASTS) if ratio < 4.5] == [TITLE[:40]]
+
+
+def test_on_paper_all_folds_are_open(places):
+    with chromium_page() as page:
+        page.goto(places["bob"].as_uri())
+        hidden = "[...document.querySelectorAll('details dd, details pre')].filter(one => one.offsetHeight == 0).length"
+        shown = "document.querySelector('.notebook > .text').checkVisibility({contentVisibilityAuto: true})"
+        assert not page.evaluate(shown)
+        page.emulate_media(media="print")
+        assert page.evaluate(shown) and page.evaluate(hidden) == 0
+
+
+def test_a_screen_reader_finds_names_headings_and_rows(places):
+    with chromium_page() as page:
+        for path in places.values():
+            page.goto(path.as_uri())
+            page.evaluate(OPEN)
+            assert page.evaluate("document.documentElement.lang") == "en"
+            assert page.get_by_role("heading", level=1).count() == 1 == page.get_by_role("main").count()
+            levels = page.evaluate("[...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)')]"
+                                   ".map(one => Number(one.tagName[1]))")
+            assert all(below <= above + 1 for above, below in zip(levels, levels[1:], strict=False)), levels
+            assert page.get_by_role("table").first.get_by_role("rowheader").count() == 4
+            assert page.evaluate("[...document.querySelectorAll('img[src]')].every(one => one.alt)")
+            assert page.evaluate("[...document.querySelectorAll('summary, a, h1, h2, h3')]"
+                                 ".every(one => one.textContent.trim())")
+            ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+            assert len(ids) == len(set(ids))
+            goals = page.evaluate("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.hash.slice(1))")
+            assert goals and set(goals) <= set(ids)
+
+
+def test_a_link_to_a_section_opens_the_notebook(places):
+    with chromium_page() as page:
+        page.goto(places["bob"].as_uri())
+        assert not page.evaluate("document.querySelector('.notebook').open")
+        page.get_by_role("link", name="Double", exact=True).click()
+        assert page.evaluate("document.querySelector('.notebook').open")
