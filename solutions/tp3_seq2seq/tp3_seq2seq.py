@@ -775,9 +775,9 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # each step is a small computation, the same one each time, and the decoder has as many steps as there are digits. The
 # long sum has been cut into short ones; the loss of each is easy to lower, and the first lowers help the next.
 #
-# Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place of a digit is
-# known while it is read. Read forwards, it is only known once the number has ended. The distance between two digits of
-# equal place is no reason: if the second operand has n digits, they stand n + 1 characters apart in both orders.
+# Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place of a digit
+# is known while it is read. Read forwards, it is only known once the number has ended. The distance between two digits
+# of equal place is no reason: when both numbers have n digits, they stand n + 1 characters apart in both orders.
 #
 # **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step
 # needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first,

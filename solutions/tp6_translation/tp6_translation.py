@@ -30,8 +30,8 @@ tp.start("tp6_translation")
 # downloaded while you work: the corpus is made on your machine.
 #
 # **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we
-# compute, and it fixes the seeds. With the same seed on the same machine, a run of so many *steps* can be repeated, up to
-# the last digits on another. A run of so many *seconds* cannot: how many steps fit into them depends on the machine.
+# compute, and it fixes the seeds. With the same seed on the same machine, a run of so many *steps* can be repeated; on
+# another, up to the last digits. A run of so many *seconds* cannot: how many steps fit into them depends on the machine.
 
 # %% given="imports" covers="2,3,4"
 import math
@@ -441,8 +441,8 @@ if tp.done("encoder"):
 
 # %% [markdown] answer="units-and-layers" points=2 covers="11"
 # **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second
-# layer read, and what could it be good for? (c) An experiment in section 10 will try three sizes. What do you expect, and what
-# would show you that H is *too large*?
+# layer read, and what could it be good for? (c) An experiment in section 10 will try three sizes. What do you expect,
+# and what would show you that H is *too large*?
 #
 # ### BEGIN SOLUTION
 # (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/4 weights each; the
