@@ -182,7 +182,7 @@ def _feedback(args: argparse.Namespace, course: Course) -> int:
             elif one.changed:
                 print(f"{name}, {one.student}: {', '.join(one.changed)}")
         changed = sum(bool(one.changed) for one in given)
-        print(f"{name}: {changed} of {len(given)} pages written, the others are as they should be: "
+        print(f"{name}: {changed} of {len(given)} pages written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 

@@ -134,6 +134,18 @@ def test_the_command_says_for_whom(term, capsys):
     assert "nothing is graded of tp9_unknown" in capsys.readouterr().err
 
 
+def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(term, monkeypatch, capsys):
+    write = feedback.write
+    monkeypatch.setattr(feedback, "write", lambda course, gradebook, assignment, student, *rest:
+                        1 / 0 if student == "bob" else write(course, gradebook, assignment, student, *rest))
+    command = ["--course", str(term.course.root), "feedback"]
+    assert cli.main(command) == 2
+    assert f"autograder: {TINY}, bob: no page" in capsys.readouterr().err
+    assert page(term, "tom") and not pages.page_of(term.course, TINY, "bob").exists()
+    monkeypatch.undo()
+    assert cli.main(command) == 0 and "1 of 4 pages" in capsys.readouterr().out
+
+
 def test_the_page_says_each_sentence_once(term):
     ours(term)
     text = page(term, "bob")

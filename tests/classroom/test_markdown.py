@@ -115,8 +115,8 @@ def test_a_pasted_picture_that_did_not_come_along_is_named():
     assert "[picture: image.png]" in shown("![image.png](attachment:image.png)")
 
 
-def test_feedback_pages_are_rendered_so():
-    """nbgrader's own template, with our configuration."""
+def test_a_page_of_nbgraders_own_is_rendered_so():
+    """One of its templates, with our configuration, as formgrader shows it."""
     from nbconvert.exporters import HTMLExporter
     from nbgrader.converters import GenerateFeedback
 
