@@ -75,14 +75,16 @@ def test_the_contrast_is_really_measured(places):
         assert [text for text, ratio in page.evaluate(CONTRASTS) if ratio < 4.5] == [TITLE[:40]]
 
 
-def test_on_paper_all_folds_are_open(places):
-    with chromium_page() as page:
+def test_on_paper_all_folds_are_open_and_it_is_never_dark(places):
+    with chromium_page(color_scheme="dark") as page:
         page.goto(places["bob"].as_uri())
         hidden = "[...document.querySelectorAll('details dd, details pre')].filter(one => one.offsetHeight == 0).length"
         shown = "document.querySelector('.notebook > .text').checkVisibility({contentVisibilityAuto: true})"
         assert not page.evaluate(shown)
         page.emulate_media(media="print")
         assert page.evaluate(shown) and page.evaluate(hidden) == 0
+        page.evaluate("document.body.style.background = '#ffffff'")  # paper, whatever the page would paint
+        assert [text for text, ratio in page.evaluate(CONTRASTS) if ratio < 4.5] == []
 
 
 def test_a_screen_reader_finds_names_headings_and_rows(places):
