@@ -25,6 +25,10 @@ TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
     *("em", "strong", "b", "i", "s", "del", "sub", "sup", "kbd", "ul", "ol", "li", "dl", "dt", "dd"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+}
+
+# Formulas, where we make them ourselves. Somebody else's stay on the page as text.
+MATHML = {
     *("math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "mstyle", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"),
     *("msub", "msup", "msubsup", "munder", "mover", "munderover"),
 }
@@ -50,7 +54,8 @@ ATTRIBUTES = {
 CLASSES = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values()) - {""}}
 
 # Other tags stay on the page as text: who writes of the token <bos> means no HTML.
-OTHER_TAG = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})[\s/>]|!--)", re.IGNORECASE)
+OTHER_TAG, NO_FORMULA = (re.compile(rf"<(?!/?(?:{'|'.join(sorted(tags))})[\s/>]|!--)", re.IGNORECASE)
+                         for tags in (TAGS, TAGS | MATHML))
 
 # To the web, to a mailbox, or without a scheme.
 LINK = re.compile(r"(?:https?|mailto):|[^:]*(?:[/?#]|$)", re.IGNORECASE)
@@ -68,6 +73,14 @@ class Renderer(IPythonRenderer):
 
 class OfflineRenderer(Renderer):
     """Formulas as MathML, which a browser draws without a script and without a network."""
+
+    def inline_html(self, html: str) -> str:
+        """HTML as somebody wrote it, within a line."""
+        return OTHER_TAG.sub("&lt;", super().inline_html(html))
+
+    def block_html(self, html: str) -> str:
+        """HTML as somebody wrote it, in lines of its own."""
+        return OTHER_TAG.sub("&lt;", super().block_html(html))
 
     def inline_math(self, body: str) -> str:
         """A formula within a line."""
@@ -105,20 +118,21 @@ def mathml(latex: str, display: str = "inline") -> str:
 def markdown2html(context: Context, source: str) -> str:
     """Markdown → HTML without script, style or form; the figures of the TP are embedded, math is left to MathJax."""
     folder = context.get("resources", {}).get("metadata", {}).get("path", "")
-    return _clean(source, Path(folder) if folder else None, Renderer)
+    rendered = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+    return _clean(OTHER_TAG.sub("&lt;", rendered), TAGS, Path(folder) if folder else None)
 
 
 def offline(source: str, folder: Path | None = None) -> Markup:
     """Markdown → HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
-    return Markup(_clean(source, folder, OfflineRenderer))
+    rendered = MarkdownWithMath(OfflineRenderer(escape=False, exclude_anchor_links=True)).render(source)
+    return Markup(_clean(NO_FORMULA.sub("&lt;", rendered), TAGS | MATHML, folder))
 
 
-def _clean(source: str, folder: Path | None, renderer: type[Renderer]) -> str:
-    """The HTML of some Markdown, by an allow-list."""
-    rendered = MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
+def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
+    """HTML by an allow-list."""
     return nh3.clean(
-        OTHER_TAG.sub("&lt;", rendered),
-        tags=TAGS,
+        rendered,
+        tags=tags,
         attributes=ATTRIBUTES,
         attribute_filter=partial(_attribute, folder),
         allowed_classes=CLASSES,

@@ -8,7 +8,7 @@ from pygments.token import STANDARD_TYPES
 from traitlets.config import Config
 
 from autograder import samples
-from autograder.classroom.markdown import markdown2html
+from autograder.classroom.markdown import markdown2html, offline
 from autograder.classroom.nbgrader.config import CONFIG
 from conftest import REPOSITORY
 
@@ -33,7 +33,8 @@ def shown(source, path=""):
     "```html\n<script>alert(1)</script>\n```",
     '<span class="navbar-fixed-top">over all</span>',
     '<span class="btn">over all</span>',
-    "$<img src=x onerror=alert(1)>$",
+    "<div><math href=javascript:alert(1)><mi>x</mi></math></div>",
+    "\\`<math><mi>x</mi></math>` **<mtable><mtr>**",
     "[press](data:text/html,<script>alert(1)</script>)",
     '<a href="&#1;data:text/html,example.org">press</a>',
     "<style>body { background: url(https://example.org) }</style>",
@@ -41,11 +42,19 @@ def shown(source, path=""):
     '<p title="javascript">over it</p>',
     "<!-- <script>alert(1)</script> -->",
 ])
-def test_nothing_of_a_students_acts(source):
-    html = shown(source)
+@pytest.mark.parametrize("render", [shown, offline])
+def test_nothing_of_a_students_acts(render, source):
+    html = render(source)
     acts = r"<(script|svg|style|form|input|iframe|math)|<[^>]*\b(on\w+|style|id)="
     assert not re.search(rf"{acts}|<[^>]*(javascript|example\.org|data:text)", html), html
     assert set(re.findall(r'<[^>]*class="([^"]*)"', html)) <= {"highlight", *STANDARD_TYPES.values()}, html
+
+
+@pytest.mark.parametrize("render", [shown, offline])
+@pytest.mark.parametrize("formula", ["<img src=x onerror=alert(1)>", r"\text{</math><img src=x onerror=alert(1)>}"])
+def test_tags_in_a_formula_are_its_letters(render, formula):
+    for html in (render(f"${formula}$"), render(f"$${formula}$$")):
+        assert "<img" not in html and html.count("<math") == html.count("</math>") == (render is offline)
 
 
 def test_a_code_block_keeps_its_colours():
