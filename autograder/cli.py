@@ -60,9 +60,17 @@ def _release(args: argparse.Namespace, course: Course) -> int:
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-    kit = course.root / "dist" / "student-kit.zip"
-    release.kit(course, kit)
-    print(f"{kit.relative_to(course.root)}: the student kit")
+    return 0
+
+
+def _dist(args: argparse.Namespace, course: Course) -> int:
+    from .handout.kit import kit
+    from .handout.wheels import student_wheel
+
+    path = course.root / "dist" / "student-kit.zip"
+    kit(course, path)
+    print(f"{path.relative_to(course.root)}: the student kit")
+    print(f"{student_wheel(course, path.parent).relative_to(course.root)}: the student wheel")
     return 0
 
 
@@ -211,10 +219,12 @@ def _parser() -> argparse.ArgumentParser:
         made.set_defaults(run=run)
         return made
 
-    release = command("release", _release, "make course/, the executed solutions and the student kit from the sources")
+    release = command("release", _release, "make course/ and the executed solutions from the sources")
     release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
     release.add_argument("--execute", action="store_true", help="execute them all, not only those whose code changed")
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
+
+    command("dist", _dist, "write dist/: the student kit, and a wheel for students")
 
     execute = command("execute", _execute, "run the solution notebooks, and write nothing")
     execute.add_argument("--seconds", type=int, default=900, help="the most that one cell may take (900)")
