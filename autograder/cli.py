@@ -74,6 +74,15 @@ def _dist(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
+def _edition(args: argparse.Namespace, course: Course) -> int:
+    from .handout.alone import edition
+
+    folder = args.out or course.root / "dist" / args.kind
+    names = edition(course, folder, args.kind, args.address or "")
+    print(f"{folder}: {', '.join(names)}, the student wheel, and README.md with links")
+    return 0
+
+
 def _execute(args: argparse.Namespace, course: Course) -> int:
     from .authoring import release
 
@@ -225,6 +234,12 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
 
     command("dist", _dist, "write dist/: the student kit, and a wheel for students")
+
+    edition = command("edition", _edition, "write notebooks that stand alone: figures inside, no folder beside them")
+    edition.add_argument("kind", choices=("alone", "colab"), help="for Colab, or alone: for Jupyter, Kaggle, VS Code")
+    edition.add_argument("--address", metavar="URL",
+                         help="where the folder will lie, as https://github.com/OWNER/NAME/tree/BRANCH/FOLDER")
+    edition.add_argument("--out", type=Path, metavar="FOLDER", help="where to write (dist/KIND)")
 
     execute = command("execute", _execute, "run the solution notebooks, and write nothing")
     execute.add_argument("--seconds", type=int, default=900, help="the most that one cell may take (900)")

@@ -170,7 +170,7 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     (lab / "requirements.txt").write_text("\n".join(about(REPOSITORY).dependencies))
     subprocess.run(["rm", "-rf", lab / ".venv"], check=True)
     environment(lab / ".venv")
-    log = open(tmp_path / "log", "w+")
+    log = open(tmp_path / "log", "w")
     options = ["--no-browser", "--allow-root", "--ServerApp.port=0", "--ServerApp.port_retries=0",
                "--IdentityProvider.token=x"]
     server = subprocess.Popen(["sh", "start.sh", *options], cwd=lab, stdout=log, stderr=log, start_new_session=True,

@@ -102,7 +102,8 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--page"]:
         print(table())
         return 0
-    return subprocess.call([sys.executable, "-m", "jupyterlab", page.name, *arguments], cwd=HERE)
+    opened = f"--LabApp.default_url=/lab/tree/{page.name}"
+    return subprocess.call([sys.executable, "-m", "jupyterlab", opened, *arguments], cwd=HERE)
 
 
 if __name__ == "__main__":
