@@ -178,6 +178,39 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
         yield executor
 
 
+def _collect(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.platforms.archive import ArchiveError
+    from .classroom.platforms.collecting import collect, shown, table_path
+
+    if args.tp and args.tp not in course.assignments:
+        raise source.SourceError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    try:
+        collected = collect(course, args.zip, args.tp)
+    except ArchiveError as error:
+        return _cannot(str(error))
+    for name, rows in collected.items():
+        taken = sum(row.taken for row in rows)
+        print(f"{name}: {taken} submissions, {len(rows) - taken} files left out ({table_path(course, name)})")
+        print(shown(rows))
+    return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
+
+
+def _return(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.grading import Classroom
+    from .classroom.platforms.archive import ArchiveError
+    from .classroom.platforms.returning import give_back
+
+    try:
+        returned = give_back(Classroom(course), args.tp, args.worksheet)
+    except ArchiveError as error:
+        return _cannot(str(error))
+    for path in returned.files:
+        print(path)
+    for note in returned.notes:
+        print(f"note: {note}")
+    return 0
+
+
 def _report(args: argparse.Namespace, course: Course) -> int:
     from .classroom import report
     from .classroom.grading import Classroom
@@ -257,6 +290,14 @@ def _parser() -> argparse.ArgumentParser:
     grade = command("grade", _grade, "grade everything in gradebook/submitted")
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
+
+    collect = command("collect", _collect, "take submissions out of the zip that Moodle or Canvas writes")
+    collect.add_argument("zip", type=Path, metavar="ZIP")
+    collect.add_argument("--tp", help="the TP of all of them, when the notebooks do not say")
+
+    back = command("return", _return, "write grades, comments and feedback of a TP as Moodle and Canvas import them")
+    back.add_argument("tp", help="a TP that was collected and graded")
+    back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
     report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")

@@ -182,9 +182,9 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
                 break
             time.sleep(0.2)
         assert found, (tmp_path / "log").read_text()[-2000:]
-        with urllib.request.urlopen(found[0]) as page:
-            assert b"JupyterLab" in page.read()
         root = found[0].split("/lab/")[0]
+        with urllib.request.urlopen(f"{root}/lab/tree/start.ipynb?token=x") as page:
+            assert b"JupyterLab" in page.read()
         with urllib.request.urlopen(f"{root}/api/contents/start.ipynb?token=x") as answer:
             assert "Start here" in json.load(answer)["content"]["cells"][0]["source"]
     finally:
