@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
     args = _parser().parse_args(argv)
     try:
-        status: int = args.run(args, courses.find(args.course))
+        status: int = args.begin(args) if args.begin else args.run(args, courses.find(args.course))
         return status
     except (CourseError, source.SourceError, submission.Unreadable, SandboxError, FileError, OSError) as error:
         return _cannot(str(error))
@@ -43,6 +43,15 @@ def _cannot(reason: str) -> int:
 # What an instructor writes
 
 
+def _new(args: argparse.Namespace) -> int:
+    from .authoring.new import new
+
+    course = new(args.folder)
+    print(f"{course.root}: a course of one TP with two exercises, tp1_first. Now type there:\n"
+          "  autograder release\n  autograder prove\n  autograder check course/tp1_first/tp1_first.ipynb")
+    return 0
+
+
 def _release(args: argparse.Namespace, course: Course) -> int:
     from .authoring import release
 
@@ -60,6 +69,8 @@ def _release(args: argparse.Namespace, course: Course) -> int:
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
+        for advice in source.advice(source.load(course, name)):
+            print(f"  note: {advice}")
     return 0
 
 
@@ -258,8 +269,12 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Callable[[argparse.Namespace, Course], int], help: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=help)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, begin=None)
         return made
+
+    new = commands.add_parser("new", help="begin a course of your own: a folder with one TP that works")
+    new.set_defaults(begin=_new)
+    new.add_argument("folder", type=Path, metavar="FOLDER")
 
     release = command("release", _release, "make course/ and the executed solutions from the sources")
     release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
