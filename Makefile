@@ -54,7 +54,7 @@ notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 
 dist: $(READY)  ## make what is given out: the student kit, a student wheel, an instructor's wheel
 	$(BIN)/autograder dist
-	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+	$(BIN)/python -m build --wheel --outdir dist .
 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench

@@ -47,8 +47,8 @@ def _new(args: argparse.Namespace) -> int:
     from .authoring.new import new
 
     course = new(args.folder)
-    print(f"{course.root}: a course of one TP with two exercises, tp1_first. Now type there:\n"
-          "  autograder release\n  autograder prove\n  autograder check course/tp1_first/tp1_first.ipynb")
+    print(f"{course.root}: a course of one TP with two exercises, weighted_mean. Now type there:\n"
+          "  autograder release\n  autograder prove\n  autograder check course/weighted_mean/weighted_mean.ipynb")
     return 0
 
 

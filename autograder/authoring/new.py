@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..course import Course, CourseError
 
-FIRST = "tp1_first"
+FIRST = "weighted_mean"
 # where each file of the folder `first` goes; they are no modules of the engine's, hence their names
 PLACES = {
     "tp.txt": f"solutions/{FIRST}/{FIRST}.py",

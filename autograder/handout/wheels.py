@@ -40,7 +40,7 @@ def _lay_out(course: Course, told: About, folder: Path) -> None:
     _write(package / "__init__.py", f'"""{told.title}"""\n'.encode())
     _write(package / "__main__.py", kit.script_bytes("wheel_main.py"))
     _write(folder / "pyproject.toml", as_toml({
-        "build-system": {"requires": ["setuptools>=77"], "build-backend": "setuptools.build_meta"},
+        "build-system": {"requires": ["setuptools"], "build-backend": "setuptools.build_meta"},
         "project": {"name": f"{told.name}-student", "version": told.version, "description": told.title,
                     "requires-python": f">={told.python}", "dependencies": told.dependencies},
         "project.scripts": {told.name: f"{told.module}.__main__:main"},
