@@ -9,6 +9,7 @@ import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,7 +26,7 @@ KINDS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 _FIGURE = re.compile(r"\]\(figures/([\w.-]+)\)")
-_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
+_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def parsed(url: str) -> Address:
 def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
     """Write all TPs in this form into ``folder``, the student wheel beside them; returns the names of the notebooks.
 
-    ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" as pictures of
-    pixels within the text, which is what Colab shows.
+    ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
+    text, which is what Colab shows.
     """
     told = about(course)
     url = url or told.address
@@ -76,7 +77,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     wheel = wheels.student_wheel(course, folder)
     names = []
     for assignment in course.assignments:
-        notebook = _alone(course, assignment, _colab if kind == "colab" else _attached)
+        notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)
         first = _first_cell(course, wheel.name, address.file(wheel.name) if address else "")
         notebook.cells.insert(_first_code(notebook), new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
@@ -93,7 +94,7 @@ def binder_requirements(course: Course) -> str:
     return f"--extra-index-url {CPU_INDEX}\n" + "".join(f"{line}\n" for line in about(course).dependencies)
 
 
-def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, str, Path], str]) -> NotebookNode:
+def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
     """The released notebook with its figures inside."""
     notebook = copy.deepcopy(release.released_notebook(course, assignment))
     for cell in notebook.cells:
@@ -102,25 +103,32 @@ def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, str, 
                 path = course.images / name
                 if not path.is_file():
                     raise CourseError(f"{path} is not drawn yet")
-                cell.source = cell.source.replace(f"](figures/{name})", f"]({embed(cell, name, path)})")
+                cell.source = cell.source.replace(f"](figures/{name})", f"]({embed(cell, path)})")
     return notebook
 
 
-def _attached(cell: NotebookNode, name: str, path: Path) -> str:
+def _attached(cell: NotebookNode, path: Path) -> str:
     """As an attachment of the cell."""
-    data = base64.b64encode(path.read_bytes()).decode()
-    cell.setdefault("attachments", {})[name] = {_TYPES[path.suffix]: data}
+    data, mime = _pixels(path)
+    name = f"{path.stem}.{mime.removeprefix('image/')}"
+    cell.setdefault("attachments", {})[name] = {mime: base64.b64encode(data).decode()}
     return f"attachment:{name}"
 
 
-def _colab(cell: NotebookNode, name: str, path: Path) -> str:
-    """As pixels, within the text: Colab shows neither attachments nor embedded SVG."""
-    data, mime = path.read_bytes(), _TYPES[path.suffix]
-    if path.suffix == ".svg":
-        from resvg_py import svg_to_bytes
-
-        data, mime = bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
+def _inline(cell: NotebookNode, path: Path) -> str:
+    """Within the text: Colab shows no attachments."""
+    data, mime = _pixels(path)
     return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+
+
+@cache
+def _pixels(path: Path) -> tuple[bytes, str]:
+    """A figure as pixels, and their type: neither Colab nor JupyterLab shows SVG that is inside a notebook."""
+    if path.suffix != ".svg":
+        return path.read_bytes(), _TYPES[path.suffix]
+    from resvg_py import svg_to_bytes
+
+    return bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
 
 
 def _first_code(notebook: NotebookNode) -> int:
