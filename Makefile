@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 LAB := .venv-lab
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof slow notebooks figures bench lock clean
+.PHONY: help lab demo grade lint test proof slow notebooks figures bench dist lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,9 +49,13 @@ proof: $(READY)  ## prove the judge on twenty seeds, then everything hostile and
 	$(BIN)/autograder prove --seeds 20 --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/judging/test_broken.py tests/sandbox/test_canary.py
 
-notebooks: $(READY)  ## make the notebooks, self-checks and kit anew from the sources
+notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
+
+dist: $(READY)  ## make what is given out: the student kit, a student wheel, an instructor's wheel
+	$(BIN)/autograder dist
+	$(BIN)/python -m build --wheel --outdir dist .
 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench

@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
     args = _parser().parse_args(argv)
     try:
-        status: int = args.run(args, courses.find(args.course))
+        status: int = args.begin(args) if args.begin else args.run(args, courses.find(args.course))
         return status
     except (CourseError, source.SourceError, submission.Unreadable, SandboxError, FileError, OSError) as error:
         return _cannot(str(error))
@@ -41,6 +41,15 @@ def _cannot(reason: str) -> int:
 
 
 # What an instructor writes
+
+
+def _new(args: argparse.Namespace) -> int:
+    from .authoring.new import new
+
+    course = new(args.folder)
+    print(f"{course.root}: a course of one TP with two exercises, weighted_mean. Now type there:\n"
+          "  autograder release\n  autograder prove\n  autograder check course/weighted_mean/weighted_mean.ipynb")
+    return 0
 
 
 def _release(args: argparse.Namespace, course: Course) -> int:
@@ -63,9 +72,28 @@ def _release(args: argparse.Namespace, course: Course) -> int:
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-    kit = course.root / "dist" / "student-kit.zip"
-    release.kit(course, kit)
-    print(f"{kit.relative_to(course.root)}: the student kit")
+        for advice in source.advice(source.load(course, name)):
+            print(f"  note: {advice}")
+    return 0
+
+
+def _dist(args: argparse.Namespace, course: Course) -> int:
+    from .handout.kit import kit
+    from .handout.wheels import student_wheel
+
+    path = course.root / "dist" / "student-kit.zip"
+    kit(course, path)
+    print(f"{path.relative_to(course.root)}: the student kit")
+    print(f"{student_wheel(course, path.parent).relative_to(course.root)}: the student wheel")
+    return 0
+
+
+def _edition(args: argparse.Namespace, course: Course) -> int:
+    from .handout.alone import edition
+
+    folder = args.out or course.root / "dist" / args.kind
+    names = edition(course, folder, args.kind, args.address or "")
+    print(f"{folder}: {', '.join(names)}, the student wheel, and README.md with links")
     return 0
 
 
@@ -196,6 +224,39 @@ def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     return wanted or there
 
 
+def _collect(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.platforms.archive import ArchiveError
+    from .classroom.platforms.collecting import collect, shown, table_path
+
+    if args.tp and args.tp not in course.assignments:
+        raise source.SourceError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    try:
+        collected = collect(course, args.zip, args.tp)
+    except ArchiveError as error:
+        return _cannot(str(error))
+    for name, rows in collected.items():
+        taken = sum(row.taken for row in rows)
+        print(f"{name}: {taken} submissions, {len(rows) - taken} files left out ({table_path(course, name)})")
+        print(shown(rows))
+    return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
+
+
+def _return(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.grading import Classroom
+    from .classroom.platforms.archive import ArchiveError
+    from .classroom.platforms.returning import give_back
+
+    try:
+        returned = give_back(Classroom(course), args.tp, args.worksheet)
+    except ArchiveError as error:
+        return _cannot(str(error))
+    for path in returned.files:
+        print(path)
+    for note in returned.notes:
+        print(f"note: {note}")
+    return 0
+
+
 def _report(args: argparse.Namespace, course: Course) -> int:
     from .classroom import report
     from .classroom.grading import Classroom
@@ -239,13 +300,25 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Callable[[argparse.Namespace, Course], int], help: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=help)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, begin=None)
         return made
 
-    release = command("release", _release, "make course/, the executed solutions and the student kit from the sources")
+    new = commands.add_parser("new", help="begin a course of your own: a folder with one TP that works")
+    new.set_defaults(begin=_new)
+    new.add_argument("folder", type=Path, metavar="FOLDER")
+
+    release = command("release", _release, "make course/ and the executed solutions from the sources")
     release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
     release.add_argument("--execute", action="store_true", help="execute them all, not only those whose code changed")
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
+
+    command("dist", _dist, "write dist/: the student kit, and a wheel for students")
+
+    edition = command("edition", _edition, "write notebooks that stand alone: figures inside, no folder beside them")
+    edition.add_argument("kind", choices=("alone", "colab"), help="for Colab, or alone: for Jupyter, Kaggle, VS Code")
+    edition.add_argument("--address", metavar="URL",
+                         help="where the folder will lie, as https://github.com/OWNER/NAME/tree/BRANCH/FOLDER")
+    edition.add_argument("--out", type=Path, metavar="FOLDER", help="where to write (dist/KIND)")
 
     execute = command("execute", _execute, "run the solution notebooks, and write nothing")
     execute.add_argument("--seconds", type=int, default=900, help="the most that one cell may take (900)")
@@ -265,6 +338,14 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
 
     feedback = command("feedback", _feedback, "write the students' pages that are out of date, and say what changed")
+
+    collect = command("collect", _collect, "take submissions out of the zip that Moodle or Canvas writes")
+    collect.add_argument("zip", type=Path, metavar="ZIP")
+    collect.add_argument("--tp", help="the TP of all of them, when the notebooks do not say")
+
+    back = command("return", _return, "write grades, comments and feedback of a TP as Moodle and Canvas import them")
+    back.add_argument("tp", help="a TP that was collected and graded")
+    back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
     report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")

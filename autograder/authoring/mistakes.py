@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..course import Course
 from .modules import module_of
+from .source import SourceError
 
 Swap = tuple[str, str]
 
 
-class EditError(ValueError):
+class EditError(SourceError):
     """A mistake or variant does not fit the solution it edits."""
 
 
@@ -54,6 +57,10 @@ def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
     """The edits of a version in order; ``others`` are the versions that ``both`` may name."""
     if version.both:
         by_name = {other.name: other for other in others if other.exercise == version.exercise}
+        unknown = [name for name in version.both if name not in by_name]
+        if unknown:
+            raise EditError(f"{version.exercise}/{version.name}: both= names {', '.join(unknown)}, "
+                            "which is no mistake of this exercise")
         return [edit for name in version.both for edit in swaps(by_name[name], others)]
     match version.swap:
         case (str(old), str(new)):
@@ -75,3 +82,14 @@ def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> s
                             "in the solution, it must stand once")
         solution = solution.replace(old, new)
     return solution
+
+
+def line_of(path: Path, version: Version) -> int | None:
+    """The line of ``mistakes.py`` in which a version is written down; None when it is made by other code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            first, second = node.args[:2]
+            if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):
+                if (first.value, second.value) == (version.exercise, version.name):
+                    return node.lineno
+    return None

@@ -2,13 +2,18 @@
 
 import importlib.util
 import sys
+import traceback
 from types import ModuleType
 
 from ..course import Course
+from .source import SourceError, fault
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
-    """The module ``<kind>.py`` of a TP, imported once; None when there is none."""
+    """The module ``<kind>.py`` of a TP, imported once; None when there is none.
+
+    ``SourceError`` says in which line it does not run.
+    """
     path = course.folder(assignment) / f"{kind}.py"
     if not path.is_file():
         return None
@@ -20,7 +25,24 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except BaseException as error:
             del sys.modules[name]
-            raise
+            if isinstance(error, SourceError) or not isinstance(error, Exception):
+                raise
+            raise fault(path, line_in(error, name), said(error)) from None
     return sys.modules[name]
+
+
+def line_in(error: BaseException, filename: str) -> int | None:
+    """The line of a file that an error comes from: where its syntax breaks, or the last call in it."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return error.lineno
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
+    return frames[-1].lineno if frames else None
+
+
+def said(error: BaseException) -> str:
+    """An error in one line."""
+    if isinstance(error, SyntaxError):
+        return error.msg
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no reason given'}"

@@ -19,7 +19,7 @@ from tp.checking.replies import Record, Reply
 from ..course import Course
 from . import mistakes, source
 from .mistakes import Mistake, Version
-from .modules import module_of
+from .modules import line_in, module_of, said
 from .tape import Check, checks_in, record
 
 
@@ -31,21 +31,41 @@ class Oracle:
         self.source = source.load(course, assignment)
         self.checks = checks_in(module_of(course, assignment, "checks"))
         self.mistakes, self.variants = mistakes.load(course, assignment)
-        unpaired = {check.exercise for check in self.checks} ^ set(self.source.exercises)
-        if unpaired:
-            raise source.SourceError(f"{assignment}: exercises and checks do not match: {', '.join(sorted(unpaired))}")
+        self._refuse_unpaired()
+        versions: list[Version] = [*self.mistakes, *self.variants]
+        for version in versions:
+            self.text_of(version)  # one that does not fit is told before anything is recorded
         if str(course.released) not in sys.path:
             sys.path.append(str(course.released))  # what the given cells import
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
         self.defines: dict[str, set[str]] = {}  # exercise → the names that its cell brings
         for cell in self.source.by_role("given", "exercise"):
             before = set(self.namespace)
-            self._run(str(cell.name), cell.solution)
+            try:
+                self._run(str(cell.name), cell.solution)
+            except Exception as error:
+                line = line_in(error, self._filename(str(cell.name)))
+                raise source.fault(self.source.path, cell.line_of(line or 0), said(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
 
+    def _refuse_unpaired(self) -> None:
+        """Each exercise has checks, and each check an exercise."""
+        checked = {check.exercise for check in self.checks}
+        for check in self.checks:
+            if check.exercise not in self.source.exercises:
+                raise source.fault(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
+                                   f"and there is none; there are: {', '.join(self.source.exercises)}")
+        for name in self.source.exercises:
+            if name not in checked:
+                raise source.fault(self.source.path, self.source.cell("exercise", name).line,
+                                   f"the exercise {name} has no check in checks.py")
+
+    def _filename(self, cell_name: str) -> str:
+        return f"<{self.source.name}:{cell_name}>"
+
     def _run(self, cell_name: str, text: str) -> None:
-        filename = f"<{self.source.name}:{cell_name}>"
+        filename = self._filename(cell_name)
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         with contextlib.redirect_stdout(io.StringIO()):  # given cells print what a reader wants to see
             exec(compile(text, filename, "exec"), self.namespace)
@@ -60,7 +80,12 @@ class Oracle:
 
     def text_of(self, version: Version) -> str:
         """The source of the exercise's cell in a mistake or variant."""
-        return mistakes.edited(version, self.source.cell("exercise", version.exercise).solution, self.mistakes)
+        try:
+            return mistakes.edited(version, self.source.cell("exercise", version.exercise).solution, self.mistakes)
+        except source.SourceError as error:
+            path = self.course.folder(self.source.name) / "mistakes.py"
+            line = mistakes.line_of(path, version) if path.is_file() else None
+            raise mistakes.EditError(str(source.fault(path, line, error))) from None
 
     def record(self, check: Check, seed: int) -> Record:
         """A check, recorded on the solution with this seed."""

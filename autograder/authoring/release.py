@@ -1,4 +1,4 @@
-"""Make what students and readers see from the sources: notebooks, figures, self-checks, and the kit.
+"""Make what students and readers see from the sources: notebooks, figures and self-checks.
 
 For a TP this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures beside
 both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can say
@@ -10,7 +10,6 @@ import filecmp
 import os
 import re
 import shutil
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -261,14 +260,3 @@ def stale(course: Course, assignment: str) -> list[str]:
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")
     return found
-
-
-def kit(course: Course, path: Path) -> None:
-    """The zip that students download: notebooks, figures, helper package, environment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        if (course.root / "environment.yml").is_file():
-            archive.write(course.root / "environment.yml", f"{path.stem}/environment.yml")
-        for file in sorted(course.released.rglob("*")):
-            if file.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(file.parts):
-                archive.write(file, f"{path.stem}/{file.relative_to(course.released)}")

@@ -4,6 +4,8 @@ One percent-format script per TP (see docs/authoring.md) is all that an instruct
 it; `release` makes notebooks of it, `oracle` executes it, `submission` reads what students made of it.
 """
 
+import ast
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,11 +19,19 @@ from ..course import Course
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 STUB = "raise NotImplementedError  # replace this line by your code"
 ANSWER_STUB = "*Your answer here.*"
+_MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
 
 
 class SourceError(ValueError):
-    """The source of a TP is not as docs/authoring.md says."""
+    """What an instructor wrote is not as docs/authoring.md says; the message is one line, with file and line number."""
+
+
+def fault(path: Path | str, line: int | None, reason: object) -> SourceError:
+    """The error that stands in this line of a file."""
+    shown = os.path.relpath(path)
+    shown = str(path) if shown.startswith("..") else shown
+    return SourceError(f"{shown}:{line or 1}: {' '.join(str(reason).split())}")
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,12 @@ class Cell:
     source: str  # as the instructor wrote it, markers included
     points: float = 0.0
     metadata: dict[str, Any] = field(default_factory=dict, compare=False)
+    line: int = field(default=1, compare=False)  # of the script, where its header stands
+
+    def line_of(self, number: int) -> int:
+        """The line of the script that line ``number`` of the solution, counted from 1, stands in."""
+        kept = [i for i, text in enumerate(self.source.splitlines(), 1) if not _MARKER.match(text)]
+        return self.line + (kept[number - 1] if 0 < number <= len(kept) else 0)
 
     @property
     def is_markdown(self) -> bool:
@@ -74,7 +90,10 @@ class Source:
 
     def cell(self, role: str, name: str) -> Cell:
         """The cell of this role and name."""
-        return next(cell for cell in self.cells if (cell.role, cell.name) == (role, name))
+        for cell in self.cells:
+            if (cell.role, cell.name) == (role, name):
+                return cell
+        raise SourceError(f"{self.name} has no {role} {name}; it has {', '.join(self.exercises)}")
 
     def points(self, exercise: str) -> float:
         """The automatic points of an exercise."""
@@ -94,36 +113,76 @@ def load(course: Course, assignment: str) -> Source:
     if not path.is_file():
         there = ", ".join(course.assignments) or "none"
         raise SourceError(f"there is no TP called {assignment}; there are: {there}")
-    return Source(assignment, path, parse(path.read_text(encoding="utf-8"), assignment))
+    source = Source(assignment, path, parse(path.read_text(encoding="utf-8"), path))
+    for cell in source.cells:
+        if not cell.is_markdown:
+            _refuse_no_python(cell, path)
+    return source
 
 
-def parse(text: str, name: str = "source") -> tuple[Cell, ...]:
-    """The cells of a percent-format script."""
+def _refuse_no_python(cell: Cell, path: Path) -> None:
+    if any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
+        return  # magics are IPython's
+    try:
+        ast.parse(cell.solution)
+    except SyntaxError as error:
+        raise fault(path, cell.line_of(error.lineno or 0), error.msg) from None
+
+
+def parse(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
+    """The cells of a percent-format script; ``path`` is what the script is called in an error."""
     cells: list[Cell] = []
-    seen: set[tuple[bool, str | None]] = set()
-    for block in jupytext.reads(text, fmt="py:percent").cells:
+    seen: dict[tuple[bool, str | None], int] = {}
+    blocks = jupytext.reads(text, fmt="py:percent").cells
+    headers = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
+    lines = headers if len(headers) == len(blocks) else [1] * len(blocks)  # text may stand before the first header
+    for block, line in zip(blocks, lines, strict=True):
         metadata, markdown = dict(block.metadata), block.cell_type == "markdown"
         roles = [role for role in ROLES if role in metadata]
-        label = f"{name}: the cell that begins {block.source[:40]!r}"
         if len(roles) > 1 or (not roles and not markdown):
-            raise SourceError(f"{label} needs one of {', '.join(ROLES)} in its header")
+            raise fault(path, line, f"the header of this cell is to say what it is: one of {', '.join(ROLES)}")
         role = roles[0] if roles else "text"
         if (role in ("answer", "text")) != markdown:
-            raise SourceError(f"{label}: only text and answers are markdown")
-        cell_name = metadata.get(role)
-        key = (role == "check", cell_name)
-        if cell_name is not None and key in seen:
-            raise SourceError(f"{name}: two cells are called {cell_name}")
-        seen.add(key)
-        cells.append(Cell(role, cell_name, block.source, float(metadata.get("points", 0)), metadata))
-    checks = {str(cell.name) for cell in cells if cell.role == "check"}
-    exercises = {str(cell.name) for cell in cells if cell.role == "exercise"}
-    if checks != exercises:
-        unpaired = ", ".join(sorted(checks ^ exercises))
-        raise SourceError(f"{name}: each exercise needs one check cell, and each check an exercise: {unpaired}")
+            raise fault(path, line, "only text and answers are markdown")
+        name = metadata.get(role)
+        key = (role == "check", name)
+        if name is not None and key in seen:
+            raise fault(path, line, f"the cell in line {seen[key]} is called {name}, too")
+        seen[key] = line
+        try:
+            points = float(metadata.get("points", 0))
+        except (TypeError, ValueError):
+            raise fault(path, line, f"points={metadata['points']!r} is no number") from None
+        cells.append(Cell(role, name, block.source, points, metadata, line))
+    _refuse_unpaired(cells, path)
     for cell in cells:
+        markers = sum(bool(_MARKER.match(text)) for text in cell.source.splitlines())
+        if markers != 2 * len(_REGION.findall(cell.source)):
+            raise fault(path, cell.line, "a ### BEGIN SOLUTION and its ### END SOLUTION do not match")
         if cell.role in ("exercise", "answer") and not cell.hidden:
-            raise SourceError(f"{name}: {cell.role} {cell.name} has no ### BEGIN SOLUTION … ### END SOLUTION")
+            raise fault(path, cell.line, f"{cell.role} {cell.name} has no ### BEGIN SOLUTION … ### END SOLUTION")
         if cell.role in ("check", "answer") and cell.points <= 0:
-            raise SourceError(f"{name}: {cell.role} {cell.name} has no points")
+            raise fault(path, cell.line, f"{cell.role} {cell.name} has no points")
     return tuple(cells)
+
+
+def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
+    """Each exercise has one check cell, and each check cell an exercise."""
+    by_role = {role: {cell.name: cell for cell in cells if cell.role == role} for role in ("exercise", "check")}
+    for role, other in (("exercise", "check"), ("check", "exercise")):
+        for name, cell in by_role[role].items():
+            if name not in by_role[other]:
+                raise fault(path, cell.line, f"the {role} {name} has no {other} cell of that name")
+
+
+def advice(source: Source) -> list[str]:
+    """What is allowed and yet not good: one line each, with file and line number."""
+    said = []
+    for i, cell in enumerate(source.cells):
+        if cell.role == "exercise":
+            text = next((before for before in reversed(source.cells[:i]) if before.role == "text"), None)
+            hints = text.source.count("<details>") if text else 0
+            if hints != 3:
+                said.append(str(fault(source.path, (text or cell).line, f"the exercise {cell.name} has {hints} hints, "
+                                      "not three (idea, shape, line)")))
+    return said

@@ -7,6 +7,7 @@ it can be replayed on any other definitions of the same names.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -19,6 +20,10 @@ from torch import Tensor
 
 from tp.checking.replay import Replayer, source_of
 from tp.checking.replies import Op, Record, Spec
+from tp.checking.values import Array
+
+from .modules import line_in, said
+from .source import SourceError, fault
 
 REDRAWS = 100
 
@@ -40,6 +45,11 @@ class Check:
         """The sentence that tells a student what this check looks at."""
         return " ".join((self.program.__doc__ or self.name).split())
 
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of the program."""
+        return self.program.__code__.co_filename, self.program.__code__.co_firstlineno
+
 
 def check(exercise: str, weight: float = 1) -> Callable[[Program], Program]:
     """Declare a function of a tape to be a check of ``exercise``; ``weight`` is its share among that exercise's."""
@@ -49,8 +59,10 @@ def check(exercise: str, weight: float = 1) -> Callable[[Program], Program]:
         def run(tape: Tape) -> None:
             program(tape)
 
-        name = program.__name__.replace("_", "-")
-        run.check = Check(exercise, name, program, weight)  # type: ignore[attr-defined]
+        made = Check(exercise, program.__name__.replace("_", "-"), program, weight)
+        if not (program.__doc__ or "").strip():
+            raise fault(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
+        run.check = made  # type: ignore[attr-defined]
         return run
 
     return declare
@@ -62,7 +74,7 @@ def checks_in(module: ModuleType | None) -> list[Check]:
     return [check for check in found if isinstance(check, Check)]
 
 
-class CheckError(Exception):
+class CheckError(SourceError):
     """A check cannot be recorded: the fault is the course's, not a student's."""
 
 
@@ -78,6 +90,7 @@ class Tape:
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
+        self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
         self.count = 0
 
@@ -199,6 +212,7 @@ class Tape:
                rtol: float | None = None, sums_to_one: str | None = None,
                holds: Callable[[Any], str | None] | None = None) -> None:
         """A named result of the check; see docs/authoring.md for what may be said about it."""
+        self.lines[name] = sys._getframe(1).f_lineno
         self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None)
         self._step({"op": "output", "name": name, "of": handle._at})
 
@@ -294,7 +308,10 @@ def _encode(value: Any) -> Any:
 
 
 def record(check: Check, namespace: dict[str, Any], seed: int) -> Record:
-    """Record a check on the solution in ``namespace``; draws that cannot tell right from wrong are taken again."""
+    """Record a check on the solution in ``namespace``; draws that cannot tell right from wrong are taken again.
+
+    ``CheckError`` says in which line of the check something is wrong.
+    """
     for attempt in range(REDRAWS):
         tape = Tape(namespace, (seed + attempt) % 2**63)
         try:
@@ -302,7 +319,22 @@ def record(check: Check, namespace: dict[str, Any], seed: int) -> Record:
                 check.program(tape)
         except Redraw:
             continue
+        except Exception as error:
+            reason = str(error) if isinstance(error, CheckError) else said(error)
+            raise _wrong(check, reason, line_in(error, check.where[0])) from None
         if not tape.specs:
-            raise CheckError(f"{check.exercise}/{check.name} has no output")
-        return Record(tape.ops, tape.replayer.reply(), tape.specs)
-    raise CheckError(f"{check.exercise}/{check.name}: no clear draw in {REDRAWS} tries")
+            raise _wrong(check, "it has no output: t.output(…)")
+        reply = tape.replayer.reply()
+        for name, spec in tape.specs.items():
+            value = reply.outputs[name]
+            axes = (spec.axes or "").split()
+            if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
+                raise _wrong(check, f"{name} has the shape {value.array.shape} on the solution, and axes={spec.axes!r}",
+                             tape.lines[name])
+        return Record(tape.ops, reply, tape.specs)
+    raise _wrong(check, f"no clear draw in {REDRAWS} tries")
+
+
+def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
+    path, first = check.where
+    return CheckError(str(fault(path, line or first, f"{check.exercise}/{check.name}: {reason}")))

@@ -55,9 +55,10 @@ def read(gradebook: Gradebook, assignments: list[str] | None = None) -> Grades:
 
 
 def write(grades: Grades, folder: Path) -> None:
-    """Write ``grades.csv``, ``moodle.csv`` and ``canvas.csv``."""
+    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each TP."""
     _save(folder / "grades.csv", _everything(grades))
-    _save(folder / "moodle.csv", _moodle(grades))
+    for assignment in grades.max_scores:
+        _save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
     _save(folder / "canvas.csv", _canvas(grades))
 
 
@@ -71,42 +72,47 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
             grade = grades.of.get((student[0], assignment))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
-                yield [*student, assignment, *map(_number, points), "yes" if grade.unread else "no"]
+                yield [*student, assignment, *map(number, points), "yes" if grade.unread else "no"]
 
 
-def _moodle(grades: Grades) -> Iterator[list[str]]:
-    """One row a student. The columns are mapped by hand when importing; "-" is how Moodle writes "no grade"."""
-    yield ["Username", "Last name", "First name", "Email address", *grades.max_scores]
+def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
+    """One row for each student who has a grade: an empty cell, and "-" too, would take away the grade that is there.
+
+    A new grade item has a maximum of 100 on Moodle; the last column fits one. The columns are mapped by hand.
+    (grade/import/csv/classes/load_data.php: `update_grade_item`, `import_new_grade_item`)
+    """
+    maximum = grades.max_scores[assignment]
+    yield ["Username", "Last name", "First name", "Email address", assignment, f"{assignment} of 100"]
     for student in grades.students:
-        yield [*student, *_totals(grades, student[0], nothing="-")]
+        grade = grades.of.get((student[0], assignment))
+        if grade:
+            hundredth = grade.total / maximum * 100 if maximum else 0.0
+            yield [*student, number(grade.total), number(hundredth)]
 
 
 def _canvas(grades: Grades) -> Iterator[list[str]]:
     """One row a student, found by its login; "Section" has to be the last column before the TPs."""
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_scores]
-    yield ["    Points Possible", "", "", "", "", *map(_number, grades.max_scores.values())]
+    yield ["    Points Possible", "", "", "", "", *map(number, grades.max_scores.values())]
     for name, last, first, _ in grades.students:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        yield [shown, "", "", name, "", *_totals(grades, name, nothing="")]
+        found = [grades.of.get((name, assignment)) for assignment in grades.max_scores]
+        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in found]]
 
 
-def _totals(grades: Grades, student: str, nothing: str) -> list[str]:
-    found = [grades.of.get((student, assignment)) for assignment in grades.max_scores]
-    return [_number(grade.total) if grade else nothing for grade in found]
-
-
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A grade as text, with four digits at most behind the point."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def _save(path: Path, rows: Iterable[list[str]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[_plain(cell) for cell in row] for row in rows])
+        csv.writer(file).writerows([[plain(cell) for cell in row] for row in rows])
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A cell that no spreadsheet takes for a formula."""
     formula = text[:1] in ("=", "+", "@", "\t", "\r") or (text[:1] == "-" and text != "-")
     return f"'{text}" if formula else text

@@ -194,7 +194,10 @@ class Display:
         self.next = REFRESH
         if not self.in_notebook and not (plots.kernel() is None and sys.stderr.isatty()):
             return
-        from tqdm.auto import tqdm
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:  # a kernel with little more than torch: no bar, and the summary at the end
+            return
         # the bar counts what is said: steps where their number is known, seconds otherwise
         self.bar = tqdm(total=view.steps or view.seconds, initial=self.used(), desc=view.title or None, leave=False,
                         bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}")

@@ -2,7 +2,6 @@
 
 import html
 import re
-import zipfile
 
 import nbformat
 import pytest
@@ -147,19 +146,6 @@ def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
     for grade_id, outputs in reports.items():
         said = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
         assert said, f"{grade_id} does not fail on the blank exercise"
-
-
-def test_kit_holds_the_course_and_nothing_else(tmp_path):
-    release.kit(REPOSITORY, tmp_path / "student-kit.zip")
-    with zipfile.ZipFile(tmp_path / "student-kit.zip") as archive:
-        names = set(archive.namelist())
-    assert {name.split("/")[0] for name in names} == {"student-kit"}
-    assert {"student-kit/environment.yml", "student-kit/tp/__init__.py"} <= names
-    for name in NAMES:
-        assert {f"student-kit/{name}/{name}.ipynb", f"student-kit/tp/checking/data/{name}.bin"} <= names
-    others = [name for name in names if not name.startswith("student-kit/tp/")]
-    assert not [name for name in others if re.search(r"solutions|autograder|checks|mistakes|\.py$", name)]
-    assert not [name for name in names if re.search(r"autograder|mistakes|\.pyc$|\.ipynb_checkpoints", name)]
 
 
 @pytest.mark.slow

@@ -316,11 +316,11 @@ def test_grades_as_csv(classroom, rng):
         ["ada", "tp1_one", "6", "2.5", "0", "8.5", "9", "no"],
         ["ada", "tp2_two", "1.25", "0", "0", "1.25", "7", "yes"],
         ["bob", "tp1_one", "3", "1", "100", "0", "9", "no"]]
-    assert rows(folder / "moodle.csv") == [
-        ["Username", "Last name", "First name", "Email address", "tp1_one", "tp2_two"],
-        ["ada", "Lovelace", "Ada", "ada@example.org", "8.5", "1.25"],
-        ["bob", "'=1+1", "Points Possible", "", "0", "-"],
-        ["nil", "", "", "", "-", "-"]]
+    assert rows(folder / "moodle-tp1_one.csv") == [
+        ["Username", "Last name", "First name", "Email address", "tp1_one", "tp1_one of 100"],
+        ["ada", "Lovelace", "Ada", "ada@example.org", "8.5", "94.4444"],
+        ["bob", "'=1+1", "Points Possible", "", "0", "0"]]
+    assert [row[0] for row in rows(folder / "moodle-tp2_two.csv")] == ["Username", "ada"]  # nobody loses a grade
     assert rows(folder / "canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "tp1_one", "tp2_two"],
         ["    Points Possible", "", "", "", "", "9", "7"],

@@ -71,8 +71,10 @@ def released(tmp_path_factory):
     """A released course that nobody changes."""
     elsewhere = written(tmp_path_factory.mktemp("elsewhere").resolve())
     elsewhere.rewrite(f"{TINY}.py", TRAINS)
-    assert elsewhere("release") == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed\n"
-                                       "dist/student-kit.zip: the student kit\n")
+    status, said = elsewhere("release")
+    first, *advice = said.splitlines()
+    assert (status, first) == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed")
+    assert len(advice) == 3 and all("0 hints" in line for line in advice)  # the tiny exercises have none
     return elsewhere
 
 
@@ -84,15 +86,23 @@ def copied(released, tmp_path):
 
 def test_a_release_lies_where_it_should(released):
     course = released.course
-    assert released.files() == WRITTEN | NOTEBOOKS | {DATA, "dist/student-kit.zip"}
+    assert released.files() == WRITTEN | NOTEBOOKS | {DATA}
     helpers = {path.relative_to(course.released / "tp") for path in (course.released / "tp").rglob("*.py")}
     ours = REPOSITORY.released / "tp"
     assert helpers == {path.relative_to(ours) for path in ours.rglob("*.py")}
     for name in helpers:
         assert (course.released / "tp" / name).read_bytes() == (ours / name).read_bytes()
-    with zipfile.ZipFile(course.root / "dist" / "student-kit.zip") as kit:
+
+
+def test_the_kit_of_another_course_holds_that_course(copied):
+    status, said = copied("dist")
+    assert status == 0 and said.startswith("dist/student-kit.zip: the student kit\n")
+    with zipfile.ZipFile(copied.course.root / "dist" / "student-kit.zip") as kit:
         names = {name.removeprefix("student-kit/") for name in kit.namelist()}
-    assert names == {f"{TINY}/{TINY}.ipynb", DATA.removeprefix("course/"), *(f"tp/{name}" for name in helpers)}
+    helpers = {f"tp/{path.relative_to(REPOSITORY.released / 'tp').as_posix()}"
+               for path in (REPOSITORY.released / "tp").rglob("*.py")}
+    scripts = {"README.md", "requirements.txt", "start.py", "start.sh", "start.bat"}
+    assert names == {f"{TINY}/{TINY}.ipynb", DATA.removeprefix("course/")} | helpers | scripts
 
 
 def test_the_notebooks_are_what_they_should_be(released):

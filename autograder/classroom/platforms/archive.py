@@ -1,0 +1,76 @@
+"""Read a zip that strangers filled: names are never paths here, and nothing is unpacked.
+
+Every entry is read into memory by itself and bounded, whatever the archive says of its size.
+"""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...judging.submission import MAX_BYTES
+
+MAX_ENTRIES = 20_000
+MAX_TOTAL = 4 * 2**30  # bytes of notebooks, of the whole class
+
+
+class ArchiveError(Exception):
+    """Not an archive that can be read; the message is one line for people."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One file of an archive: its name there, and its bytes or why they were not taken."""
+
+    name: str
+    data: bytes = b""
+    problem: str | None = None
+
+
+def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
+    """The files of a zip, in order; those of another suffix are named and not read.
+
+    ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > MAX_ENTRIES:
+                raise ArchiveError(f"{path} holds {len(entries)} files; at most {MAX_ENTRIES} are read")
+            total = 0
+            for entry in entries:
+                found = _file(archive, entry, suffix)
+                total += len(found.data)
+                if total > MAX_TOTAL:
+                    raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
+                yield found
+    except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
+        raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
+
+
+def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str) -> Found:
+    name = entry.filename
+    parts = name.replace("\\", "/").split("/")
+    if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in entry.orig_filename:
+        return Found(name, problem="its name leads out of the archive")
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        return Found(name, problem="it is a link or a device, not a file")
+    if not name.lower().endswith(suffix) or parts[-1].startswith((".", "~")) or ".ipynb_checkpoints" in parts:
+        return Found(name, problem="not a notebook")
+    if entry.flag_bits & 1:
+        return Found(name, problem="it is encrypted")
+    try:
+        with archive.open(entry) as file:
+            data = file.read(MAX_BYTES + 1)  # not what the archive says of its size
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
+        return Found(name, problem=f"it cannot be read: {_line(error)}")
+    if len(data) > MAX_BYTES:
+        return Found(name, problem=f"more than {MAX_BYTES // 2**20} MiB (clear the outputs and save again)")
+    return Found(name, data)
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,202 @@
+"""Put what students handed in on Moodle or Canvas where a collected submission lies.
+
+Who is who is asked nowhere: it is written to ``gradebook/students.csv`` when a name is new, and read from there ever
+after. What went where is written to ``gradebook/collected/<tp>.csv``; grades and feedback go back by it.
+"""
+
+import csv
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from ...course import Course
+from ...judging import submission
+from .archive import ArchiveError, Found, files
+from .names import Sender, sender, slug
+
+ROSTER = ("platform", "key", "student")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of one file: a row of the table. ``student`` is empty where nobody is known by its name."""
+
+    student: str
+    name: str
+    platform: str
+    id: str
+    late: str
+    file: str  # its name in the archive
+    back: str  # the name by which something goes back
+    what: str
+
+    @property
+    def taken(self) -> bool:
+        """Whether it is this student's submission now."""
+        return self.what in TAKEN
+
+
+TAKEN = ("new", "as before", "in the place of an earlier one")
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    found: Found
+    sender: Sender
+    assignment: str | None  # that its cells say
+
+
+def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[Collected]]:
+    """Take the submissions out of the zip; TP → rows, one a file. ``ArchiveError`` when nothing can be taken.
+
+    Without ``assignment``, each notebook says by its cells of which TP it is, and those that say nothing are of the TP
+    that most are of.
+    """
+    candidates: list[_Candidate] = []
+    others: list[Collected] = []
+    for found in files(path):
+        by = sender(found.name)
+        if found.problem or by is None:
+            what = found.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
+            others.append(_row(by, found.name, "", f"left out: {what}"))
+        else:
+            candidates.append(_Candidate(found, by, _assignment_of(course, found)))
+    if not candidates:
+        raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
+    told = Counter(one.assignment for one in candidates if one.assignment)
+    usual = assignment or (told.most_common(1)[0][0] if told else None)
+    if usual is None:
+        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --tp which TP it is of")
+    roster = Roster(course)
+    students = roster.named(one.sender for one in candidates)
+    groups: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
+    for one in candidates:
+        groups[assignment or one.assignment or usual, students[one.sender.platform, one.sender.id]].append(one)
+    rows: dict[str, list[Collected]] = defaultdict(list)
+    for (name, student), group in sorted(groups.items()):
+        rows[name] += _taken(course, name, student, group)
+    named = {(row.platform, row.id): row.student for own in rows.values() for row in own}
+    rows[usual] += [replace(row, student=named.get((row.platform, row.id), "")) for row in others]
+    roster.save()
+    for name, own in rows.items():
+        there = {(row.platform, row.id) for row in own}  # of another archive, say of another group, the rows stay
+        kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in there]
+        columns = [column.name for column in fields(Collected)]
+        _write(table_path(course, name), [asdict(row) for row in [*kept, *own]], columns)
+    return dict(rows)
+
+
+def _assignment_of(course: Course, found: Found) -> str | None:
+    try:
+        return submission.which_assignment(submission.parse(found.data), course)
+    except submission.Unreadable:
+        return None
+
+
+def _taken(course: Course, assignment: str, student: str, own: list[_Candidate]) -> Iterable[Collected]:
+    """The one notebook of several that counts: of this TP before others, then the latest."""
+    own.sort(key=lambda one: (one.assignment == assignment, one.sender.order, one.found.name), reverse=True)
+    yield _row(own[0].sender, own[0].found.name, student, _put(course, assignment, student, own[0].found.data))
+    for one in own[1:]:
+        yield _row(one.sender, one.found.name, student, "left out: there is a later notebook, or one of this TP")
+
+
+def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
+    """Write a submission; what that changed."""
+    folder = course.gradebook / "submitted" / student / assignment
+    path = folder / f"{assignment}.ipynb"
+    there = path.is_file() and not path.is_symlink()
+    if there and path.read_bytes() == data:
+        return TAKEN[1]
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f".{assignment}.{os.getpid()}"
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)  # a link that lay there is gone, what it led to is not touched
+    finally:
+        temporary.unlink(missing_ok=True)
+    return TAKEN[2] if there else TAKEN[0]
+
+
+def _row(by: Sender | None, file: str, student: str, what: str) -> Collected:
+    if by is None:
+        return Collected(student, "", "", "", "", file, "", what)
+    return Collected(student, by.name, by.platform, by.id, "late" if by.late else "", file, by.back, what)
+
+
+class Roster:
+    """Who is called what here. A person may change the column ``student``, as long as nothing of theirs is graded."""
+
+    def __init__(self, course: Course):
+        self.path = course.gradebook / "students.csv"
+        rows = _read(self.path)
+        self.students = {(row["platform"], row["key"]): row["student"] for row in rows if row.keys() >= set(ROSTER)}
+        bad = [name for name in self.students.values() if not _is_folder(name)]
+        if bad:
+            raise ArchiveError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
+
+    def named(self, senders: Iterable[Sender]) -> dict[tuple[str, str], str]:
+        """The student of each sender, by platform and key; new ones are given a name."""
+        people = {(one.platform, one.name, one.id) for one in senders}
+        same = Counter((platform, name) for platform, name, _ in people)
+        found: dict[tuple[str, str], str] = {}
+        for platform, name, number in sorted(people):
+            # Moodle counts participants anew in every assignment; a name alone will do unless two bear it
+            double = same[platform, name] > 1
+            key = number if platform == "canvas" else f"{name} ({number})" if double else name
+            if (platform, key) not in self.students:
+                self.students[platform, key] = self._new(name, number)
+            found[platform, number] = self.students[platform, key]
+        return found
+
+    def _new(self, name: str, number: str) -> str:
+        wanted = slug(name) or f"student-{slug(number)}"
+        taken = set(self.students.values())
+        return wanted if wanted not in taken else f"{wanted}-{slug(number)}"
+
+    def save(self) -> None:
+        """Write the table."""
+        rows = [dict(zip(ROSTER, (*key, student), strict=True)) for key, student in sorted(self.students.items())]
+        _write(self.path, rows, list(ROSTER))
+
+
+def _is_folder(name: str) -> bool:
+    return bool(name) and not set(name) & set('/\\\0:*?"<>|') and not name.startswith(".")
+
+
+def table_path(course: Course, assignment: str) -> Path:
+    """Where the table of a TP stands."""
+    return course.gradebook / "collected" / f"{assignment}.csv"
+
+
+def table(course: Course, assignment: str) -> list[Collected]:
+    """What was collected last of a TP; nothing where nothing was."""
+    return [Collected(**row) for row in _read(table_path(course, assignment))]
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            return [row for row in csv.DictReader(file) if None not in row and None not in row.values()]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ArchiveError(f"{path} is not a table that can be read: {error}") from None
+
+
+def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def shown(rows: list[Collected]) -> str:
+    """The table as the command line prints it."""
+    lines = [[row.student or "?", row.name, row.late, row.what, row.file] for row in rows]
+    lines = [[text if text.isprintable() else ascii(text) for text in line] for line in lines]
+    widths = [max(len(line[i]) for line in lines) for i in range(4)]
+    return "\n".join("  ".join([*map(str.ljust, line[:4], widths), line[4]]) for line in lines)

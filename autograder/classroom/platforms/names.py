@@ -1,0 +1,62 @@
+"""Who handed in a file, by its name in the archive that Moodle or Canvas writes.
+
+Moodle (mod/assign/classes/downloader.php, `get_student_prefix`): ``Full Name_ID_assignsubmission_file/…``, in older
+versions and on request ``Full Name_ID_assignsubmission_file_name``. The ID is the participant's in this assignment; it
+is all that is looked at on the way back (mod/assign/feedback/file/importziplib.php, `is_valid_filename_for_import`).
+
+Canvas (lib/content_zipper.rb, `get_filename`): ``lastnamefirstname[_LATE]_USER_ATTACHMENT_name``, without a name and
+with ``anon_XXXXX`` in the place of the user where marking is anonymous. On the way back the first two numbers are
+looked at (app/models/abstract_assignment.rb, `infer_comment_context_from_filename`).
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+Platform = Literal["moodle", "canvas"]
+
+_MOODLE = re.compile(r"(?P<name>[^_/]+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_|$)(?P<file>[^/]*)$")
+_CANVAS = re.compile(r"(?:(?P<name>\w*?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[^\W_]+)_(?P<attachment>\d+)_(?P<file>.+)$")
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Who a file is of. ``back`` is what a file is called, or lies in, that goes back to this student."""
+
+    platform: Platform
+    name: str
+    id: str
+    back: str
+    file: str  # as the student called it
+    order: int = 0  # the larger, the later
+    late: bool = False
+
+
+def sender(path: str) -> Sender | None:
+    """Who handed in the file of this name; None when the name is of neither platform."""
+    parts = path.replace("\\", "/").split("/")
+    for at, part in enumerate(parts):
+        match = _MOODLE.match(part)
+        if match:
+            last = at == len(parts) - 1
+            back = part[: len(part) - len(match["file"])].rstrip("_") if last else part
+            file = match["file"] if last else parts[-1]
+            return Sender("moodle", " ".join(match["name"].split()), match["id"], back, file, _copy(file))
+    match = _CANVAS.match(parts[-1])
+    if match:
+        return Sender("canvas", match["name"] or match["id"], match["id"], parts[-1], match["file"],
+                      int(match["attachment"]), bool(match["late"]))
+    return None
+
+
+def _copy(file: str) -> int:
+    """How often it was saved beside an earlier one: ``tp1 (2).ipynb``, ``tp1-2.ipynb``."""
+    match = re.search(r"(?:\((\d{1,3})\)|-(\d{1,3}))\.\w+$", file)
+    return int(match[1] or match[2]) if match else 0
+
+
+def slug(name: str) -> str:
+    """A name as a folder: letters and digits of any script in lower case, hyphens between them."""
+    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return re.sub(r"[\W_]+", "-", folded.lower()).strip("-")[:60]

@@ -1,0 +1,184 @@
+"""Grades, comments and feedback of one TP, in the forms that Moodle and Canvas import.
+
+Moodle's feedback zip (mod/assign/feedback/file/importziplib.php): a file in the folder of each submission.
+Moodle's grading worksheet (mod/assign/feedback/offline/importgradeslib.php): the one downloaded from the assignment,
+with the columns Grade and Feedback comments filled; an empty grade is passed over.
+Canvas's zip (app/models/abstract_assignment.rb, `generate_comments_from_files`): files called as those handed in.
+Canvas shows each under the name of the notebook that was handed in, so what goes back is a notebook: the graded one.
+Canvas's gradebook (lib/gradebook_importer.rb): one row a student, found by ID.
+"""
+
+import csv
+import html
+import io
+import re
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from ...course import Course
+from .. import grades
+from ..grades import Grade
+from ..grading import Classroom
+from ..ledger import Entry
+from .archive import ArchiveError
+from .collecting import Collected, table
+
+WHEN = (1980, 1, 1, 0, 0, 0)
+GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
+
+
+@dataclass
+class Returned:
+    """What was written, and what a person should know of it."""
+
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Student:
+    row: Collected
+    grade: Grade
+    comment: str  # text, several lines
+
+
+def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = None) -> Returned:
+    """Write everything into ``gradebook/return/<tp>/``; ``ArchiveError`` when nothing was collected or graded."""
+    course, result = classroom.course, Returned()
+    rows = [row for row in table(course, assignment) if row.taken]
+    if not rows:
+        raise ArchiveError(f"nothing of {assignment} was collected from Moodle or Canvas: autograder collect ZIP")
+    students, maximum = _graded(classroom, assignment, rows)
+    if not students:
+        raise ArchiveError(f"nothing of {assignment} is graded yet: autograder grade {assignment}")
+    waiting = [row.student for row in rows if row.student not in {one.row.student for one in students}]
+    if waiting:
+        result.notes.append(f"not graded yet: {', '.join(waiting)}")
+    unread = [one.row.student for one in students if one.grade.unread]
+    if unread:
+        result.notes.append(f"written answers wait to be read, their points are missing: {', '.join(unread)}")
+    folder = course.gradebook / "return" / assignment
+    folder.mkdir(parents=True, exist_ok=True)
+    for platform in ("moodle", "canvas"):
+        own = [one for one in students if one.row.platform == platform]
+        if own:
+            _feedback(course, assignment, own, folder / f"{platform}-feedback.zip", result)
+    canvas = [one for one in students if one.row.platform == "canvas"]
+    if canvas:
+        _save(folder / "canvas-grades.csv", _canvas(canvas, assignment, maximum), result)
+    if worksheet:
+        moodle = {one.row.id: one for one in students if one.row.platform == "moodle"}
+        _save(folder / "moodle-worksheet.csv", _filled(worksheet, moodle, maximum, result), result)
+    elif any(one.row.platform == "moodle" for one in students):
+        result.notes.append("for grades and comments, download Moodle's grading worksheet and give it with --worksheet")
+    return result
+
+
+def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
+    """Those who have a grade, and the points of the TP."""
+    entries = {entry.student: entry for entry in classroom.ledger.entries(assignment)}
+    with classroom.gradebook() as gradebook:
+        found = grades.read(gradebook, [assignment])
+        students = [_Student(row, found.of[row.student, assignment],
+                             _comment(gradebook, assignment, row.student, entries.get(row.student)))
+                    for row in rows if (row.student, assignment) in found.of]
+    return students, found.max_scores.get(assignment, 0.0)
+
+
+def _comment(gradebook: Gradebook, assignment: str, student: str, entry: Entry | None) -> str:
+    """What the judge says in short, and what a person wrote in formgrader."""
+    lines = []
+    if entry and entry.verdict.unreadable:
+        lines.append(entry.verdict.unreadable)
+    elif entry:
+        lines += [f"{one.exercise}: {one.score:.4g} of {one.max_score:.4g}" for one in entry.verdict.exercises]
+    try:
+        notebooks = gradebook.find_submission(assignment, student).notebooks
+    except MissingEntry:
+        notebooks = []
+    for notebook in notebooks:
+        lines += [f"{comment.name}: {comment.comment}" for comment in notebook.comments if comment.comment]
+    return "\n".join(lines)
+
+
+def _feedback(course: Course, assignment: str, students: list[_Student], path: Path, result: Returned) -> None:
+    """The zip of pages (Moodle) or of graded notebooks (Canvas)."""
+    missing = []
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in students:
+            kind, suffix = ("feedback", "html") if one.row.platform == "moodle" else ("autograded", "ipynb")
+            file = course.gradebook / kind / one.row.student / assignment / f"{assignment}.{suffix}"
+            name = f"{one.row.back}/feedback.html" if suffix == "html" else one.row.back
+            if file.is_file():
+                entry = zipfile.ZipInfo(name, WHEN)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, file.read_bytes())
+            else:
+                missing.append(one.row.student)
+    if missing:
+        result.notes.append(f"no feedback page yet: {', '.join(missing)} (nbgrader generate_feedback {assignment})")
+    result.files.append(path)
+
+
+def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
+    """Canvas's gradebook with one assignment: only those who have a grade, since an empty cell takes one away."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment])
+    writer.writerow(["    Points Possible", "", "", "", "", grades.number(maximum)])
+    for one in students:
+        if one.row.id.isdigit():  # an anonymous one is not to be found
+            writer.writerow([grades.plain(one.row.name), one.row.id, "", "", "", grades.number(one.grade.total)])
+    return file.getvalue()
+
+
+def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
+    """Moodle's worksheet with grades and comments in it; every other cell, and the form of the file, as it was."""
+    text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
+    first = text.splitlines()[0] if text.strip() else ""
+    delimiter = max(",;\t", key=first.count)
+    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    header = rows[0] if rows else []
+    if GRADE not in header or len(header) < 3:
+        raise ArchiveError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the assignment, "
+                           "downloaded while Moodle speaks English")
+    met = set()
+    for row in rows[1:]:
+        number = re.search(r"(\d+)\s*$", row[0]) if len(row) == len(header) else None
+        one = students.get(number[1]) if number else None
+        if one is None or number is None:
+            continue
+        met.add(number[1])
+        row[header.index(GRADE)] = grades.number(one.grade.total * _scale(row, header, maximum, result))
+        if COMMENTS in header and one.comment:
+            row[header.index(COMMENTS)] = html.escape(one.comment, quote=False).replace("\n", "<br>")
+    if len(met) < len(students):
+        others = sorted(students[number].row.student for number in students.keys() - met)
+        result.notes.append(f"the worksheet does not know: {', '.join(others)}")
+    if COMMENTS not in header:
+        result.notes.append(f"the worksheet has no column {COMMENTS!r}: switch on Feedback comments in the assignment")
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter).writerows(rows)
+    return file.getvalue()
+
+
+def _scale(row: list[str], header: list[str], maximum: float, result: Returned) -> float:
+    """What a point counts on Moodle, whose new assignments have a maximum of 100, whatever a TP has."""
+    try:
+        theirs = float(row[header.index(MAXIMUM)].replace(",", "."))
+    except ValueError:  # no such column, or a scale in words
+        return 1.0
+    if theirs <= 0 or maximum <= 0 or theirs == maximum:
+        return 1.0
+    note = f"on Moodle the TP has {theirs:g} points, here {maximum:g}: the grades are brought to Moodle's"
+    if note not in result.notes:
+        result.notes.append(note)
+    return theirs / maximum
+
+
+def _save(path: Path, text: str, result: Returned) -> None:
+    path.write_text(text, encoding="utf-8", newline="")
+    result.files.append(path)

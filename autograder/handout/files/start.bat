@@ -1,0 +1,32 @@
+@echo off
+rem Open the course. The first time this sets up what it needs, in the folder .venv: a few minutes.
+setlocal
+cd /d "%~dp0"
+
+if exist .venv\Scripts\python.exe goto install
+py -3 -m venv .venv 2>nul || python -m venv .venv
+if not exist .venv\Scripts\python.exe (
+    echo Please install Python 3.11 or newer from https://www.python.org/downloads/ and start again.
+    pause
+    exit /b 2
+)
+
+:install
+.venv\Scripts\python -c "import sys; sys.exit(sys.version_info < (3, 11))"
+if errorlevel 1 (
+    echo Python 3.11 or newer is needed. Install it, delete the folder .venv, and start again.
+    pause
+    exit /b 2
+)
+fc /b requirements.txt .venv\installed.txt >nul 2>nul
+if not errorlevel 1 goto open
+echo Setting up the course: a few minutes, once.
+.venv\Scripts\python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+if errorlevel 1 (
+    pause
+    exit /b 1
+)
+copy /y requirements.txt .venv\installed.txt >nul
+
+:open
+.venv\Scripts\python start.py %*

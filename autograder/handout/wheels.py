@@ -1,0 +1,55 @@
+"""The student wheel: `tp` and the notebooks as one file for pip, with a command that opens them.
+
+It is called after the course, with `-student` at its end, so that it is not mistaken for the engine's own wheel. Both
+bring `tp`: an environment holds one of them.
+"""
+
+import tempfile
+from pathlib import Path
+
+from build import BuildBackendException, ProjectBuilder
+from pyproject_hooks import quiet_subprocess_runner
+
+from ..course import Course, CourseError
+from . import kit
+from .about import About, about, as_toml
+
+
+def student_wheel(course: Course, folder: Path) -> Path:
+    """Build the wheel into ``folder``, without the network; returns where it is."""
+    told = about(course)
+    with tempfile.TemporaryDirectory() as made:
+        _lay_out(course, told, Path(made))
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            return Path(ProjectBuilder(made, runner=quiet_subprocess_runner).build("wheel", folder))
+        except BuildBackendException as error:
+            raise CourseError(f"the student wheel cannot be built: {error}") from None
+
+
+def _lay_out(course: Course, told: About, folder: Path) -> None:
+    """A project for setuptools: what notebooks import at its top, the notebooks inside the package of the command."""
+    package, modules = folder / "src" / told.module, []
+    for name, data in [*kit.released(course), ("start.py", kit.script_bytes("start.py"))]:
+        top = name.split("/")[0]
+        if top.endswith(".py") and top != "start.py":
+            modules.append(top.removesuffix(".py"))
+        importable = top in (f"{module}.py" for module in modules) or (course.released / top / "__init__.py").is_file()
+        _write(folder / "src" / name if importable else package / "files" / name, data)
+    _write(package / "__init__.py", f'"""{told.title}"""\n'.encode())
+    _write(package / "__main__.py", kit.script_bytes("wheel_main.py"))
+    _write(folder / "pyproject.toml", as_toml({
+        "build-system": {"requires": ["setuptools"], "build-backend": "setuptools.build_meta"},
+        "project": {"name": f"{told.name}-student", "version": told.version, "description": told.title,
+                    "requires-python": f">={told.python}", "dependencies": told.dependencies},
+        "project.scripts": {told.name: f"{told.module}.__main__:main"},
+        "tool.setuptools": {"py-modules": modules},
+        "tool.setuptools.packages.find": {"where": ["src"], "namespaces": True},  # a folder of notebooks is one, too
+        "tool.setuptools.package-dir": {'""': "src"},
+        "tool.setuptools.package-data": {'"*"': ["*"]},
+    }).encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)

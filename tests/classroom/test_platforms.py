@@ -1,0 +1,341 @@
+"""Moodle and Canvas: what is handed in comes here, grades and feedback go back; hostile archives do nothing."""
+
+import csv
+import io
+import stat
+import struct
+import zipfile
+
+import nbformat
+import pytest
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+
+from autograder import cli, samples
+from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.platforms import archive, collecting, returning
+from autograder.classroom.platforms.archive import ArchiveError
+from autograder.classroom.platforms.collecting import collect, table
+from autograder.classroom.platforms.names import sender, slug
+from autograder.classroom.platforms.returning import give_back
+from autograder.sandbox.terms import Terms
+from conftest import SHORT, TINY, TINY_COURSE, automatic_points, fingerprint
+
+FULL = automatic_points(TINY_COURSE, TINY)
+MOODLE = "{name}_{id}_assignsubmission_file"
+
+
+@pytest.fixture
+def course(tmp_path):
+    return samples.classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+
+
+@pytest.fixture
+def zipped(tmp_path):
+    """Write a zip of these entries: name, or ZipInfo, and content."""
+    def write(entries, name="class.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as made:
+            for entry, data in entries:
+                made.writestr(entry, data)
+        return tmp_path / name
+
+    return write
+
+
+def handed_in(cells=None):
+    return nbformat.writes(samples.notebook(TINY_COURSE, TINY, cells or {}))
+
+
+RIGHT = handed_in(samples.solved(TINY_COURSE, TINY))
+WRONG = handed_in({**samples.solved(TINY_COURSE, TINY), "double": "def double(x):\n    return x * x"})
+BLANK = handed_in()
+
+
+def submitted(course):
+    folder = course.gradebook / "submitted"
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+# Names
+
+
+@pytest.mark.parametrize("path, platform, name, id, late, file", [
+    ("Ada Lovelace_101_assignsubmission_file/tp0_tiny.ipynb", "moodle", "Ada Lovelace", "101", False, "tp0_tiny.ipynb"),
+    ("Ada Lovelace_101_assignsubmission_file_/tp0.ipynb", "moodle", "Ada Lovelace", "101", False, "tp0.ipynb"),
+    ("Ada Lovelace_101_assignsubmission_file_my_tp0.ipynb", "moodle", "Ada Lovelace", "101", False, "my_tp0.ipynb"),
+    ("outer/Ada L_7_assignsubmission_file/deep/er/a.ipynb", "moodle", "Ada L", "7", False, "a.ipynb"),
+    ("Participant_33_assignsubmission_file/a.ipynb", "moodle", "Participant", "33", False, "a.ipynb"),
+    ("lovelaceada_57_9001_tp0_tiny.ipynb", "canvas", "lovelaceada", "57", False, "tp0_tiny.ipynb"),
+    ("lovelaceada_LATE_57_9001_tp0-1.ipynb", "canvas", "lovelaceada", "57", True, "tp0-1.ipynb"),
+    ("anon_Ab3dE_9001_tp0.ipynb", "canvas", "anon_Ab3dE", "anon_Ab3dE", False, "tp0.ipynb"),
+    ("LATE_anon_Ab3dE_9001_tp0.ipynb", "canvas", "anon_Ab3dE", "anon_Ab3dE", True, "tp0.ipynb"),
+    ("o_brien_pat_58_9002_my_3_4_work.ipynb", "canvas", "o_brien_pat", "58", False, "my_3_4_work.ipynb"),
+])
+def test_a_name_says_who_handed_in(path, platform, name, id, late, file):
+    by = sender(path)
+    assert (by.platform, by.name, by.id, by.late, by.file) == (platform, name, id, late, file)
+
+
+@pytest.mark.parametrize("path", ["tp0.ipynb", "Ada/tp0.ipynb", "Ada_assignsubmission_file/a.ipynb", "", "57_a.ipynb"])
+def test_a_name_that_says_nothing_is_nobodys(path):
+    assert sender(path) is None
+
+
+def test_moodle_finds_the_student_again_in_what_goes_back():
+    """The rule of `is_valid_filename_for_import`: a path part whose pieces are name, number, type, plugin."""
+    for path in ("Ada Lovelace_101_assignsubmission_file/a.ipynb", "Ada_101_assignsubmission_file_a.ipynb"):
+        pieces = f"{sender(path).back}/feedback.html".split("/")[0].split("_", 4)
+        assert pieces[1:4] == ["101", "assignsubmission", "file"]
+
+
+def test_canvas_finds_the_student_again_in_what_goes_back():
+    """The rule of `infer_comment_context_from_filename`: the first two numbers between underscores."""
+    back = sender("o_brien_pat_LATE_58_9002_my_3_4_work.ipynb").back
+    assert [piece for piece in back.split("_") if piece.isdigit()][:2] == ["58", "9002"]
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "..", ".", "CON\x00", "<b>", "=1+1", "  ", "\u202e", "a" * 400])
+def test_a_name_becomes_a_folder_and_nothing_else(name):
+    made = slug(name)
+    assert made == "" or (made.replace("-", "").isalnum() and len(made) <= 60)
+
+
+def test_letters_of_every_script_stay():
+    assert [slug(name) for name in ("Zoë Ångström", "李 雷", "محمد علي")] == ["zoe-angstrom", "李-雷", "محمد-علي"]
+
+
+# Both ways
+
+
+def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
+    """Collected, graded, given back: the worksheet that Moodle gave, filled, and a page for each student."""
+    path = zipped([
+        ("Ada Lovelace_101_assignsubmission_file/tp0_tiny.ipynb", RIGHT),
+        ("Max Müller_102_assignsubmission_file/Untitled (1).ipynb", WRONG),
+        ("Max Müller_102_assignsubmission_file/Untitled.ipynb", BLANK),
+        ("Max Müller_102_assignsubmission_file/data.csv", "1,2"),
+        ("Tom Cut_103_assignsubmission_file/tp0_tiny.ipynb", RIGHT[:3000]),
+        ("Text Only_104_assignsubmission_onlinetext/onlinetext.html", "<p>see mail</p>"),
+    ])
+    assert cli.main(["--course", str(course.root), "collect", str(path)]) == 1  # somebody handed in no notebook
+    assert "3 submissions, 3 files left out" in capsys.readouterr().out
+    assert submitted(course) == {f"ada-lovelace/{TINY}/{TINY}.ipynb": RIGHT, f"max-muller/{TINY}/{TINY}.ipynb": WRONG,
+                                 f"tom-cut/{TINY}/{TINY}.ipynb": RIGHT[:3000]}
+    classroom = Classroom(course)
+    assert not [one.problem for one in grade_class(classroom, [TINY], Terms(limits=SHORT)) if one.problem]
+    _generate_feedback(classroom)
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text("\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+                     "Last modified (submission),Last modified (grade),Feedback comments\n"
+                     'Participant 101,Ada Lovelace,a@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
+                     'Participant 102,Max Müller,m@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
+                     "Participant 104,Text Only,t@x,Submitted,17.00,100.00,Yes,-,-,see mail\n", encoding="utf-8")
+    returned = give_back(classroom, TINY, sheet)
+    folder = course.gradebook / "return" / TINY
+    with zipfile.ZipFile(folder / "moodle-feedback.zip") as pages:
+        assert set(pages.namelist()) == {f"{name}_{number}_assignsubmission_file/feedback.html" for name, number in
+                                         (("Ada Lovelace", 101), ("Max Müller", 102), ("Tom Cut", 103))}
+        assert "You square the input" in pages.read("Max Müller_102_assignsubmission_file/feedback.html").decode()
+    filled = list(csv.DictReader(open(folder / "moodle-worksheet.csv", encoding="utf-8", newline="")))
+    total = FULL + 2  # with the written answer, which nobody has read
+    assert float(filled[0]["Grade"]) == pytest.approx(100 * FULL / total, abs=1e-3)
+    assert 0 < float(filled[1]["Grade"]) < float(filled[0]["Grade"])
+    assert "double: 0 of 2<br>" in filled[1]["Feedback comments"]
+    assert filled[2] == dict(zip(filled[0], ["Participant 104", "Text Only", "t@x", "Submitted", "17.00", "100.00",
+                                             "Yes", "-", "-", "see mail"], strict=True))
+    said = "\n".join(returned.notes)
+    assert "100 points, here 10" in said and "does not know: tom-cut" in said
+
+
+def test_a_class_from_canvas_and_back(course, zipped):
+    path = zipped([("lovelaceada_57_9001_tp0_tiny.ipynb", BLANK), ("lovelaceada_57_9004_tp0_tiny-1.ipynb", RIGHT),
+                   ("mullermax_LATE_58_9002_work.ipynb", WRONG), ("anon_Ab3dE_9003_tp0_tiny.ipynb", BLANK)])
+    rows = collect(course, path)[TINY]
+    assert [(row.student, row.late, row.taken) for row in rows if row.taken] == [
+        ("anon-ab3de", "", True), ("lovelaceada", "", True), ("mullermax", "late", True)]
+    assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
+    classroom = Classroom(course)
+    grade_class(classroom, [TINY], Terms(limits=SHORT))
+    give_back(classroom, TINY)
+    folder = course.gradebook / "return" / TINY
+    with zipfile.ZipFile(folder / "canvas-feedback.zip") as notebooks:
+        assert set(notebooks.namelist()) == {"lovelaceada_57_9004_tp0_tiny-1.ipynb", "anon_Ab3dE_9003_tp0_tiny.ipynb",
+                                             "mullermax_LATE_58_9002_work.ipynb"}
+        graded = notebooks.read("mullermax_LATE_58_9002_work.ipynb").decode()
+    assert "You square the input" in graded and "Rubric" not in graded
+    table_ = list(csv.reader(io.StringIO((folder / "canvas-grades.csv").read_text())))
+    assert table_[0][:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and table_[0][5] == TINY
+    assert table_[1][0].strip() == "Points Possible" and float(table_[1][5]) == FULL + 2
+    assert {row[1]: float(row[5]) for row in table_[2:]}["57"] == FULL and len(table_) == 4  # not the anonymous one
+
+
+def _generate_feedback(classroom):
+    directory = CourseDirectory(config=classroom.config)
+    directory.assignment_id = TINY
+    converter = GenerateFeedback(coursedir=directory, config=classroom.config)
+    converter.force = True
+    converter.start()
+
+
+def test_a_second_time_nothing_is_asked_and_nothing_changes(course, zipped):
+    path = zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", RIGHT)])
+    collect(course, path)
+    before = fingerprint(course.gradebook / "submitted")
+    rows = collect(course, path)[TINY]
+    assert [row.what for row in rows] == ["as before"] and fingerprint(course.gradebook / "submitted") == before
+    later = zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", WRONG)], "later.zip")
+    assert [row.what for row in collect(course, later)[TINY]] == ["in the place of an earlier one"]
+
+
+def test_a_name_that_a_person_changed_stays(course, zipped):
+    """Moodle numbers participants anew in every assignment; a name is the same student again."""
+    collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", RIGHT)]))
+    roster = course.gradebook / "students.csv"
+    roster.write_text(roster.read_text().replace("ada-lovelace", "alovelace"))
+    collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=999)}/a.ipynb", WRONG)]))
+    assert submitted(course)[f"alovelace/{TINY}/{TINY}.ipynb"] == WRONG
+
+
+def test_two_students_of_one_name_are_two(course, zipped):
+    path = zipped([(f"{MOODLE.format(name='Kim Lee', id=1)}/a.ipynb", RIGHT),
+                   (f"{MOODLE.format(name='Kim Lee', id=2)}/a.ipynb", WRONG)])
+    collect(course, path)
+    assert submitted(course) == {f"kim-lee/{TINY}/{TINY}.ipynb": RIGHT, f"kim-lee-2/{TINY}/{TINY}.ipynb": WRONG}
+
+
+def test_the_zip_of_another_group_leaves_the_first_ones_rows(course, zipped):
+    collect(course, zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))
+    collect(course, zipped([(f"{MOODLE.format(name='Max', id=2)}/a.ipynb", RIGHT)]))
+    assert [row.name for row in table(course, TINY)] == ["Ada", "Max"]
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "", ".hidden", ".."])
+def test_a_roster_that_leads_elsewhere_is_refused(course, zipped, name):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
+    (course.gradebook).mkdir(exist_ok=True)
+    (course.gradebook / "students.csv").write_text(f"platform,key,student\nmoodle,Ada,{name}\n")
+    with pytest.raises(ArchiveError):
+        collect(course, path)
+    assert not (course.gradebook / "submitted").exists()
+
+
+# Hostile archives
+
+
+def _link(name, to):
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info, to
+
+
+def test_what_leads_out_of_the_archive_is_left_out(course, zipped, tmp_path):
+    ada = MOODLE.format(name="Ada", id=1)
+    path = zipped([(f"{ada}/good.ipynb", RIGHT), (f"../{ada}/x.ipynb", WRONG), (f"/{ada}/x.ipynb", WRONG),
+                   (f"C:/{ada}/x.ipynb", WRONG), (f"{ada}/../../x.ipynb", WRONG), (f"..\\{ada}\\x.ipynb", WRONG),
+                   _link(f"{MOODLE.format(name='Eve', id=2)}/tp0_tiny.ipynb", "/etc/passwd")])
+    outside = fingerprint(tmp_path / "course" / "solutions")
+    rows = collect(course, path)[TINY]
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
+    assert sum("leads out" in row.what for row in rows) == 5 and sum("a link" in row.what for row in rows) == 1
+    assert fingerprint(tmp_path / "course" / "solutions") == outside
+
+
+def test_a_link_that_lies_in_the_way_is_not_followed(course, zipped, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("kept")
+    place = course.gradebook / "submitted" / "ada" / TINY / f"{TINY}.ipynb"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(secret)
+    collect(course, zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))
+    assert secret.read_text() == "kept" and place.read_text() == RIGHT and not place.is_symlink()
+
+
+def test_a_bomb_is_not_unpacked(course, zipped, monkeypatch):
+    monkeypatch.setattr(archive, "MAX_BYTES", 2**20)
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
+                   (f"{MOODLE.format(name='Eve', id=2)}/bomb.ipynb", b"\0" * 2**24)])
+    rows = collect(course, path)[TINY]
+    assert ["more than 1 MiB" in row.what for row in rows if row.name == "Eve"] == [True]
+    assert len(submitted(course)) == 1
+
+
+def test_a_bomb_that_lies_about_its_size_is_not_unpacked(course, zipped, monkeypatch):
+    """What the directory of the archive says of the size is a student's word."""
+    monkeypatch.setattr(archive, "MAX_BYTES", 2**20)
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
+                   (f"{MOODLE.format(name='Eve', id=2)}/bomb.ipynb", b"\0" * 2**24)])
+    path.write_bytes(path.read_bytes().replace(struct.pack("<L", 2**24), struct.pack("<L", 10)))
+    collect(course, path)
+    assert all(len(text) <= 2**20 for text in submitted(course).values())
+
+
+@pytest.mark.parametrize("limit, value", [("MAX_ENTRIES", 2), ("MAX_TOTAL", 10_000)])
+def test_an_archive_beyond_all_bounds_is_refused_whole(course, zipped, monkeypatch, limit, value):
+    monkeypatch.setattr(archive, limit, value)
+    path = zipped([(f"{MOODLE.format(name='Ada', id=i)}/a.ipynb", RIGHT) for i in range(3)])
+    with pytest.raises(ArchiveError):
+        collect(course, path)
+    assert not (course.gradebook / "submitted").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK", b"not a zip at all" * 100, None])
+def test_what_is_no_zip_is_one_line(course, tmp_path, zipped, capsys, damage):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
+    path.write_bytes(path.read_bytes()[:-30] if damage is None else damage)
+    assert cli.main(["--course", str(course.root), "collect", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and "not a zip" in err
+
+
+def test_a_damaged_entry_costs_nobody_else(course, zipped):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
+                   (f"{MOODLE.format(name='Eve', id=2)}/a.ipynb", WRONG)])
+    data = bytearray(path.read_bytes())
+    at = data.index(b"Eve_2") + 200
+    data[at:at + 20] = b"\xff" * 20
+    path.write_bytes(data)
+    rows = collect(course, path)[TINY]
+    assert ["cannot be read" in row.what for row in rows if row.name == "Eve"] == [True]
+    assert list(submitted(course)) == [f"ada/{TINY}/{TINY}.ipynb"]
+
+
+def test_a_name_with_control_characters_is_shown_as_what_it_is(course, zipped, capsys):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT), ("\x1b[2Jgone\u202e.ipynb", WRONG)])
+    cli.main(["--course", str(course.root), "collect", str(path)])
+    assert "\x1b" not in (out := capsys.readouterr().out) and "\u202e" not in out and "gone" in out
+
+
+def test_nothing_for_anybody_is_one_line(course, zipped, capsys):
+    for entries in ([], [("readme.txt", "x")], [("tp0.ipynb", RIGHT)]):
+        assert cli.main(["--course", str(course.root), "collect", str(zipped(entries))]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert cli.main(["--course", str(course.root), "return", TINY]) == 2
+    assert "nothing of tp0_tiny was collected" in capsys.readouterr().err
+    assert cli.main(["--course", str(course.root), "collect", "x.zip", "--tp", "tp9"]) == 2
+
+
+def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", "broken")])
+    with pytest.raises(ArchiveError, match="--tp"):
+        collect(course, path)
+    assert collect(course, path, TINY)[TINY][0].student == "ada"
+
+
+# Worksheets
+
+
+@pytest.mark.parametrize("text", ["", "Kennung,Name,Bewertung\n", "a;b\n1;2\n", "\x00\xff"])
+def test_a_worksheet_that_is_none_is_one_line(tmp_path, text):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(text)
+    with pytest.raises(ArchiveError, match="grading worksheet"):
+        returning._filled(sheet, {}, 10, returning.Returned())
+
+
+def test_a_worksheet_with_semicolons_and_short_rows_keeps_its_form(tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("Identifier;Full name;Grade;Maximum Grade\nParticipant 1;A;;10,00\nshort\n", encoding="utf-8")
+    student = returning._Student(
+        collecting.Collected("a", "A", "moodle", "1", "", "f", "b", "new"), returning.Grade(7.0, 0, 0, False), "")
+    filled = returning._filled(sheet, {"1": student}, 10, returning.Returned())
+    assert filled.splitlines() == ["Identifier;Full name;Grade;Maximum Grade", "Participant 1;A;7;10,00", "short"]
