@@ -1,55 +1,92 @@
-"""Fixtures that many tests share: the tiny TP, a judge on it, submissions of it."""
+"""Fixtures that many rooms share: the tiny course, a judge on it, submissions of it, and draws that can be replayed."""
 
 import hashlib
+import os
+import secrets
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
-import autograder.checks
-import autograder.mistakes
-from autograder import demo, source
-from autograder.judge import Judge
-from autograder.sandbox import Limits
+from autograder import samples
+from autograder.authoring import source
+from autograder.course import Course, find
+from autograder.judging.judge import Judge
+from autograder.judging.submission import Submission
+from autograder.sandbox.terms import Limits, Terms
 
-FIXTURES = Path(__file__).parent / "fixtures"
-TINY = "tp0_tiny"
-SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=40, patience=10, memory=2 * 2**30, processes=48, disk=16 * 2**20)
+TESTS = Path(__file__).parent
+REPOSITORY = find(TESTS.parent)  # the real course
+TINY_COURSE = Course(TESTS / "fixtures" / "tiny")
+TINY = "tp0_tiny"  # its one TP
+SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=40, patience=10,
+               memory=2 * 2**30, processes=48, disk=16 * 2**20)
+RUN = os.environ.get("COURSE_TEST_SEED") or secrets.token_hex(4)  # every draw of this run follows from it
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """The course consists of the tiny TP alone."""
-    monkeypatch.setattr(source, "SOLUTIONS", FIXTURES / "tiny" / "solutions")
-    monkeypatch.setattr(autograder.checks, "__path__", [*autograder.checks.__path__, str(FIXTURES / "tiny" / "checks")])
-    monkeypatch.setattr(autograder.mistakes, "__path__", [*autograder.mistakes.__path__, str(FIXTURES / "tiny" / "mistakes")])
-    return TINY
+def seed(request) -> int:
+    """A seed of 62 bits: another one in each test and each run, the same again where COURSE_TEST_SEED is set.
+
+    A test that fails shows among its output how to draw the same again.
+    """
+    print(f"the draws of this test: COURSE_TEST_SEED={RUN}")
+    digest = hashlib.sha256(f"{RUN}/{request.node.nodeid}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") % 2**62
+
+
+@pytest.fixture
+def rng(seed) -> np.random.Generator:
+    """A generator with the seed of this test."""
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def tiny() -> Course:
+    """The tiny course; its one TP is called ``TINY``."""
+    return TINY_COURSE
 
 
 @pytest.fixture(scope="session")
 def short_judge():
-    """A judge in bubblewrap with short deadlines; its warm parent serves all tests of the session."""
-    with Judge(SHORT) as judge:
+    """A judge of the tiny course in bubblewrap with short deadlines; its warm parent serves the whole session."""
+    with Judge(TINY_COURSE, Terms(limits=SHORT)) as judge:
         yield judge
 
 
 @pytest.fixture
-def grade(tiny, short_judge):
-    """Grade cells (exercise → source), with cells of the student's own at the end."""
+def right() -> dict[str, str]:
+    """The right answers of the tiny TP: exercise → source."""
+    return samples.solved(TINY_COURSE, TINY)
 
-    def run(cells=None, own=(), edit=None, seed="seed"):
-        notebook = demo.notebook(TINY, cells or {}, tuple(own))
+
+@pytest.fixture
+def grade(short_judge, seed):
+    """Grade cells (exercise → source) of the tiny TP, with cells of the student's own at the end; a verdict.
+
+    ``edit`` may change the notebook in place or return another. The seed is that of the test unless one is given.
+    """
+
+    def run(cells=None, own=(), edit=None, seed=str(seed)):
+        notebook = samples.notebook(TINY_COURSE, TINY, cells or {}, tuple(own))
         if edit:
             notebook = edit(notebook) or notebook
-        return short_judge.grade(nbformat.writes(notebook).encode() if not isinstance(notebook, bytes) else notebook, TINY, seed)
+        return short_judge.grade(handed(notebook), seed)
 
     return run
 
 
-@pytest.fixture
-def right(tiny):
-    """The right answers of the tiny TP."""
-    return demo.solved(TINY)
+def handed(notebook, assignment: str = TINY, filename: str = "the file") -> Submission:
+    """A submission of a notebook, or of the bytes of whatever else."""
+    data = notebook if isinstance(notebook, bytes) else nbformat.writes(notebook).encode()
+    return Submission(data, assignment, filename=filename)
+
+
+def automatic_points(course: Course, assignment: str) -> float:
+    """The points of a TP that a judge can give."""
+    truth = source.load(course, assignment)
+    return sum(truth.points(name) for name in truth.exercises)
 
 
 def fingerprint(*folders) -> str:

@@ -7,8 +7,8 @@ it can be replayed on any other definitions of the same names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar
@@ -17,10 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tp.checking.compare import LAWS
 from tp.checking.replay import Replayer, source_of
-from tp.checking.replies import Op, Record, Spec
-
-REDRAWS = 100
+from tp.checking.replies import Op, Spec
 
 Program = Callable[["Tape"], None]
 T = TypeVar("T")
@@ -34,6 +33,7 @@ class Check:
     name: str
     program: Program
     weight: float
+    without: Mapping[str, str] = field(default_factory=dict, compare=False)  # law → why it does not apply here
 
     @property
     def says(self) -> str:
@@ -41,8 +41,15 @@ class Check:
         return " ".join((self.program.__doc__ or self.name).split())
 
 
-def check(exercise: str, weight: float = 1) -> Callable[[Program], Program]:
-    """Declare a function of a tape to be a check of ``exercise``; ``weight`` is its share among that exercise's."""
+def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = None) -> Callable[[Program], Program]:
+    """Declare a function of a tape to be a check of ``exercise``; ``weight`` is its share among that exercise's.
+
+    ``without`` switches laws off for it: the name of each, and why.
+    """
+    unknown = set(without or ()) - set(LAWS)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise CheckError(f"{exercise}: there is no law called {names}; there are: {', '.join(LAWS)}")
 
     def declare(program: Program) -> Program:
         @wraps(program)
@@ -50,7 +57,7 @@ def check(exercise: str, weight: float = 1) -> Callable[[Program], Program]:
             program(tape)
 
         name = program.__name__.replace("_", "-")
-        run.check = Check(exercise, name, program, weight)  # type: ignore[attr-defined]
+        run.check = Check(exercise, name, program, weight, without or {})  # type: ignore[attr-defined]
         return run
 
     return declare
@@ -66,6 +73,10 @@ class CheckError(Exception):
     """A check cannot be recorded: the fault is the course's, not a student's."""
 
 
+class Unrecordable(CheckError):
+    """The solution does not follow a call of the check."""
+
+
 class Redraw(Exception):
     """This draw could not tell right from wrong: take another."""
 
@@ -73,13 +84,15 @@ class Redraw(Exception):
 class Tape:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int):
+    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = ""):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.replayer = Replayer(namespace)
         self.count = 0
+        self.ones = ones  # axes of size one, by the first letter of their names
+        self.letters: set[str] = set()
 
     @property
     def device(self) -> object:
@@ -90,9 +103,11 @@ class Tape:
 
     def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
         """A distinct random size for each letter, from ``low`` up."""
-        count = len(letters.split())
-        high = low + max(count + 2, 5) if high is None else high
-        return [int(n) for n in self.rng.choice(np.arange(low, high + 1), count, replace=False)]
+        names = letters.split()
+        high = low + max(len(names) + 2, 5) if high is None else high
+        self.letters.update(name[0] for name in names)
+        drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
+        return [1 if name[0] in self.ones else int(n) for name, n in zip(names, drawn, strict=True)]
 
     def integer(self, low: int, high: int) -> int:
         """A random integer in [low, high)."""
@@ -218,7 +233,7 @@ class Tape:
         if not self.replayer.step(op):
             error = self.replayer.error
             assert error
-            raise CheckError(f"operation {op['op']} fails on the solution: {error.type}: {error.message}")
+            raise Unrecordable(f"operation {op['op']} fails on the solution: {error.type}: {error.message}")
 
 
 class Handle:
@@ -291,18 +306,3 @@ def _encode(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     raise CheckError(f"a {type(value).__name__} cannot be an argument of a check: use t.define for code of your own")
-
-
-def record(check: Check, namespace: dict[str, Any], seed: int) -> Record:
-    """Record a check on the solution in ``namespace``; draws that cannot tell right from wrong are taken again."""
-    for attempt in range(REDRAWS):
-        tape = Tape(namespace, (seed + attempt) % 2**63)
-        try:
-            with tape.replayer.running():
-                check.program(tape)
-        except Redraw:
-            continue
-        if not tape.specs:
-            raise CheckError(f"{check.exercise}/{check.name} has no output")
-        return Record(tape.ops, tape.replayer.reply(), tape.specs)
-    raise CheckError(f"{check.exercise}/{check.name}: no clear draw in {REDRAWS} tries")

@@ -1,0 +1,94 @@
+"""Record a check on the solution: the calls to replay, and apart from them what is expected; then the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from tp.checking.compare import output_difference
+from tp.checking.replay import replay
+from tp.checking.replies import Op, Record, Reply, Spec
+
+from . import laws
+from .tape import Check, CheckError, Redraw, Tape
+
+REDRAWS = 100
+ONES = {"one sequence": "B", "one timestep": "TS"}  # law → the axes that are then of size one
+
+
+class Recorder:
+    """Records the checks of one solution, and keeps which laws it cannot follow in which check."""
+
+    def __init__(self, namespace: dict[str, Any]):
+        self.namespace = namespace
+        self._impossible: set[tuple[Check, str]] = set()
+
+    def records(self, check: Check, seed: int) -> list[Record]:
+        """The check as it stands, with its laws; then the same on sizes of one, where that can be."""
+        tape = self._taped(check, seed)
+        found = [self._with_laws(check, tape)]
+        for law, ones in ONES.items():
+            if tape.letters & set(ones) and self._asks(check, law):
+                try:
+                    found.append(replace(_plain(self._taped(check, seed, ones)), law=law))
+                except (CheckError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+                    self._impossible.add((check, law))  # the check's draws, or the solution, need more than one
+        return found
+
+    def _asks(self, check: Check, law: str) -> bool:
+        return law not in check.without and (check, law) not in self._impossible
+
+    def _taped(self, check: Check, seed: int, ones: str = "") -> Tape:
+        """The check on a tape; draws that cannot tell right from wrong are taken again."""
+        for attempt in range(REDRAWS):
+            tape = Tape(self.namespace, (seed + attempt) % 2**63, ones)
+            try:
+                with tape.replayer.running():
+                    check.program(tape)
+            except Redraw:
+                continue
+            if not tape.specs:
+                raise CheckError(f"{check.exercise}/{check.name} has no output")
+            return tape
+        raise CheckError(f"{check.exercise}/{check.name}: no clear draw in {REDRAWS} tries")
+
+    def _with_laws(self, check: Check, tape: Tape) -> Record:
+        """The record of a check and of all laws that the solution can follow in it."""
+        base = _plain(tape)
+        asked = [added for added in laws.additions(tape) if self._asks(check, added.law)]
+        while asked:
+            ops = [*base.ops, *(op for added in asked for op in added.ops)]
+            reply = replay(ops, self.namespace)
+            if reply.error is None:
+                return _liked(base, ops, reply, asked)
+            failed = _law_at(reply.error.at - base.base, asked)
+            self._impossible.add((check, failed))
+            asked = [added for added in asked if added.law != failed]
+        return base
+
+
+def _plain(tape: Tape) -> Record:
+    return Record(tape.ops, tape.replayer.reply(), tape.specs, len(tape.ops))
+
+
+def _law_at(number: int, asked: Iterable[laws.Addition]) -> str:
+    """The law that an operation behind those of the check belongs to."""
+    for added in asked:
+        if number < len(added.ops):
+            return added.law
+        number -= len(added.ops)
+    raise CheckError("an operation of no law")
+
+
+def _liked(base: Record, ops: list[Op], reply: Reply, asked: Iterable[laws.Addition]) -> Record:
+    """The record with laws; where the solution answers a law as it does the check, that stands for the answer."""
+    specs: dict[str, Spec] = dict(base.specs)
+    outputs = dict(base.expected.outputs)
+    for name, spec in (pair for added in asked for pair in added.specs.items()):
+        like = spec.like
+        if like and output_difference(like, outputs[like], reply.outputs[name], replace(spec, holds=None)) is None:
+            specs[name] = spec
+        else:
+            specs[name], outputs[name] = replace(spec, like=None), reply.outputs[name]
+    return Record(ops, replace(reply, outputs=outputs), specs, base.base)

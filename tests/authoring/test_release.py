@@ -1,0 +1,177 @@
+"""What is generated is fresh, holds no solution, and runs for a student who has filled in nothing."""
+
+import html
+import re
+import zipfile
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbgrader.validator import Validator
+
+from autograder import samples
+from autograder.authoring import release, selfchecks, source
+from autograder.authoring.oracle import oracle
+from conftest import REPOSITORY
+from tp.checking import compare, selfcheck
+from tp.checking.replay import replay
+
+NAMES = REPOSITORY.assignments
+REGION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.M | re.S)
+
+each_tp = pytest.mark.parametrize("name", NAMES)
+
+
+def notebook_of(name):
+    """The released notebook that lies in the course."""
+    return nbformat.read(REPOSITORY.released / name / f"{name}.ipynb", 4)
+
+
+def expected(cell):
+    """A cell as its source says that a student receives it."""
+    stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
+    return REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
+
+
+@each_tp
+def test_generated_files_are_fresh(name):
+    assert release.stale(REPOSITORY, name) == [], "run `make notebooks`"
+
+
+@each_tp
+def test_released_notebook_is_what_the_source_gives(name):
+    made = release.released_notebook(REPOSITORY, name)
+    assert notebook_of(name) == made
+    for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
+        assert released.source.strip() == expected(cell).strip()
+
+
+@each_tp
+def test_a_stub_stands_in_the_place_of_every_solution(name):
+    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
+    for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
+        text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
+        assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
+        assert "SOLUTION" not in text and not telling_lines(cell) & {line.strip() for line in text.splitlines()}
+
+
+@each_tp
+def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
+    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
+    solved = {cell.id: cell.source for cell in release.solution_notebook(REPOSITORY, name).cells}
+    for cell in source.load(REPOSITORY, name).by_role("check"):
+        shown, _, hidden = solved[cell.grade_id].partition("\n### BEGIN HIDDEN TESTS\n")
+        assert shown == released[cell.grade_id] == cell.source
+        where, end = hidden.split("\n")
+        assert end == "### END HIDDEN TESTS"
+        path, exercise = re.fullmatch(r'# (\S+), exercise "(\S+)"', where).groups()
+        assert (REPOSITORY.root / path).is_file() and exercise == cell.name
+
+
+@each_tp
+def test_figures_are_all_there(name):
+    for figure in release.figures_of(REPOSITORY, name):
+        drawn = (REPOSITORY.images / figure).read_bytes()
+        for folder in (REPOSITORY.released / name, REPOSITORY.folder(name)):
+            assert (folder / "figures" / figure).read_bytes() == drawn
+
+
+@each_tp
+def test_shipped_self_checks_pass_on_the_solution(name):
+    truth, shipped = oracle(REPOSITORY, name), selfcheck._data(name)
+    assert list(shipped) == truth.source.exercises
+    for exercise in shipped.values():
+        for record in (record for check in exercise.checks for record in check.records):
+            reply = replay(record.ops, truth.namespace)
+            assert compare.first_difference(record.expected, reply, record.specs) is None
+
+
+def telling_lines(cell):
+    """Lines of a solution that nobody would write by chance."""
+    lines = (line.strip() for line in cell.hidden.splitlines())
+    return {line for line in lines if len(line) > 30 and not line.startswith("#")}
+
+
+@each_tp
+def test_no_solution_leaks_into_what_is_released_up_to_it(name):
+    """A later TP gives earlier answers on purpose; the TP itself and those before it must not."""
+    cells = source.load(REPOSITORY, name).by_role("exercise", "answer")
+    secrets = {line for cell in cells for line in telling_lines(cell)}
+    assert secrets
+    for earlier in NAMES[: NAMES.index(name) + 1]:
+        lines = {line.strip() for cell in notebook_of(earlier).cells for line in cell.source.splitlines()}
+        assert not secrets & lines
+
+
+def test_no_instructor_file_in_the_course():
+    released, helpers = REPOSITORY.released, REPOSITORY.released / "tp"
+    assert not [path for path in released.rglob("*.py") if not path.is_relative_to(helpers)]
+    for path in released.rglob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"BEGIN SOLUTION|BEGIN HIDDEN|END SOLUTION|Rubric", text), path
+    modules = list(helpers.rglob("*.py"))
+    assert helpers / "checking" / "selfcheck.py" in modules
+    for path in modules:
+        assert not re.search(r"^\s*(from|import) autograder", path.read_text(encoding="utf-8"), re.M), path
+
+
+@each_tp
+def test_self_check_data_holds_no_code_of_the_solution(name):
+    recorded = selfchecks.recorded(REPOSITORY, name)["exercises"].values()
+    secrets = {line for cell in source.load(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
+    records = [record for exercise in recorded for check in exercise["checks"] for record in check["records"]]
+    assert records
+    standins = "\n".join(op.get("source", "") for record in records for op in record["ops"])
+    assert not [line for line in secrets if line in standins]
+
+
+@each_tp
+def test_every_exercise_is_explained(name):
+    """Before each exercise: shapes or a worked example, and three hints that open one by one."""
+    cells = source.load(REPOSITORY, name).cells
+    for i, cell in enumerate(cells):
+        if cell.role == "exercise":
+            before = next(c.source for c in reversed(cells[:i]) if c.role == "text")
+            assert before.count("<details>") == 3, f"{cell.name}: {before.count('<details>')} hints"
+
+
+@each_tp
+def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
+    monkeypatch.setenv("TP_QUICK", "1")
+    notebook = notebook_of(name)
+    resources = {"metadata": {"path": str(REPOSITORY.released / name)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    reports = {cell.metadata.nbgrader.grade_id: cell.outputs for cell in notebook.cells
+               if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")}
+    assert list(reports) == [cell.grade_id for cell in source.load(REPOSITORY, name).by_role("check")]
+    for grade_id, outputs in reports.items():
+        said = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+        assert said, f"{grade_id} does not fail on the blank exercise"
+
+
+def test_kit_holds_the_course_and_nothing_else(tmp_path):
+    release.kit(REPOSITORY, tmp_path / "student-kit.zip")
+    with zipfile.ZipFile(tmp_path / "student-kit.zip") as archive:
+        names = set(archive.namelist())
+    assert {name.split("/")[0] for name in names} == {"student-kit"}
+    assert {"student-kit/environment.yml", "student-kit/tp/__init__.py"} <= names
+    for name in NAMES:
+        assert {f"student-kit/{name}/{name}.ipynb", f"student-kit/tp/checking/data/{name}.bin"} <= names
+    others = [name for name in names if not name.startswith("student-kit/tp/")]
+    assert not [name for name in others if re.search(r"solutions|autograder|checks|mistakes|\.py$", name)]
+    assert not [name for name in names if re.search(r"autograder|mistakes|\.pyc$|\.ipynb_checkpoints", name)]
+
+
+@pytest.mark.slow
+@each_tp
+def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypatch):
+    """The whole notebook, all right but one known mistake: Validate reports that check, and the mistake's sentence."""
+    monkeypatch.delenv("TP_QUICK", raising=False)
+    truth = oracle(REPOSITORY, name)
+    mistake = truth.mistakes[0]
+    cells = {**samples.solved(REPOSITORY, name), mistake.exercise: truth.text_of(mistake)}
+    nbformat.write(samples.notebook(REPOSITORY, name, cells), tmp_path / f"{name}.ipynb")
+    failed = Validator().validate(str(tmp_path / f"{name}.ipynb"))["failed"]
+    automatic = [one for one in failed if one["source"].startswith("tp.check")]
+    assert [one["source"] for one in automatic] == [f'tp.check("{mistake.exercise}")']
+    assert mistake.says.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())

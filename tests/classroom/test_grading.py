@@ -1,0 +1,366 @@
+"""A class: graded side by side or one by one, resumed, regraded; entered into nbgrader's gradebook with its reasons."""
+
+import errno
+import functools
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+import workers
+from nbconvert.exporters import HTMLExporter
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.server_extensions.formgrader import handlers as formgrader
+
+from autograder.authoring import release, source
+from autograder.authoring.oracle import oracle
+from autograder.classroom import grading
+from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.ledger import Ledger
+from autograder.judging import submission
+from autograder.judging.judge import Judge, seed_of
+from autograder.judging.verdict import to_json
+from autograder.samples import classroom_in, hand_in, notebook, solved
+from autograder.sandbox.terms import Terms
+from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, automatic_points, handed
+
+TERMS = Terms(limits=SHORT)
+FULL = automatic_points(TINY_COURSE, TINY)
+LESS = FULL - source.load(TINY_COURSE, TINY).points("double")  # with `double` wrong
+SCORES = {"ada": FULL, "bob": LESS, "eve": 0, "tom": 0}
+
+
+@pytest.fixture
+def course(tiny, tmp_path):
+    """A course root of the tiny TP, in which nothing is handed in."""
+    return classroom_in(tmp_path / "course", tiny, [TINY])
+
+
+def submit(course, student, cells, *own):
+    """Hand in a notebook of the tiny TP with these cells filled."""
+    return hand_in(course, student, TINY, notebook(TINY_COURSE, TINY, cells, own))
+
+
+@pytest.fixture
+def term(course, right):
+    """A course in which four have handed in: all right, `double` squared, nothing, half a file."""
+    truth = oracle(TINY_COURSE, TINY)
+    submit(course, "ada", right)
+    submit(course, "bob", {**right, "double": truth.text_of(truth.mistakes_of("double")[0])})
+    submit(course, "eve", {})
+    hand_in(course, "tom", TINY, "{ cut off")
+    return course
+
+
+@pytest.fixture
+def run(short_judge, monkeypatch):
+    """Grade a class in this process: student → what happened."""
+    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+
+    def grade(course, terms=TERMS, **options):
+        graded = grade_class(Classroom(course), [TINY], terms, executor=workers.Here(), **options)
+        return {one.handed.student: one for one in graded}
+
+    return grade
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The students whose submissions have been judged since, in order."""
+    names, real = [], Judge.judge
+
+    def judge(self, handed, seed):
+        names.append(handed.student)
+        return real(self, handed, seed)
+
+    monkeypatch.setattr(Judge, "judge", judge)
+    return names
+
+
+def scores(course, assignment=TINY):
+    """Student → score in the gradebook."""
+    with Classroom(course).gradebook() as gradebook:
+        return {one.student.id: one.score for one in gradebook.assignment_submissions(assignment)}
+
+
+def scores_of(graded):
+    return {student: one.verdict.score for student, one in graded.items()}
+
+
+def problems_of(graded):
+    return {student: one.problem for student, one in graded.items() if one.problem}
+
+
+def shown(course, student):
+    """Where the notebook lies that formgrader shows."""
+    return course.gradebook / "autograded" / student / TINY / f"{TINY}.ipynb"
+
+
+def test_scores_reasons_and_notebooks(term, run):
+    assert scores_of(run(term)) == SCORES
+    assert scores(term) == SCORES
+    cells = nbformat.read(shown(term, "bob"), 4).cells
+    reasons = {cell.metadata.nbgrader.grade_id: cell.outputs[0].text for cell in cells if cell.get("outputs")}
+    assert "You square the input" in reasons["check-double"] and "✓" in reasons["check-encoder"]
+    assert "cut off" in nbformat.read(shown(term, "tom"), 4).cells[0].source
+
+
+def test_a_second_run_judges_only_what_changed(term, run, right, judged):
+    run(term)
+    judged.clear()
+    assert not any(one.fresh for one in run(term).values()) and judged == []
+    submit(term, "eve", right)
+    assert run(term)["eve"].fresh and judged == ["eve"] and scores(term)["eve"] == FULL
+    run(term, force=True)
+    assert sorted(judged) == ["ada", "bob", "eve", "eve", "tom"]
+
+
+def test_under_other_terms_everything_is_judged_again(term, run, judged):
+    run(term)
+    judged.clear()
+    longer = Terms(limits=replace(SHORT, exercise_seconds=2 * SHORT.exercise_seconds))
+    assert all(one.fresh for one in run(term, longer).values()) and sorted(judged) == sorted(SCORES)
+    assert not any(one.fresh for one in run(term, longer).values()) and len(judged) == len(SCORES)
+
+
+def test_a_changed_check_has_everything_judged_again(term, run, judged):
+    run(term)
+    judged.clear()
+    path = term.folder(TINY) / "checks.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\n# another\n", encoding="utf-8")
+    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+
+
+@pytest.mark.parametrize("content", ["", '{"student": "ada", "score": 8}', "[]"])
+def test_a_file_that_holds_no_verdict_is_made_anew(term, run, judged, content):
+    run(term)
+    judged.clear()
+    path = Ledger(term).path(TINY, "ada")
+    path.write_text(content, encoding="utf-8")
+    graded = run(term)
+    assert scores_of(graded) == SCORES and not problems_of(graded) and judged == ["ada"]
+    assert Ledger(term).load(TINY, "ada").verdict == graded["ada"].verdict
+
+
+def test_manual_grades_and_comments_survive(term, run, right):
+    place = ("why", TINY, TINY, "ada")
+    submit(term, "ada", {**right, "why": "Because it is so."})
+    run(term)
+    with Classroom(term).gradebook() as gradebook:
+        grade = gradebook.find_grade(*place)
+        assert grade.needs_manual_grade
+        grade.manual_score = 1.5
+        gradebook.find_comment(*place).manual_comment = "Nearly."
+        gradebook.db.commit()
+    run(term, force=True)
+    with Classroom(term).gradebook() as gradebook:
+        assert gradebook.find_grade(*place).manual_score == 1.5
+        assert gradebook.find_comment(*place).manual_comment == "Nearly."
+        assert gradebook.find_submission(TINY, "ada").score == FULL + 1.5
+
+
+def test_graders_see_the_rubric_and_nobody_else_does(term, run):
+    run(term)
+    path, config = shown(term, "ada"), Classroom(term).config
+    config.HTMLExporter.update(template_name="formgrade", extra_template_basedirs=[formgrader.template_path])
+    page = dict(submission_id="1", assignment_id=TINY, notebook_id=TINY, index=0, total=1, student="ada",
+                last_name="", first_name="", base_url="", notebook_path="")
+    html, _ = HTMLExporter(config=config).from_filename(path, resources=page)
+    assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 2 points") == 1
+    assert "Rubric" not in path.read_text() + nbformat.writes(release.released_notebook(TINY_COURSE, TINY))
+    config = Classroom(term).config
+    directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")
+    GenerateFeedback(coursedir=directory, config=config).start()
+    assert "Rubric" not in (term.gradebook / "feedback" / "ada" / TINY / f"{TINY}.html").read_text()
+
+
+def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, run, monkeypatch):
+    with monkeypatch.context() as full:
+        full.setattr(Classroom, "enter", lambda *args: (_ for _ in ()).throw(OSError("No space left on device")))
+        assert all("No space left" in one.problem for one in run(term).values())
+    monkeypatch.setattr(grading, "judge_one", None)
+    assert scores_of(run(term)) == SCORES
+    assert scores(term) == SCORES
+
+
+def test_a_fault_of_one_submission_stops_nobody(term, run, monkeypatch):
+    real = Judge.judge
+    monkeypatch.setattr(Judge, "judge", lambda self, handed, seed:
+                        1 / 0 if b"x * x" in handed.data else real(self, handed, seed))
+    graded = run(term)
+    assert list(problems_of(graded)) == ["bob"] and "ZeroDivisionError" in graded["bob"].problem
+    assert graded["ada"].verdict.score == FULL
+
+
+def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, run, monkeypatch):
+    real = Path.write_text
+
+    def write_text(path, text, **options):
+        if path.name.startswith(".bob.json"):
+            real(path, text[:20], **options)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, text, **options)
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", write_text)
+        problems = problems_of(run(term))
+    assert list(problems) == ["bob"] and "No space left on device" in problems["bob"] and "\n" not in problems["bob"]
+    kept = (term.gradebook / "verdicts" / TINY).iterdir()
+    assert {path.name for path in kept} == {"ada.json", "eve.json", "tom.json"}
+    assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
+    assert scores_of(run(term)) == scores(term) == SCORES
+
+
+def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(term, run, monkeypatch):
+    Classroom(term).register(TINY)
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", functools.partial(sqlite3.connect, timeout=0.1))
+    holder = sqlite3.connect(term.gradebook / "gradebook.db", isolation_level=None)
+    real = Classroom.enter
+
+    def enter(self, one, entry):
+        if one.student == "bob":
+            holder.execute("BEGIN EXCLUSIVE")
+        try:
+            real(self, one, entry)
+        finally:
+            if holder.in_transaction:
+                holder.rollback()
+
+    with monkeypatch.context() as locked:
+        locked.setattr(Classroom, "enter", enter)
+        problems = problems_of(run(term))
+    holder.close()
+    assert list(problems) == ["bob"] and "database is locked" in problems["bob"] and "\n" not in problems["bob"]
+    assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
+    monkeypatch.setattr(grading, "judge_one", None)
+    assert problems_of(run(term)) == {} and scores(term)["bob"] == LESS
+
+
+def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, run, monkeypatch):
+    path, real = term.gradebook / "submitted" / "bob" / TINY / f"{TINY}.ipynb", os.open
+
+    def broken_disk(name, flags, *mode, **options):
+        if name == path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(name))
+        return real(name, flags, *mode, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "open", broken_disk)
+        problems = problems_of(run(term))
+    assert list(problems) == ["bob"] and "Input/output error" in problems["bob"]
+    assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
+
+
+def test_a_worker_that_is_killed_costs_its_own_submission_only(course, short_judge, seed, tmp_path, monkeypatch):
+    verdict = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed))
+    (tmp_path / "verdict.json").write_text(to_json(verdict), encoding="utf-8")
+    monkeypatch.setenv("CANNED_VERDICT", str(tmp_path / "verdict.json"))
+    monkeypatch.setattr(grading, "judge_one", workers.judge_or_die)
+    for student in ("ada", "bob", "eve", "kim", "tom"):
+        submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
+    graded = grade_class(Classroom(course), [TINY], TERMS, jobs=2)
+    problems = problems_of({one.handed.student: one for one in graded})
+    assert list(problems) == ["bob", "tom"]
+    assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
+
+
+def test_a_renamed_notebook_is_found_and_noted(course, run, right):
+    path = submit(course, "ada", right)
+    path.rename(path.with_name("tp0 (1).ipynb"))
+    verdict = run(course)["ada"].verdict
+    assert verdict.score == FULL and any("tp0 (1).ipynb" in note for note in verdict.notes)
+    assert scores(course) == {"ada": FULL}
+
+
+def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(course, run):
+    (course.gradebook / "submitted" / "ada" / TINY).mkdir(parents=True)
+    graded = run(course)["ada"]
+    assert graded.problem is None and "no such file" in graded.verdict.unreadable
+    assert scores(course) == {"ada": 0}
+
+
+def test_links_beside_a_notebook_are_not_followed(course, run, right):
+    path = submit(course, "ada", right)
+    (path.parent / "secret.txt").symlink_to(course.gradebook / "secret")
+    (path.parent / "zero").symlink_to("/dev/zero")
+    os.mkfifo(path.parent / "pipe")
+    assert run(course)["ada"].verdict.score == FULL
+    assert not (shown(course, "ada").parent / "secret.txt").exists()
+
+
+def test_one_seed_for_each_student(term, run, right):
+    submit(term, "ann", right)
+    graded = run(term)
+    assert graded["ada"].verdict.seed != graded["ann"].verdict.seed
+    assert oct(os.stat(term.gradebook / "secret").st_mode)[-3:] == "600"
+
+
+REAL, FIRST = "tp3_seq2seq", "shift"
+REAL_FULL = automatic_points(REPOSITORY, REAL)
+REAL_SCORES = {"ada": REAL_FULL, "bob": source.load(REPOSITORY, REAL).points(FIRST), "eve": 0, "kim": REAL_FULL}
+
+
+@pytest.fixture
+def real_term(tmp_path):
+    """A course of a real TP, for processes of their own: two right, one with its first exercise, one blank."""
+    course = classroom_in(tmp_path / "course", REPOSITORY, [REAL])
+    right = solved(REPOSITORY, REAL)
+    for student, cells in {"ada": right, "bob": {FIRST: right[FIRST]}, "eve": {}, "kim": right}.items():
+        hand_in(course, student, REAL, notebook(REPOSITORY, REAL, cells))
+    return course
+
+
+def test_plain_nbgrader_grades_with_the_judge(real_term):
+    def nbgrader(*command):
+        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=real_term.root, capture_output=True,
+                              text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    nbgrader("generate_assignment", REAL, "--create", "--force")
+    released = nbformat.read(real_term.released / REAL / f"{REAL}.ipynb", 4)
+    ours = release.released_notebook(REPOSITORY, REAL)
+    assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
+    assert not list(real_term.released.rglob("*.py"))
+    nbgrader("autograde", REAL)
+    nbgrader("generate_feedback", REAL)
+    nbgrader("export")
+    assert scores(real_term, REAL) == REAL_SCORES
+    page = (real_term.gradebook / "feedback" / "bob" / REAL / f"{REAL}.html").read_text()
+    assert "This part is not written yet." in page and "<script>alert" not in page
+    assert "ada" in (real_term.root / "grades.csv").read_text()
+
+
+def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
+    command = [sys.executable, "-m", "autograder.cli", "grade", REAL, "--jobs", "2", "--device", "cpu"]
+    verdicts = real_term.gradebook / "verdicts" / REAL
+    process = subprocess.Popen(command, cwd=real_term.root, start_new_session=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not list(verdicts.glob("[!.]*.json")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {entry.student: entry.verdict for entry in Ledger(real_term).entries(REAL)}
+    assert kept
+    graded = {one.handed.student: one for one in grade_class(Classroom(real_term), [REAL], jobs=2)}
+    assert problems_of(graded) == {} and scores_of(graded) == REAL_SCORES
+    for student, verdict in kept.items():
+        assert graded[student].verdict == verdict, "judged twice"
+
+
+def test_side_by_side_or_one_by_one_is_the_same(real_term):
+    secret = Ledger(real_term).secret()
+    with Judge(real_term) as judge:
+        for graded in grade_class(Classroom(real_term), [REAL], jobs=2):
+            student = graded.handed.student
+            path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
+            alone = submission.read(path, REAL, student)
+            verdict = judge.grade(alone, seed_of(secret, student, REAL, alone.data))
+            assert verdict.exercises == graded.verdict.exercises

@@ -1,0 +1,132 @@
+"""Markdown on the pages of formgrader and of feedback: ours as it is meant, a student's without anything that acts."""
+
+import re
+
+import nbformat
+import pytest
+from pygments.token import STANDARD_TYPES
+from traitlets.config import Config
+
+from autograder import samples
+from autograder.classroom.markdown import markdown2html
+from autograder.classroom.nbgrader.config import CONFIG
+from conftest import REPOSITORY
+
+
+def shown(source, path=""):
+    return markdown2html({"resources": {"metadata": {"path": str(path)}}}, source)
+
+
+@pytest.mark.parametrize("source", [
+    "<script>alert(1)</script>",
+    "text <img src=x onerror=alert(1)> text",
+    "[press](javascript:alert(1))",
+    "<a href=\"java\nscript:alert(1)\">press</a>",
+    "<svg onload=alert(1)>",
+    "<math><mtext></p><style><img src=x onerror=alert(1)></style></math>",
+    "<form action=https://example.org><input name=password></form>",
+    "<details open ontoggle=alert(1)><summary>more</summary></details>",
+    '<div style="position:fixed;top:0">over all</div>',
+    '<div class="modal-backdrop">over all</div>',
+    "<iframe src=https://example.org></iframe>",
+    "![seen](https://example.org/who-opened-this.png)",
+    "```html\n<script>alert(1)</script>\n```",
+    '<span class="navbar-fixed-top">over all</span>',
+    '<span class="btn">over all</span>',
+    "$<img src=x onerror=alert(1)>$",
+    "[press](data:text/html,<script>alert(1)</script>)",
+    '<a href="&#1;data:text/html,example.org">press</a>',
+    "<style>body { background: url(https://example.org) }</style>",
+    '<img src="data:text/html,example.org">',
+    '<p title="javascript">over it</p>',
+    "<!-- <script>alert(1)</script> -->",
+])
+def test_nothing_of_a_students_acts(source):
+    html = shown(source)
+    acts = r"<(script|svg|style|form|input|iframe|math)|<[^>]*\b(on\w+|style|id)="
+    assert not re.search(rf"{acts}|<[^>]*(javascript|example\.org|data:text)", html), html
+    assert set(re.findall(r'<[^>]*class="([^"]*)"', html)) <= {"highlight", *STANDARD_TYPES.values()}, html
+
+
+def test_a_code_block_keeps_its_colours():
+    assert re.search(r'<div class="highlight">.*<span class="k">if', shown("```python\nif x:\n    pass\n```"))
+
+
+def test_what_is_no_tag_of_ours_stands_there_as_text():
+    html = shown("A sentence ends with <eos>, not `<pad>`; a List<int> & 1 < 2, <B>bold</B> and H<sub>2</sub>O")
+    for part in ("ends with &lt;eos&gt;,", "<code>&lt;pad&gt;</code>", "List&lt;int&gt; &amp; 1 &lt; 2",
+                 "<b>bold</b>", "H<sub>2</sub>O"):
+        assert part in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown("<script>alert(1)</script>")
+
+
+@pytest.mark.parametrize("link, kept", [
+    ("https://example.com/a?b=c:d", True), ("mailto:ada@example.com", True), ("#there", True),
+    ("../tp1/tp1.ipynb?x=a:b", True), ("ftp://example.com", False), ("data:text/html,x", False), ("vbscript:x", False),
+])
+def test_links_lead_to_the_web_to_a_mailbox_or_nearby(link, kept):
+    assert (f'href="{link}"' in shown(f"[press]({link})")) == kept
+
+
+def test_what_a_notebook_says_is_shown():
+    html = shown("## Title\n\n**bold** `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+                 "<details><summary>Hint 1</summary> Look at <code>dim</code>. </details>")
+    for part in ("<h2", "<strong>bold", "<code>code", "<table", "<td>1", "<details>", "<summary>Hint 1",
+                 "<code>dim</code>"):
+        assert part in html
+
+
+def test_a_hint_of_several_paragraphs_stays_closed():
+    html = shown("<details><summary>Hint</summary>\n\nThe **first**.\n\nThe second.\n\n</details>\n\nAfter it.")
+    assert re.search(r"<details><summary>Hint</summary>\s*<p>The <strong>first.*second.*</details>\s*<p>After", html,
+                     re.DOTALL)
+
+
+@pytest.mark.parametrize("source, kept", [
+    ("$a_1 < b$", "$a_1 &lt; b$"),
+    ("&lt; and &amp;", "&lt; and &amp;"),
+    ("$x$ is *this* and $y_1 * z_1$", "$y_1 * z_1$"),
+    ("$$\na &= b \\\\\n$$", "$$\na &amp;= b \\\\\n$$"),
+    ("\\begin{align}a &< b\\end{align}", "\\begin{align}a &amp;&lt; b\\end{align}"),
+])
+def test_math_is_left_to_mathjax(source, kept):
+    assert kept in shown(source)
+
+
+def test_pictures_of_the_tp_lie_in_the_page_and_nothing_else_does(tmp_path):
+    here = tmp_path / "here"
+    (here / "figures").mkdir(parents=True)
+    for name in ("a.svg", "größe 1.svg"):
+        (here / "figures" / name).write_text("<svg/>")
+    (here / "notes.txt").write_text("notes")
+    (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
+    (here / "link.svg").symlink_to(tmp_path / "secret.svg")
+    embedded = 'src="data:image/svg+xml;base64,PHN2Zy8+"'
+    for source in ("![a picture](figures/a.svg)", "<img src='figures/a.svg'>", "![a](<figures/größe 1.svg>)"):
+        assert embedded in shown(source, here), source
+    assert 'src="data:image/png;base64,AA=="' in shown("![pasted](data:image/png;base64,AA==)", here)
+    for source in ("![s](../secret.svg)", "<img src='../secret.svg'>", f"![s]({tmp_path}/secret.svg)", "![s](link.svg)",
+                   "![s](.)", "![s](figures)", "![s](notes.txt)", "![s](%00.svg)", f"![s]({'a' * 5000}.svg)"):
+        assert "src=" not in shown(source, here), source
+    assert "src=" not in shown("![a](figures/a.svg)")  # nobody knows where the notebook lies
+
+
+def test_a_pasted_picture_that_did_not_come_along_is_named():
+    assert "[picture: image.png]" in shown("![image.png](attachment:image.png)")
+
+
+def test_feedback_pages_are_rendered_so():
+    """nbgrader's own template, with our configuration."""
+    from nbconvert.exporters import HTMLExporter
+    from nbgrader.converters import GenerateFeedback
+
+    notebook = samples.notebook(REPOSITORY, "tp3_seq2seq", {"why-forcing": "<script>alert(1)</script> $x^2$"})
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.update(score=0, points=1, comment=None)
+    config = GenerateFeedback(config=Config(CONFIG)).config
+    graded = {"notebook": "tp3_seq2seq", "score": 0, "max_score": 1, "late_penalty": 0}
+    resources = {"nbgrader": graded, "inlining": {"css": []}}
+    html, _ = HTMLExporter(config=config).from_notebook_node(nbformat.from_dict(notebook), resources=resources)
+    assert "<script>alert" not in html and "&lt;script&gt;alert" in html
+    assert html.count("<details>") >= 15

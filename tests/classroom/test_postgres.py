@@ -1,0 +1,92 @@
+"""PostgreSQL as the gradebook: two graders at once, on a real server of its own."""
+
+import glob
+import multiprocessing
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+import workers
+
+from autograder.authoring import source
+from autograder.authoring.oracle import oracle
+from autograder.classroom import grading
+from autograder.classroom.grading import Classroom, grade_class
+from autograder.samples import classroom_in, hand_in, notebook
+from autograder.sandbox.terms import Terms
+from conftest import SHORT, TINY, TINY_COURSE, automatic_points
+
+STUDENTS = [f"student-{i}" for i in range(6)]
+TERMS = Terms(limits=SHORT)
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The address of an empty database on a server that lives in a folder, listens to no port, and ends with the test.
+    """
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: pip install 'psycopg[binary]'")
+    found = shutil.which("initdb") or max(glob.glob("/usr/lib/postgresql/*/bin/initdb"), default=None)
+    if found is None:
+        pytest.skip("no PostgreSQL server on this machine")
+    programs, user = Path(found).parent, None
+    if os.getuid() == 0:  # it refuses to run as root
+        user = "postgres" if any(one.pw_name == "postgres" for one in pwd.getpwall()) else "nobody"
+    with tempfile.TemporaryDirectory(prefix="pg") as folder:
+        if user:
+            shutil.chown(folder, user)
+
+        def run(program, *arguments):
+            return subprocess.run([programs / program, *arguments], user=user, cwd=folder, check=True,
+                                  capture_output=True, text=True)
+
+        run("initdb", "--pgdata=data", "--username=grader", "--auth=trust", "--no-sync")
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+        run("pg_ctl", "--pgdata=data", "--log=log", f"--options={options}", "--wait", "start")
+        try:
+            yield f"postgresql+psycopg://grader@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "--pgdata=data", "--mode=immediate", "--wait", "stop")
+
+
+@pytest.fixture
+def classroom(tiny, tmp_path, server, right):
+    """A class handed in, with the gradebook as docs/instructors.md shows it."""
+    course = classroom_in(tmp_path / "course", tiny, [TINY])
+    with open(course.root / "nbgrader_config.py", "a") as file:
+        file.write(f"c.CourseDirectory.db_url = {server!r}\n")
+    truth = oracle(tiny, TINY)
+    wrong = {**right, "double": truth.text_of(truth.mistakes_of("double")[0])}
+    for i, student in enumerate(STUDENTS):
+        hand_in(course, student, TINY, notebook(tiny, TINY, [right, wrong, {}][i % 3]))
+    return Classroom(course)
+
+
+def test_two_graders_enter_the_same_class_at_once(classroom, short_judge, monkeypatch):
+    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+    with monkeypatch.context() as later:  # judged, but not entered: that is left to the two
+        later.setattr(Classroom, "enter", lambda *args: None)
+        grade_class(classroom, [TINY], TERMS, executor=workers.Here())
+    monkeypatch.setattr(grading, "judge_one", None)
+    together = multiprocessing.get_context("fork")
+    start, results = together.Barrier(2), together.Queue()
+
+    def grader():
+        start.wait()
+        results.put([graded.problem for graded in grade_class(classroom, [TINY], TERMS)])
+
+    graders = [together.Process(target=grader) for _ in range(2)]
+    for process in graders:
+        process.start()
+    problems = [problem for _ in graders for problem in results.get(timeout=120) if problem]
+    for process in graders:
+        process.join()
+    assert not problems
+    full = automatic_points(TINY_COURSE, TINY)
+    expected = [full, full - source.load(TINY_COURSE, TINY).points("double"), 0] * 2
+    with classroom.gradebook() as gradebook:
+        scores = {one.student.id: one.score for one in gradebook.assignment_submissions(TINY)}
+    assert scores == dict(zip(STUDENTS, expected, strict=True))

@@ -1,0 +1,384 @@
+"""The class report on made-up classes: it counts right, hostile words stay words, and everybody can read it."""
+
+import csv
+import html.parser
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from nbgrader.api import Gradebook
+from traitlets.config import Config
+
+from autograder import cli
+from autograder.classroom import grades, report
+from autograder.classroom.grading import Classroom
+from autograder.classroom.ledger import Entry, Key
+from autograder.classroom.nbgrader.config import configure
+from autograder.course import Course
+from autograder.judging.verdict import CheckResult, ExerciseResult, Outcome, Verdict
+from autograder.sandbox.terms import Terms
+from browser import chromium_page
+from conftest import TINY, TINY_COURSE
+from tp import plots
+
+STYLE = Path(report.__file__).parent / "templates" / "page.css"
+MADE_UP = "tp9_made_up"
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "=cmd|' /C calc'!A0",
+           "Robert'); DROP TABLE grade;--", "a" * 200, "größe 漢字 \U0001f600", "&lt;b&gt;", "$\\frac{1}{2}$",
+           "{{ 7 * 7 }}", "\u202egnihton\u202c", "محمد.علي"]
+OUTCOMES = [outcome for outcome in get_args(Outcome) if outcome != "missing"]
+EMPTY = grades.Grades([], {}, {})
+
+
+def entry(student, verdict):
+    return Entry(student, verdict, Key("", "", Terms()), entered=True)
+
+
+def made_up(rng, student, assignment=MADE_UP, exercises=3):
+    """An entry with a verdict as the judge writes them, drawn at random."""
+    results = []
+    for i in range(exercises):
+        outcome, points = str(rng.choice(OUTCOMES)), float(i + 2)
+        passed = {"passed": [True, True], "partial": [True, False]}.get(outcome, [False, False])
+        checks = tuple(
+            CheckResult(f"check-{j}", True, "Asks for `this`.") if ok else
+            CheckResult(f"check-{j}", False, f"Wrong. {rng.choice(HOSTILE)}", str(rng.choice(["swapped", "forgotten"])))
+            for j, ok in enumerate(passed))
+        results.append(ExerciseResult(f"exercise-{i}", points * sum(passed) / 2, points, outcome, checks))
+    return entry(student, Verdict(
+        assignment=assignment, score=sum(r.score for r in results), max_score=sum(r.max_score for r in results),
+        isolation="bubblewrap", device="cpu", seconds=float(rng.uniform(1, 90)), seed="5eed",
+        notes=(str(rng.choice(HOSTILE)),), exercises=tuple(results)))
+
+
+def changed(one, outcomes=None, **verdict):
+    """The entry with other results of its exercises (name → outcome, or one for all), and else another verdict."""
+    if isinstance(outcomes, str):
+        outcomes = {result.exercise: outcomes for result in one.verdict.exercises}
+    exercises = tuple(replace(result, verdict=(outcomes or {}).get(result.exercise, result.verdict))
+                      for result in one.verdict.exercises)
+    return replace(one, verdict=replace(one.verdict, exercises=exercises, **verdict))
+
+
+def with_check(one, check, **exercise):
+    """The entry with this check alone in its only exercise, and the exercise changed."""
+    result = replace(one.verdict.exercises[0], checks=(check,), **exercise)
+    return changed(replace(one, verdict=replace(one.verdict, exercises=(result,))))
+
+
+def unreadable(rng, student):
+    nothing = CheckResult("submission", False, "Nothing to grade: it is empty.")
+    verdict = made_up(rng, student).verdict
+    results = tuple(replace(result, score=0.0, verdict="missing", checks=(nothing,)) for result in verdict.exercises)
+    return entry(student, replace(verdict, score=0.0, seconds=0.0, exercises=results, unreadable="it is empty"))
+
+
+class Reader(html.parser.HTMLParser):
+    """The tags of a page, and its tables as rows of text; a cell over several rows stands in each."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.tables, self.cell, self.spans = [], [], None, {}
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "table":
+            self.tables.append([])
+            self.spans = {}
+        elif tag == "tr":
+            self.tables[-1].append([])
+            self.fill()
+        elif tag in ("th", "td"):
+            self.cell, self.rows = "", int(dict(attributes).get("rowspan", 1))
+
+    def handle_endtag(self, tag):
+        if tag in ("th", "td"):
+            row = self.tables[-1][-1]
+            self.spans[len(row)] = (self.cell, self.rows - 1)
+            row.append(self.cell)
+            self.cell = None
+            self.fill()
+
+    def fill(self):
+        """Cells of rows above that reach down into this one."""
+        row = self.tables[-1][-1]
+        while self.spans.get(len(row), ("", 0))[1]:
+            text, left = self.spans[len(row)]
+            self.spans[len(row)] = text, left - 1
+            row.append(text)
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+
+    def table(self, *header):
+        return next(table[1:] for table in self.tables if tuple(table[0][: len(header)]) == header)
+
+
+def class_page(entries, table=EMPTY, assignment=MADE_UP):
+    return report.class_page({assignment: entries}, table, {})
+
+
+@pytest.fixture(params=range(3))
+def drawn(rng):
+    """A class of random size in a TP of random size."""
+    exercises = int(rng.integers(1, 6))
+    return [made_up(rng, f"student-{i}", exercises=exercises) for i in range(rng.integers(3, 40))]
+
+
+def test_rates_and_mistakes_are_counted(drawn):
+    page = Reader(class_page(drawn))
+    results = [(one.student, result) for one in drawn for result in one.verdict.exercises]
+    for name, points, average, rate, *counted in page.table("exercise", "points"):
+        found = [result for _, result in results if result.exercise == name]
+        assert float(points) == found[0].max_score
+        assert float(average) == pytest.approx(np.mean([result.score for result in found]), abs=0.006)
+        counts = [sum(result.verdict == outcome for result in found) for outcome in get_args(Outcome)]
+        assert rate == f"{100 * counts[0] / len(found):.0f} %"
+        assert counted == [str(count or "–") for count in counts]
+    for exercise, name, _, counted, _ in page.table("exercise", "check"):
+        found = [check.passed for _, result in results if result.exercise == exercise
+                 for check in result.checks if check.check == name]
+        assert counted == f"{sum(found)} of {len(found)}"
+    order = []
+    for students, exercise, mistake, says in page.table("students", "exercise", "mistake"):
+        makers = {student for student, result in results if result.exercise == exercise
+                  for check in result.checks if check.mistake == mistake}
+        assert int(students) == len(makers) and says
+        order.append(len(makers))
+    assert order == sorted(order, reverse=True)
+
+
+def test_who_needs_a_look(rng):
+    whole = {name: changed(made_up(rng, name), "passed") for name in ("fine", "open", "dead", "slow", "blank")}
+    entries = [
+        whole["fine"],
+        changed(whole["open"], isolation="none"),
+        changed(whole["dead"], {"exercise-1": "crashed"}),
+        changed(whole["slow"], {"exercise-2": "timeout"}),
+        changed(whole["blank"], "missing"),
+        unreadable(rng, "rubbish"),
+    ]
+    table = grades.Grades([("absent", "", "", ""), ("fine", "", "", "")], {MADE_UP: 9.0}, {})
+    page = Reader(class_page(entries, table))
+    assert {row[0]: row[2] for row in page.table("student", "TP", "why")} == {
+        "open": "graded without isolation", "dead": "crashed: exercise-1", "slow": "timed out: exercise-2",
+        "blank": "nothing written", "rubbish": "cannot be read: it is empty", "absent": "handed in nothing"}
+
+
+def test_a_class_that_nobody_needs_to_look_at_says_so(rng):
+    page = class_page([changed(made_up(rng, "ada"), "passed")])
+    assert "Nobody: every submission could be read" in page
+
+
+def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):
+    page = class_page([unreadable(rng, "a"), unreadable(rng, "b")])
+    assert re.search(r"2 files could not be read and\s+are left out", page) and "Exercises" not in page
+
+
+def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
+    nothing = made_up(rng, "ada", exercises=0)
+    page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {})
+    assert "1 submission graded, of 1 TP" in page and "Exercises" not in page and "Nobody" in page
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_words_of_students_stay_words(name, rng):
+    one = with_check(made_up(rng, name, exercises=1), CheckResult("check-0", False, name), verdict="crashed")
+    one = changed(one, notes=(name,), seed=name)
+    for text in (class_page([one, changed(one, unreadable=name)]), report.student_page(name, [one], EMPTY)):
+        page = Reader(text)
+        assert not {tag for tag, _ in page.tags} & {"script", "img", "iframe", "b", "object", "embed", "link"}
+        assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
+        assert any(name in cell for table in page.tables for row in table for cell in row)
+
+
+def test_backticks_are_code_and_nothing_else(rng):
+    said = CheckResult("check-0", False, "Look at `dim=<1>`, not at <b>`")
+    page = report.student_page("ada", [with_check(made_up(rng, "ada", exercises=1), said)], EMPTY)
+    assert "Look at <code>dim=&lt;1&gt;</code>, not at &lt;b&gt;`" in page
+
+
+def test_the_page_is_one_file_and_says_its_pictures_in_words(drawn):
+    twice = [changed(one, assignment="tp8_again") for one in drawn]
+    text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {})
+    page = Reader(text)
+    assert not re.search(r'(src|href)="(https?:)?//', text) and "url(http" not in text and "@import" not in text
+    pictures = [attributes for _, attributes in page.tags if attributes.get("role") == "img"]
+    assert len(pictures) == 6 and all(len(picture["aria-label"].split()) > 5 for picture in pictures)
+    assert [tag for tag, _ in page.tags].count("svg") == 6
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
+    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    assert text.count("<caption>") == text.count("<table>") > 3
+    heads = [attributes.get("scope") for tag, attributes in page.tags if tag == "th"]
+    assert set(heads) == {"col", "row"}
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+
+
+def contrast(first, second):
+    """The contrast ratio of two colours #rrggbb, from 1 to 21."""
+    light = sorted(plots.luminance([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]) for colour in (first, second))
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def test_colours_can_be_read_in_light_and_dark():
+    palettes = [dict(re.findall(r"--(\w+): (#\w{6})", line)) for line in re.findall("--page:.*", STYLE.read_text())]
+    assert len(palettes) == 2
+    for palette in palettes:
+        for name in ("ink", "soft", "link", "bar"):
+            assert contrast(palette["page"], palette[name]) >= 4.5, name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off_on_a_phone(scheme, drawn, rng, tmp_path):
+    long = [made_up(rng, name) for name in HOSTILE]
+    pages = {"index.html": class_page([*drawn, *long]), "student.html": report.student_page(HOSTILE[4], long, EMPTY)}
+    expected = {"light": ("rgb(31, 36, 48)", "rgb(11, 98, 164)"), "dark": ("rgb(236, 238, 243)", "rgb(109, 184, 242)")}
+    with chromium_page(color_scheme=scheme, viewport={"width": 390, "height": 800}) as page:
+        for name, text in pages.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+            page.goto((tmp_path / name).as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate("[...document.querySelectorAll('.says')].every(cell =>"
+                                 " cell.getBoundingClientRect().right <= innerWidth)")
+        page.goto((tmp_path / "index.html").as_uri())
+        ink, bar = (page.evaluate(f"getComputedStyle(document.querySelector('{part}')).fill")
+                    for part in ("svg text", "svg path[style*=bar]"))
+    assert (ink, bar) == expected[scheme]
+
+
+# Grades out of a gradebook
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """nbgrader's gradebook of two TPs: ada in both, bob in one and late, with odd names, nil who handed in nothing."""
+    config, root = Config(), tmp_path_factory.mktemp("course")
+    configure(config, root)
+    with Gradebook(config.CourseDirectory.db_url) as gradebook:
+        for name, points in (("tp1_one", 6.0), ("tp2_two", 4.0)):
+            gradebook.add_assignment(name)
+            gradebook.add_notebook(name, name)
+            gradebook.add_grade_cell("check-a", name, name, max_score=points, cell_type="code")
+            gradebook.add_grade_cell("why", name, name, max_score=3, cell_type="markdown")
+        gradebook.add_student("ada", last_name="Lovelace", first_name="Ada", email="ada@example.org")
+        gradebook.add_student("bob", last_name="=1+1", first_name="Points Possible")
+        gradebook.add_student("nil")
+        for student, name, automatic, written, penalty in (
+            ("ada", "tp1_one", 6, 2.5, None), ("ada", "tp2_two", 1.25, None, None), ("bob", "tp1_one", 3, 1, 100),
+        ):
+            gradebook.add_submission(name, student)
+            check = gradebook.find_grade("check-a", name, name, student)
+            answer = gradebook.find_grade("why", name, name, student)
+            check.auto_score, check.needs_manual_grade = automatic, False
+            answer.manual_score, answer.needs_manual_grade = written, written is None
+            gradebook.find_submission_notebook(name, name, student).late_submission_penalty = penalty
+        gradebook.db.commit()
+    return root / "gradebook" / "gradebook.db"
+
+
+@pytest.fixture
+def classroom(database, tmp_path):
+    """A course with a copy of that gradebook, and no verdict yet."""
+    course = Course(tmp_path)
+    course.solutions.mkdir()
+    course.gradebook.mkdir()
+    shutil.copy(database, course.gradebook)
+    (tmp_path / "nbgrader_config.py").write_text(
+        "from pathlib import Path\n"
+        "from autograder.classroom.nbgrader.config import configure\n"
+        "configure(get_config(), Path(__file__).resolve().parent)\n")
+    return Classroom(course)
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_grades_as_csv(classroom, rng):
+    folder = classroom.course.gradebook
+    for student in ("ada", "bob"):
+        classroom.ledger.save(made_up(rng, student, "tp1_one"))
+    page = report.write(classroom, ["tp1_one"]).read_text()
+    assert "handed in nothing" in page and "nil" in page
+    with classroom.gradebook() as gradebook:
+        grades.write(grades.read(gradebook), folder)
+    assert [row[0:1] + row[4:] for row in rows(folder / "grades.csv")[1:]] == [
+        ["ada", "tp1_one", "6", "2.5", "0", "8.5", "9", "no"],
+        ["ada", "tp2_two", "1.25", "0", "0", "1.25", "7", "yes"],
+        ["bob", "tp1_one", "3", "1", "100", "0", "9", "no"]]
+    assert rows(folder / "moodle.csv") == [
+        ["Username", "Last name", "First name", "Email address", "tp1_one", "tp2_two"],
+        ["ada", "Lovelace", "Ada", "ada@example.org", "8.5", "1.25"],
+        ["bob", "'=1+1", "Points Possible", "", "0", "-"],
+        ["nil", "", "", "", "-", "-"]]
+    assert rows(folder / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "tp1_one", "tp2_two"],
+        ["    Points Possible", "", "", "", "", "9", "7"],
+        ["Lovelace, Ada", "", "", "ada", "", "8.5", "1.25"],
+        ["'=1+1, Points possible", "", "", "bob", "", "0", ""],
+        ["nil", "", "", "nil", "", "", ""]]
+
+
+def test_a_page_for_one_student(classroom, rng):
+    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
+    classroom.ledger.save(made_up(rng, "bob", "tp1_one"))
+    text = report.write_student(classroom, ["tp1_one"], "ada").read_text()
+    words = " ".join(text.split())
+    assert "Grade: 6 automatic + 2.5 for written answers − 0 for lateness = 8.5 of 9." in words
+    assert "5eed" in text and "bob" not in text
+
+
+def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, rng):
+    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
+    folder = classroom.ledger.path("tp1_one", "ada").parent
+    (folder / "bob.json").write_text("{ cut off")
+    (folder / ".eve.json.123").write_text("{}")
+    (folder.parent / "tp2_two").mkdir()
+    (folder.parent / "tp3_three").mkdir()
+    (folder.parent / "tp3_three" / "bob.json").write_text("{ cut off")
+    assert classroom.ledger.assignments() == ["tp1_one", "tp3_three"]
+    assert [found.student for found in classroom.ledger.entries("tp1_one")] == ["ada"]
+    assert "1 submission graded, of 1 TP" in report.write(classroom, ["tp1_one", "tp3_three"]).read_text()
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["tp1_unknown"], "nothing is graded of tp1_unknown; there is: tp9_made_up"),
+    (["--student", "../ada"], "nothing is graded of a student called ../ada"),
+])
+def test_what_is_not_graded_is_said_in_one_line(arguments, said, classroom, rng, capsys):
+    classroom.ledger.save(made_up(rng, "ada"))
+    assert cli.main(["--course", str(classroom.course.root), "report", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and said in err
+
+
+def test_the_command_prints_where_the_page_is(classroom, rng, capsys):
+    command = ["--course", str(classroom.course.root), "report"]
+    assert cli.main(command) == 0 and "Nothing is graded yet" in capsys.readouterr().out
+    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.strip() == str(classroom.course.gradebook / "report" / "index.html")
+
+
+def test_a_known_mistake_is_said_in_the_teachers_words(rng):
+    known = report.sentences(TINY_COURSE, TINY)
+    (exercise, mistake), says = next(iter(known.items()))
+    wrong = CheckResult("a", False, "the difference", mistake)
+    one = with_check(made_up(rng, "ada", TINY, exercises=1), wrong, exercise=exercise)
+    page = Reader(report.class_page({TINY: [one]}, EMPTY, {TINY: known}))
+    assert ["1", exercise, mistake, says.replace("`", "")] in page.table("students", "exercise", "mistake")
+    assert "the difference" in class_page([one], assignment=TINY)  # where nobody wrote a sentence
+
+
+def test_a_tp_that_is_gone_has_no_sentences():
+    assert report.sentences(TINY_COURSE, "tp9_gone") == {}

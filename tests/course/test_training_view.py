@@ -1,0 +1,169 @@
+"""The training loop: its budget, its records, and what an interrupt does."""
+
+import itertools
+import signal
+
+import pytest
+import torch
+
+import tp
+from tp import training
+
+
+@pytest.fixture(autouse=True)
+def full_budgets(monkeypatch):
+    monkeypatch.delenv("TP_QUICK", raising=False)
+
+
+class Clock:
+    """A clock that moves only when told to."""
+
+    now = 100.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(training, "time", clock)
+    return clock
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7])
+def test_steps_are_counted_from_zero(steps):
+    view = tp.live(steps=steps)
+    assert list(view) == list(range(steps))
+    assert view.progress() == 1.0
+
+
+def test_seconds_end_the_loop(clock):
+    view, seen = tp.live(seconds=10), []
+    for _ in view:
+        seen.append(view.progress())
+        clock.now += 2.5
+    assert seen == [0, 0.25, 0.5, 0.75]
+
+
+def test_whichever_budget_ends_first_counts(clock):
+    view, seen = tp.live(steps=100, seconds=10), []
+    for step in view:
+        seen.append(view.progress())
+        clock.now += 4 if step == 2 else 0.3
+    assert all(a <= b for a, b in itertools.pairwise(seen))
+    assert view.step < 100 and view.elapsed() >= 10
+
+
+def test_a_budget_is_needed():
+    with pytest.raises(ValueError, match="budget"):
+        tp.live()
+
+
+@pytest.mark.parametrize("variable, value", [("TP_QUICK", "1"), ("NBGRADER_EXECUTION", "validate")])
+def test_quick_mode_caps_both_budgets(monkeypatch, clock, variable, value):
+    assert not tp.quick()
+    monkeypatch.setenv(variable, value)
+    assert len(list(tp.live(steps=10_000))) <= 50
+    assert len(list(tp.live(steps=3, seconds=1000))) == 3
+    view = tp.live(seconds=1000)
+    for _ in view:
+        clock.now += 1.5
+    assert view.step == 2
+
+
+def test_what_is_logged_is_kept_with_its_step():
+    view = tp.live(steps=5, every=3)
+    for step in view:
+        view.log(loss=torch.tensor(float(step), requires_grad=True))
+        if step % 2:
+            view.log(exact_match=step / 10)
+    assert view.history == {"loss": [(i, float(i)) for i in range(5)], "exact_match": [(1, 0.1), (3, 0.3)]}
+    assert view.mean("loss") == pytest.approx((2 + 3 + 4) / 3)
+    assert view.running_means("loss") == [0, 1, 2, 3, 4]  # few values stand for themselves
+
+
+def test_running_means_look_back_only():
+    view = tp.live(steps=40, every=4)
+    for step in view:
+        view.log(loss=step)
+    assert view.running_means("loss")[:3] == [0, 0.5, 1]
+    assert view.running_means("loss")[-1] == pytest.approx((36 + 37 + 38 + 39) / 4)
+
+
+def test_interrupt_ends_after_the_step_and_the_view_goes_on_later(capsys, clock):
+    before = signal.getsignal(signal.SIGINT)
+    view, done = tp.live(steps=6, seconds=100), []
+    for step in view:
+        if step == 2:
+            signal.raise_signal(signal.SIGINT)
+        clock.now += 1
+        done.append(step)
+    assert done == [0, 1, 2] and "Stopping after this step" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+    clock.now += 1000  # a long break costs nothing
+    assert view.progress() == 0.5
+    done += list(view)
+    assert done == [0, 1, 2, 3, 4, 5]
+
+
+def test_second_interrupt_is_an_ordinary_one():
+    view = tp.live(steps=5)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in view:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_error_in_the_loop_is_not_swallowed_and_leaves_the_handler_as_it_was():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ZeroDivisionError):
+        for _ in tp.live(steps=5):
+            raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_breaking_off_is_allowed_and_keeps_the_time(clock):
+    view = tp.live(seconds=10)
+    for step in view:
+        clock.now += 1
+        if step == 3:
+            break
+    clock.now += 500
+    assert view.elapsed() == 4
+
+
+def test_quiet_when_nobody_watches(capsys):
+    for _ in tp.live(steps=3):
+        pass
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_samples_tell_a_story_from_first_to_last():
+    view = tp.live(steps=101)
+    for step in view:
+        view.sample(f"94+8={step}")
+    lines = view.story(3).splitlines()
+    assert [line.split()[-1] for line in lines] == ["94+8=0", "94+8=50", "94+8=100"]
+    assert tp.live(steps=1).story() == ""
+
+
+def test_curves_share_a_panel_when_they_share_their_last_word():
+    view = tp.live(steps=9, title="a run")
+    for step in view:
+        view.log(loss=9 - step, exact_match=step)
+        if step % 3 == 0:
+            view.log(val_loss=10 - step)
+    picture = view.plot()
+    panels = {ax.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+              for ax in picture.figure.axes}
+    assert panels == {
+        "loss": {"loss": [[i, 9 - i] for i in range(9)], "val loss": [[i, 10 - i] for i in (0, 3, 6)]},
+        "exact match": {"exact match": [[i, i] for i in range(9)]},
+    }
+    assert "a run" in picture.alt and "loss goes from 9 to" in picture.alt
+
+
+def test_nothing_logged_means_nothing_to_plot():
+    assert tp.live(steps=1).plot() is None

@@ -1,0 +1,367 @@
+"""The page itself: a student's and an instructor's hour in JupyterLab, in a real browser.
+
+Screenshots of every stage are kept in artefacts/browser.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import demo, source
+from browser import chromium
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOTS = ROOT / "artefacts" / "browser"
+TP, EXERCISE = "tp3_seq2seq", "encoder"
+PATIENCE = 240_000  # milliseconds; loaded machines are slow, and nothing here measures time
+RELEASED = [name for name in source.names() if (ROOT / "course" / name / f"{name}.ipynb").is_file()]
+
+# What JupyterLab and its own extensions say on the console is not ours.
+NOT_OURS = ("favicon", "/api/", "/lab/api/", "/static/", "WebSocket", "Service worker", "jupyter-lsp", "jupytext", "sourcemap",
+            "deprecated", "/assignments", "/courses", "manifest", "was preloaded", "ResizeObserver", "cdnjs.cloudflare.com", "MathJax")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A Jupyter server on a course root of its own, with the released course in it: (url, token, folder)."""
+    if TP not in RELEASED:
+        pytest.skip("nothing is released yet: make notebooks")
+    folder = demo.course_root(tmp_path_factory.mktemp("site") / "root", [TP])
+    shutil.copytree(ROOT / "course", folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    settings = folder / "settings" / "@jupyterlab"
+    for name, values in {
+        "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page
+        "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+    }.items():
+        path = settings / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    runtime = folder / "runtime"
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(folder / "config"), "TP_QUICK": "1",
+                   "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "course")])}
+    log = open(folder / "server.log", "w")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.port=0", f"--ServerApp.root_dir={folder}", "--allow-root",
+         "--IdentityProvider.token=course", "--expose-app-in-browser", f"--LabApp.user_settings_dir={folder / 'settings'}",
+         f"--LabApp.workspaces_dir={folder / 'workspaces'}"],
+        cwd=folder, env=environment, stdout=log, stderr=log)
+    try:
+        yield address(server, runtime), folder
+    finally:
+        server.terminate()
+        server.wait(30)
+        log.close()
+
+
+def address(server, runtime):
+    """The URL of a server that has just been started."""
+    for _ in range(1200):
+        for path in runtime.glob("jpserver-*.json"):
+            try:
+                return json.loads(path.read_text())["url"]
+            except ValueError:
+                pass  # half written
+        assert server.poll() is None, "the server did not start"
+        time.sleep(0.1)
+    raise AssertionError("the server says nothing")
+
+
+@pytest.fixture
+def tab(site, request):
+    """A fresh browser tab that remembers what its console says; at the end it must have said nothing of ours."""
+    context = chromium().new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    said = []
+    page.on("console", lambda message: said.append(f"{message.text} {message.location.get('url', '')}") if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"{request.node.name}.png")
+    context.close()
+    ours = [line for line in said if not any(word in line for word in NOT_OURS)]
+    assert ours == []
+
+
+def shot(what, name):
+    """Keep a picture of a page, or of a place on it."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    what.screenshot(path=SHOTS / f"{name}.png")
+
+
+# --- JupyterLab ------------------------------------------------------------------------------
+
+def open_notebook(page, site, path):
+    """Open a notebook in JupyterLab, its kernel ready."""
+    url, _ = site
+    page.goto(f"{url}lab/tree/{path}?token=course&reset")
+    page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0")
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'")
+
+
+def cell(page, cell_id):
+    """The index of the cell with this id, or grade id, and its place on the page."""
+    index = page.evaluate("""name => window.jupyterapp.shell.currentWidget.content.widgets.findIndex(
+        cell => cell.model.id == name || cell.model.getMetadata('nbgrader')?.grade_id == name)""", cell_id)
+    assert index >= 0, cell_id
+    return index, page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+
+def run(page, index):
+    """Run the cell of this index and wait until the kernel has nothing left to do."""
+    page.evaluate("""async index => {
+        const notebook = window.jupyterapp.shell.currentWidget.content;
+        notebook.activeCellIndex = index;
+        notebook.deselectAll();
+        await window.jupyterapp.commands.execute('notebook:run-cell');
+    }""", index)
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'")
+
+
+def type_into(page, place, text):
+    place.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_every_released_notebook_opens_with_its_pictures(site, tab, name):
+    open_notebook(tab, site, f"course/{name}/{name}.ipynb")
+    assert tab.locator(".jp-Notebook h1").count() == 1
+    pictures = tab.locator(".jp-Notebook .jp-MarkdownOutput img")
+    for i in range(pictures.count()):
+        picture = pictures.nth(i)
+        picture.scroll_into_view_if_needed()
+        tab.wait_for_function("image => image.complete && image.naturalWidth > 100", arg=picture.element_handle())
+        assert len(picture.get_attribute("alt")) > 20
+    tab.locator(".jp-Notebook h1").scroll_into_view_if_needed()
+
+
+def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
+    open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
+    given = [each.grade_id for each in source.load(TP).cells if each.role == "given"]
+    exercise, box = cell(tab, EXERCISE)
+    check, place = cell(tab, f"check-{EXERCISE}")
+    for index in sorted(cell(tab, name)[0] for name in given):
+        if index < exercise:
+            run(tab, index)
+    run(tab, exercise)
+    run(tab, check)
+    place.get_by_text("not written yet").first.wait_for()
+    shot(tab, "check_before")
+
+    type_into(tab, box, demo.solved(TP, EXERCISE)[EXERCISE])
+    run(tab, exercise)
+    run(tab, check)
+    place.get_by_text("checks pass").first.wait_for()
+    assert "✓" in place.inner_text() and "✗" not in place.inner_text()
+
+
+LOOKING = '''
+import sys; sys.path.insert(0, "..")
+import numpy as np
+import tp
+weights = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+tp.attention_heatmap(weights, "1+2", "3\\n", title="by hand")
+'''
+
+EXPLORING = '''
+def backwards(text):
+    """A decoder that writes its input backwards."""
+    if " " in text:
+        raise ValueError("an expression has no spaces")
+    steps = []
+    for i, token in enumerate(text[::-1] + "\\n"):
+        weights = np.full(len(text), 0.1 / len(text))
+        weights[len(text) - 1 - i] += 0.9
+        steps.append(tp.Step(read="=", written=token, distribution={token: 0.9, "x": 0.1}, source=text, weights=weights,
+                             context=weights, beam=[(text[::-1][:i + 1], -0.1 * i), ("x", -3)]))
+    return steps
+
+def forwards(text):
+    return backwards(text[::-1])
+
+tp.explore({"backwards": backwards, "forwards": forwards}, "1+2")
+'''
+
+
+TRAINING = '''
+import sys; sys.path.insert(0, "..")
+import os, time
+os.environ.pop("TP_QUICK", None)  # a run that is long enough to be interrupted
+import tp
+view = tp.live(seconds=3600, title="a long run")
+'''
+
+ROUND = '''
+for step in view:
+    time.sleep(0.02)
+    view.log(loss=1 / (1 + step))
+    if step % 10 == 0:
+        view.sample(f"94+8={step}")
+'''
+
+
+def scratch(page, site, name, **cells):
+    """A notebook of our own beside the course's, opened: cell id → code."""
+    _, folder = site
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code.strip(), id=cell_id) for cell_id, code in cells.items()],
+                                        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    (folder / "course" / "scratch").mkdir(exist_ok=True)
+    nbformat.write(notebook, folder / "course" / "scratch" / f"{name}.ipynb")
+    open_notebook(page, site, f"course/scratch/{name}.ipynb")
+
+
+def test_training_is_seen_live_interrupted_and_resumed(site, tab):
+    scratch(tab, site, "training", begin=TRAINING, round=ROUND)
+    run(tab, cell(tab, "begin")[0])
+    index, place = cell(tab, "round")
+    steps = 0
+    for _ in range(2):  # interrupted, and gone on with
+        tab.evaluate("""index => {
+            window.jupyterapp.shell.currentWidget.content.activeCellIndex = index;
+            window.jupyterapp.commands.execute('notebook:run-cell');
+        }""", index)
+        place.locator("img[alt^='Curves over']").wait_for()
+        place.get_by_text("steps/s").wait_for()  # the bar
+        place.get_by_text("94+8=").first.wait_for()
+        shot(tab, "training_live")
+        tab.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
+        place.get_by_text("Stopping after this step").wait_for()
+        place.locator("img").wait_for(state="detached")  # the curves are left to view.plot()
+        before, steps = steps, int(re.search(r"a long run: (\d+) steps in", place.inner_text())[1])
+        assert steps > before
+
+
+def test_heatmap_and_explorer_appear_and_answer(site, tab):
+    scratch(tab, site, "looking", looking=LOOKING, exploring=EXPLORING)
+    index, place = cell(tab, "looking")
+    run(tab, index)
+    heatmap = place.locator("img")
+    assert "3 looks most at 1 (0.70)" in heatmap.get_attribute("alt")
+    place.get_by_text("The same as a table").click()
+    assert place.get_by_role("cell", name="0.80").is_visible()
+
+    index, place = cell(tab, "exploring")
+    run(tab, index)
+    place.get_by_text("Step 1 of 4: reads =, writes 2").wait_for()
+    shot(place.locator(".jp-OutputArea"), "explorer_at_first")
+    place.get_by_role("button", name="Next").click()
+    place.get_by_text("Step 2 of 4: reads =, writes +").wait_for()
+    place.get_by_role("combobox").select_option("forwards")
+    place.get_by_text("Step 2 of 4: reads =, writes +").wait_for()
+    box = place.get_by_role("textbox", name="Input")
+    box.fill("45+67")
+    box.press("Enter")
+    place.get_by_text("Step 1 of 6: reads =, writes 4").wait_for()
+    place.locator("img[alt*='forwards: 45+67']").wait_for()  # the still picture below follows
+    beam = place.locator("caption", has_text="the beam")
+    assert beam.is_visible()
+    shot(place.locator(".jp-OutputArea"), "explorer_after_a_change")
+    box.fill("4 apples")
+    box.press("Enter")
+    place.get_by_text("cannot read '4 apples': an expression has no spaces").first.wait_for()
+    shot(place.locator(".jp-OutputArea"), "explorer_refuses")
+    box.fill("45+67")
+    box.press("Enter")
+    place.get_by_role("checkbox").uncheck()
+    beam.wait_for(state="hidden")
+
+
+def test_without_widgets_and_in_an_export_the_still_remains(site, tab):
+    scratch(tab, site, "bare", looking=LOOKING, hidden='sys.modules["ipywidgets"] = None', exploring=EXPLORING)
+    for name in ("looking", "hidden", "exploring"):
+        index, place = cell(tab, name)
+        run(tab, index)
+    still = "img[alt*='backwards: 1+2']"
+    place.locator(still).wait_for()
+    assert place.get_by_role("textbox", name="Input").count() == 0
+    shot(place.locator(".jp-OutputArea"), "explorer_without_widgets")
+
+    scratch(tab, site, "saved", looking=LOOKING, exploring=EXPLORING)  # with widgets, then saved and exported
+    for name in ("looking", "exploring"):
+        index, place = cell(tab, name)
+        run(tab, index)
+    place.get_by_text("Step 1 of 4: reads =, writes 2").wait_for()
+    tab.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    notebook = site[1] / "course" / "scratch" / "saved.ipynb"
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", notebook], check=True, capture_output=True)
+    tab.goto(notebook.with_suffix(".html").as_uri())
+    tab.locator(still).wait_for()
+    tab.get_by_role("cell", name="2+1 (-0.20)").wait_for()
+    shot(tab, "explorer_exported")
+
+
+def test_validate_reports(site, tab):
+    open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
+    tab.get_by_role("button", name="Validate").first.click()
+    dialog = tab.locator(".jp-Dialog")
+    dialog.get_by_text("The following cell failed").first.wait_for()  # nothing is written yet
+    assert f'tp.check("{EXERCISE}")' in dialog.inner_text() and "not written yet" in dialog.inner_text()
+
+
+# --- formgrader ------------------------------------------------------------------------------
+
+HOSTILE = """Because of **teacher forcing**.
+
+<script>document.title = "owned"</script> <img src="nowhere" onerror="document.title = 'owned'">"""
+
+
+def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
+    url, folder = site
+    mistake = next(iter(demo.oracle(TP).mistakes_of(EXERCISE)))
+    wrong = {**demo.solved(TP), EXERCISE: demo.oracle(TP).text_of(mistake)}
+    demo.hand_in(folder, "mia", TP, demo.notebook(TP, {**wrong, "why-forcing": HOSTILE}))
+    nbgrader(folder, "generate_assignment", TP, "--create", "--force")
+
+    tab.goto(f"{url}formgrader?token=course")
+    tab.get_by_role("link", name=TP).first.wait_for()
+    shot(tab, "formgrader_assignments")
+
+    tab.goto(f"{url}formgrader/manage_submissions/{TP}?token=course")
+    tab.get_by_role("link", name="mia").or_(tab.get_by_text("mia")).first.wait_for()
+    tab.locator("td.autograde a, td.autograde button, .autograde a").first.click()
+    tab.get_by_text("Successfully").or_(tab.get_by_text("success")).first.wait_for()
+    shot(tab, "formgrader_graded")
+
+    tab.goto(f"{url}formgrader/gradebook/{TP}/{TP}?token=course")
+    tab.get_by_role("link", name="Submission #1").click()
+    reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
+    reason.wait_for()
+    reason.scroll_into_view_if_needed()
+    shot(tab, "formgrader_reasons")
+    answer = tab.locator(".nbgrader_cell", has=tab.locator("strong", has_text=re.compile("^teacher forcing$")))
+    answer.scroll_into_view_if_needed()
+    shot(tab, "formgrader_answer")
+    assert "document.title" in answer.inner_text() and tab.title() != "owned"  # a script in an answer is shown, not run
+
+    nbgrader(folder, "generate_feedback", TP, "--force")
+    tab.goto((folder / "gradebook" / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
+    reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
+    reason.wait_for()
+    pictures = tab.locator("img[src]")
+    assert pictures.count() > 0
+    for i in range(pictures.count()):
+        assert pictures.nth(i).evaluate("image => image.naturalWidth") > 0
+    hint = tab.locator("details", has=tab.get_by_text("Hint 2 · the shape")).first
+    hint.get_by_text("Hint 2").click()
+    assert hint.locator("code").first.is_visible()
+    reason.scroll_into_view_if_needed()
+    shot(tab, "feedback_reasons")
+    assert "document.title" in tab.inner_text("body") and tab.title() == TP
+    tab.evaluate("scrollTo(0, 0)")
+
+
+def nbgrader(folder, *command):
+    done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -1,0 +1,129 @@
+"""The benchmark's own parts: working that adds up, attention that agrees, models that see what they should."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.oracle import oracle
+from bench import attention, data, grading, learning, measure, working
+from tp import arithmetic
+
+
+def operands(n=300):
+    return np.random.default_rng().integers(1, 1000, size=(2, n))
+
+
+def test_the_working_of_a_product_ends_in_it_and_every_digit_is_right():
+    a, b = operands()
+    for x, y, text in zip(a.tolist(), b.tolist(), working.product(a, b).tolist()):
+        lines, answer = text.split("=")
+        first, second, third = lines[:10], lines[10:30], lines[30:]
+        so_far = number(first[2::3]) + 1000 * int(first[-1])
+        assert so_far == x * (y % 10)
+        finished = str(so_far % 10)
+        for place, row in (1, second), (2, third):
+            assert int(row[0]) == y // 10**place % 10
+            assert number(row[1::6][:3]) == x
+            assert number(row[2::6]) + 1000 * int(row[15]) == x * int(row[0])
+            assert number(row[4::6]) == so_far // 10 % 1000
+            so_far = number(row[5::6]) + 1000 * int(row[-1])
+            finished += str(so_far % 10)
+            assert so_far == x * (y % 10**(place + 1)) // 10**place
+        assert answer[::-1] == str(x * y) and x * y == 100 * so_far + number(finished[:2])
+        assert len(text) <= working.PRODUCT
+
+
+def test_the_working_of_a_quotient_is_its_long_division():
+    a, b = operands()
+    for x, y, text in zip(a.tolist(), b.tolist(), working.quotient(a, b).tolist()):
+        lines, answer = text.split("=")
+        rounds = [lines[i:i + 16] for i in range(0, 144, 16)]
+        assert int("".join(r[0] for r in rounds)) == x * 10**6 // y
+        remainder = 0
+        for r, digit in zip(rounds, f"{x:03}000000"):
+            dividend, q, columns = 10 * remainder + int(digit), int(r[0]), r[1:]
+            remainder = number(columns[3::5])
+            assert remainder == dividend - q * y
+            assert number(columns[0::5]) == q * y % 1000 and number(columns[2::5]) == dividend % 1000
+        assert answer == f"{x / y:.5f}" and len(text) <= working.QUOTIENT
+
+
+def number(digits):
+    """Digits, the least first → the number."""
+    return int(digits[::-1])
+
+
+@pytest.mark.parametrize("way", ["batched", "built in"])
+def test_ways_of_attention_agree_forward_and_backward(way):
+    tensors = attention.inputs(T=4, S=5, B=3, H=6)
+    for got, expected in zip(attention.both_ways(attention.WAYS[way], *tensors),
+                             attention.both_ways(attention.looped, *tensors)):
+        torch.testing.assert_close(got, expected, atol=1e-5, rtol=0)
+
+
+def test_classic_loops_make_what_whole_arrays_make():
+    encoder_input, decoder_input, target = data.classic(200)
+    encoder_ids, decoder_ids = data.ours(200)
+    assert encoder_input.shape[:2] == tuple(encoder_ids.shape)
+    assert decoder_input.shape[1] == decoder_ids.shape[1] and decoder_input.shape[0] <= decoder_ids.shape[0]
+    assert np.array_equal(decoder_input[1:], target[:-1])
+
+
+@pytest.mark.parametrize("name", learning.RECIPES)
+def test_free_running_on_a_right_answer_equals_teacher_forcing(name):
+    recipe = replace(learning.RECIPES[name], hidden=7)
+    torch.manual_seed(np.random.default_rng().integers(1000))
+    model = learning.Couple(recipe)
+    sample = arithmetic.draw(np.random.default_rng(), 5, operators=recipe.operators)
+    encoder_ids, decoder_ids = learning.encoded(recipe, *sample)
+    written = model.write(encoder_ids.int(), 9)
+    go = torch.full((1, 5), arithmetic.DECODER_ALPHABET.index(arithmetic.GO))
+    logits = model(encoder_ids.int(), torch.cat([go, written[:-1]]))
+    assert torch.equal(logits.argmax(-1), written)
+
+
+def test_learning_rate_rises_then_falls():
+    recipe = learning.RECIPES["plus-minus-60"]
+    rates = [learning.learning_rate(recipe, x) for x in np.linspace(0, 1, 101)]
+    peak = int(np.argmax(rates))
+    assert rates[peak] == pytest.approx(recipe.learning_rate, rel=0.02) and abs(peak / 100 - recipe.warm_up) < 0.02
+    assert rates == sorted(rates[:peak]) + sorted(rates[peak:], reverse=True)
+
+
+def test_training_never_sees_a_held_out_pair():
+    recipe = learning.RECIPES["plus-minus-60"]
+    batches = learning.training_batches(recipe, np.random.default_rng(), lambda: 0.5)
+    for _ in range(5):
+        encoder_ids, decoder_input, target = next(batches)
+        X = arithmetic.decode(encoder_ids, arithmetic.ENCODER_ALPHABET)
+        assert len(arithmetic.pairs_split(X)[1]) == 0 and decoder_input.shape == target.shape
+
+
+def test_a_short_training_is_recorded_with_all_operators():
+    recipe = replace(learning.RECIPES["plus-minus-60"], seconds=0.3, hidden=8)
+    run = learning.train(recipe, seed=1, points=2, tests=20)
+    assert run["recipe"] == asdict(recipe) and set(run["curve"][-1]["right"]) == {"+", "-"}
+    assert run["curve"][-1]["seconds"] >= 0.3
+
+
+def test_spread_names_median_and_range():
+    assert measure.spread([3.0, 1.0, 2.0]) == "2 (1 – 3)"
+    assert measure.spread([0.5]) == "0.5"
+
+
+def test_stock_tests_pass_the_solution_and_fail_what_is_not_written():
+    truth = oracle(grading.TP)
+    assert set(grading.ASSERTS) == set(truth.source.exercises)
+    for name, tests in grading.ASSERTS.items():
+        exec(tests, dict(truth.namespace))
+        blank = dict(truth.namespace)
+        exec(truth.source.cell("exercise", name).released, blank)
+        with pytest.raises(NotImplementedError):
+            exec(tests, blank)
+
+
+def test_a_class_has_right_blank_and_mistaken_submissions():
+    blank, right, *mistaken = grading.answers(4)
+    assert blank == {} and all(sum(cells[name] != right[name] for name in right) == 1 for cells in mistaken)

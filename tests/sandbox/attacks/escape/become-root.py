@@ -1,0 +1,4 @@
+# Becomes root.
+import os
+
+os.setuid(0)

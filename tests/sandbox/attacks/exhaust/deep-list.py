@@ -1,0 +1,6 @@
+# Returns a list in a list, a hundred thousand deep.
+def double(x):
+    result = []
+    for _ in range(100_000):
+        result = [result]
+    return result

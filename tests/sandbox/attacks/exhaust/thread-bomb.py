@@ -1,0 +1,5 @@
+# Starts threads without end.
+import threading, time
+
+while True:
+    threading.Thread(target=time.sleep, args=(100,)).start()

@@ -1,0 +1,10 @@
+# Turns every later cell into `pass` after it is parsed.
+import ast
+
+
+class T(ast.NodeTransformer):
+    def visit(self, node):
+        return ast.Module([ast.Pass()], [])
+
+
+get_ipython().ast_transformers.append(T())

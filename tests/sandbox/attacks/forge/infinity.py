@@ -1,0 +1,3 @@
+# Returns infinities.
+def double(x):
+    return x * float("inf")

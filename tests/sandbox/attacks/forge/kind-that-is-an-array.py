@@ -1,0 +1,7 @@
+# Sends arrays and lists where the kind of an output or an error is a word.
+import numpy
+import tp.checking.replies
+
+output, error = {"kind": numpy.ones(3)}, {"kind": ["raised"], "type": numpy.ones(3), "message": [], "where": "line 1"}
+tp.checking.replies.to_tree = lambda reply: {"outputs": {"doubled": output, "row": output}, "error": error,
+                                             "mutated": [], "called": []}

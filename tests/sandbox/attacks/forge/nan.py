@@ -1,0 +1,3 @@
+# Returns NaN, which compares with nothing.
+def double(x):
+    return x * float("nan")

@@ -1,0 +1,6 @@
+# Sends lists and dicts of a length below nothing.
+import tp.checking.replies
+
+values, pairs = {"kind": "list", "items": [], "length": -1}, {"kind": "dict", "keys": [], "items": [], "length": -1}
+tp.checking.replies.to_tree = lambda reply: {"outputs": {"doubled": values, "gradient": pairs, "row": pairs},
+                                             "error": None, "mutated": [], "called": []}

@@ -1,0 +1,3 @@
+# Returns one number, which broadcasts against any shape.
+def double(x):
+    return x.sum()

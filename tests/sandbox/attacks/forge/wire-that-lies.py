@@ -1,0 +1,4 @@
+# Sends a message whose header is longer than the message.
+import tp.checking.wire
+
+tp.checking.wire.pack = lambda tree: b"TPW1" + b"\xff" * 100

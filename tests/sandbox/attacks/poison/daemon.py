@@ -1,0 +1,9 @@
+# Leaves a process behind that belongs to nobody.
+import os, time
+
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            time.sleep(1)
+    os._exit(0)

@@ -1,0 +1,189 @@
+"""The sandbox: what a kernel can see, what it may use, and that nothing outlives it."""
+
+import json
+import pickle
+
+import psutil
+import pytest
+
+from autograder.sandbox import walls
+from autograder.sandbox.outside import KernelLost, Sandbox
+from autograder.sandbox.terms import Limits, Terms
+from autograder.sandbox.watchdog import Budget
+from conftest import REPOSITORY, SHORT, TINY_COURSE
+
+# The variables of a kernel: ours, and those that its libraries set.
+OURS = {"PATH", "LANG", "HOME", "IPYTHONDIR", "TMPDIR", "MPLCONFIGDIR", "MPLBACKEND", "OMP_NUM_THREADS",
+        "MKL_NUM_THREADS", "TP_GRADING", "PYTHONPATH", "PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG",
+        "CUDA_VISIBLE_DEVICES"}
+LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR",
+             "TRITON_CACHE_DIR", "PYDEVD_USE_FRAME_EVAL", "COLUMNS", "LINES"}
+
+
+def started():
+    return Sandbox(TINY_COURSE.helpers, Terms(limits=SHORT))
+
+
+@pytest.fixture(scope="module")
+def warm():
+    with started() as parent:
+        yield parent
+
+
+@pytest.fixture
+def kernel(warm):
+    kernel = warm.fork()
+    yield kernel
+    kernel.kill()
+
+
+def run(kernel, code):
+    return kernel.cell(code, kernel.budget(5))
+
+
+def ask(kernel, expression):
+    """The value of an expression in the kernel."""
+    ran = run(kernel, f"import json, os, glob\nprint(json.dumps({expression}))")
+    assert ran.error is None, ran
+    return json.loads(ran.printed)
+
+
+# What a kernel sees
+
+
+def test_a_kernel_sees_the_helpers_and_nothing_of_the_grader(kernel):
+    walk = f"for d, _, fs in os.walk({str(REPOSITORY.root)!r}) for f in fs if 'site-packages' not in d"
+    files = ask(kernel, f"[os.path.join(d, f) {walk}][:50]")
+    assert files == [] or all(".venv" in name for name in files)
+    assert ask(kernel, "sorted(os.listdir('/course'))") == ["tp"]
+    for place in ("/home/*", "/etc/passwd", "/etc/shadow", "/**/gradebook*"):
+        assert ask(kernel, f"glob.glob({place!r})") == []
+
+
+def test_a_kernel_has_a_bare_environment(kernel):
+    names = set(ask(kernel, "sorted(os.environ)"))
+    assert names <= OURS | LIBRARIES, names
+
+
+def test_a_kernel_has_no_network_and_no_rights(kernel):
+    devices = "[line.split(':')[0].strip() for line in open('/proc/net/dev')][2:]"
+    assert ask(kernel, f"{devices} if os.path.exists('/proc/net/dev') else ['lo']") == ["lo"]
+    for code in ("import socket; socket.create_connection(('127.0.0.1', 80), 1)", "import os; os.setuid(0)",
+                 "open('/course/tp/x', 'w')", "import os; os.mkdir('/x')"):
+        assert run(kernel, code).error is not None, code
+
+
+DEVICES = "[f for f in glob.glob('/dev/**', recursive=True) if not f.startswith('/dev/fd') and not os.path.islink(f)]"
+
+
+def test_devices_can_be_used_and_not_changed(warm):
+    first = warm.fork()
+    for name in ("/dev/mine", "/dev/shm/mine"):
+        run(first, f"open({name!r}, 'w').write('x')")
+    for name in ask(first, DEVICES):
+        changed = run(first, f"import os; os.utime({name!r})").error is None
+        assert changed == name.startswith("/dev/shm"), name
+    assert run(first, "import os; os.openpty(); open('/dev/null', 'w').write('x')").error is None
+    first.kill()
+    second = warm.fork()
+    assert ask(second, "[os.path.exists('/dev/mine'), os.listdir('/dev/shm')]") == [False, []]
+    second.kill()
+
+
+def test_kernels_share_nothing(warm):
+    first = warm.fork()
+    run(first, "import torch, os; torch.mine = 1; open('/scratch/mine', 'w').write('x'); x = 1")
+    second = warm.fork()
+    for trace in ("os.path.exists('/scratch/mine')", "'x' in globals()", "hasattr(__import__('torch'), 'mine')"):
+        assert ask(second, trace) is False
+    assert not ask(second, "[p for p in os.listdir('/proc') if p.isdigit() and int(p) > 2]")
+    first.kill()
+    second.kill()
+
+
+def test_nothing_outlives_a_kernel(warm):
+    kernel = warm.fork()
+    run(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True: time.sleep(1)")
+    assert warm.usage().processes >= 2
+    kernel.kill()
+    psutil.wait_procs(warm._parent.children(recursive=True), timeout=5)
+    assert warm._parent.children(recursive=True) == []
+
+
+def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch):
+    built = walls.walls
+    monkeypatch.setattr(walls, "walls", lambda *args: [*built(*args), "--disable-userns"])
+    with started() as parent:
+        kernel = parent.fork()
+        assert not parent._reusable
+        run(kernel, "open('/scratch/mine', 'w').write('x')")
+        kernel.kill()
+        kernel = parent.fork()
+        assert ask(kernel, "os.path.exists('/scratch/mine')") is False
+        kernel.kill()
+
+
+# What a kernel may use
+
+LOOP, SLEEP = "while True: pass", "import time\nwhile True: time.sleep(1)"
+FORKS = "import os\nfor _ in range(100): os.fork() or __import__('time').sleep(60)"
+MEMORY = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        hog = b"x" * 900_000_000
+        time.sleep(60)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("code, seconds, patience, verdict, words", [
+    (LOOP, 0.5, 40, "timeout", r"computed for more than 0\.5 seconds; is there a loop that does not end\?"),
+    (SLEEP, 0.5, 3, "timeout", r"took more than 1\.5 seconds, most of them waiting; is there a loop"),
+    ("import os; os._exit(0)", 1, 10, "crashed", "died"),
+    (FORKS, 1, 10, "crashed", "processes|memory"),
+    (MEMORY, 5, 10, "crashed", "more than 2 GiB of memory"),
+], ids=["loop", "sleep", "exit", "forks", "memory"])
+def test_bounds_are_said_in_words(warm, code, seconds, patience, verdict, words):
+    with pytest.raises(KernelLost, match=words) as lost:
+        warm.fork().cell(code, Budget(seconds, patience))
+    assert lost.value.verdict == verdict
+
+
+def test_a_budget_is_spent_by_all_requests_together(kernel):
+    budget = Budget(2, 40)
+    burn = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: pass"
+    with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
+        for _ in range(6):  # 0.8 seconds each: less than the budget, and together more
+            assert kernel.cell(burn, budget).error is None
+    assert run(kernel.sandbox.fork(), burn).error is None
+
+
+def test_the_addresses_of_the_libraries_are_not_the_students(kernel):
+    """Which torch is installed, with CUDA in it or without, changes nothing in what a student may use."""
+    def maps(size):
+        return run(kernel, f"import mmap\nmmap.mmap(-1, {size}).close()").error is None
+
+    assert maps(SHORT.memory * 9 // 10)
+    assert not maps(SHORT.memory * 21 // 20)
+
+
+def test_printed_text_is_bounded(kernel):
+    assert len(run(kernel, "print('x' * 10**7)").printed) <= 10_000
+
+
+# The machine
+
+
+def test_a_missing_or_forbidden_bubblewrap_is_one_clear_line(monkeypatch):
+    monkeypatch.setattr(walls.shutil, "which", lambda name: None)
+    with pytest.raises(walls.SandboxError, match="apt-get install bubblewrap"):
+        walls.require_bubblewrap()
+    monkeypatch.setattr(walls.shutil, "which", lambda name: "/bin/false")
+    with pytest.raises(walls.SandboxError, match="cannot make a sandbox"):
+        walls.require_bubblewrap()
+
+
+def test_terms_are_plain_and_can_travel():
+    terms = Terms(limits=Limits(exercise_seconds=3))
+    assert pickle.loads(pickle.dumps(terms)) == terms != Terms()
