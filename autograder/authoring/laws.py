@@ -129,7 +129,7 @@ def _parameters(function: Any) -> list[str]:
 
 def _memory(again: _Again) -> None:
     """The same calls again, after calls with other inputs and other parameters: the answers are the same."""
-    weights = [op for op in again.base if op["op"] == "weights"]
+    weights = [op for op in again.base if op["op"] == "weights" and _fits(op, again.made[op["of"]])]
     again.ops += [{**op, "values": {name: -value for name, value in op["values"].items()}} for op in weights]
     for op in again.calls():
         again.ops.append({"op": "disturb", "f": op["f"], "args": _flipped(op["args"]),
@@ -137,6 +137,12 @@ def _memory(again: _Again) -> None:
     again.ops += weights
     again.repeat()
     again.outputs("when called again")
+
+
+def _fits(op: Op, module: nn.Module) -> bool:
+    """Whether these weights are still those of a network, of which the check may have exchanged a part since."""
+    return {name: value.shape for name, value in op["values"].items()} == {
+        name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
 
 
 def _flipped(tree: Any) -> Any:
@@ -192,4 +198,4 @@ def _modes(again: _Again) -> None:
     again.outputs("in evaluation")
 
 
-MAKERS = {"memory": _memory, "gradient": _gradient, "modes": _modes}
+MAKERS = {"gradient": _gradient, "memory": _memory, "modes": _modes}

@@ -97,12 +97,13 @@ def _describe(value: Any, depth: int) -> Value:
             return Other(f"tensor of {value.numel()} numbers")
         tensor = value.detach().cpu()
         tensor = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
-        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy())
+        # a copy: later calls may write into it
+        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy().copy())
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             return Other(short(f"numpy array of {array.dtype}"))
-        return Array("array", array.dtype.name, array)
+        return Array("array", array.dtype.name, array.copy())
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         return Sequence(tuple(describe(item, depth + 1) for item in list(value)[:MAX_ITEMS]), len(value))
     if isinstance(value, dict) and depth < MAX_DEPTH:
