@@ -55,7 +55,10 @@ def _release(args: argparse.Namespace, course: Course) -> int:
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
     for name in names:
-        missing = release.release(course, name, run=not args.no_run, again=args.execute)
+        try:
+            missing = release.release(course, name, run=not args.no_run, again=args.execute)
+        except release.ExecutionError as error:
+            return _cannot(str(error))
         executed = "" if args.no_run else f", solutions/{name}/ executed"
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:

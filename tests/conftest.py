@@ -3,6 +3,7 @@
 import hashlib
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -29,9 +30,9 @@ RUN = os.environ.get("COURSE_TEST_SEED") or secrets.token_hex(4)  # every draw o
 def seed(request) -> int:
     """A seed of 62 bits: another one in each test and each run, the same again where COURSE_TEST_SEED is set.
 
-    A test that fails shows among its output how to draw the same again.
+    The report of a test that fails says how to draw the same again.
     """
-    print(f"the draws of this test: COURSE_TEST_SEED={RUN}")
+    request.node.add_report_section("setup", "draws", f"draw the same again: COURSE_TEST_SEED={RUN}\n")
     digest = hashlib.sha256(f"{RUN}/{request.node.nodeid}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % 2**62
 
@@ -81,6 +82,15 @@ def handed(notebook, assignment: str = TINY, filename: str = "the file") -> Subm
     """A submission of a notebook, or of the bytes of whatever else."""
     data = notebook if isinstance(notebook, bytes) else nbformat.writes(notebook).encode()
     return Submission(data, assignment, filename=filename)
+
+
+def tiny_copy(folder: Path, **texts: str) -> Course:
+    """A copy of the tiny course in ``folder`` whose TP has other texts in the place of these modules."""
+    made = Course(folder)
+    shutil.copytree(TINY_COURSE.folder(TINY), made.folder(TINY), ignore=shutil.ignore_patterns("__pycache__"))
+    for module, text in texts.items():
+        (made.folder(TINY) / f"{module}.py").write_text(text, encoding="utf-8")
+    return made
 
 
 def automatic_points(course: Course, assignment: str) -> float:

@@ -92,17 +92,21 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
     """The solution notebook, executed in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbconvert.filters import strip_ansi
 
     notebook = solution_notebook(course, assignment)
+    begun = ["the first cell"]
     client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
-                            resources={"metadata": {"path": str(course.folder(assignment))}})
+                            resources={"metadata": {"path": str(course.folder(assignment))}},
+                            on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
     paths = [str(course.released), os.environ.get("PYTHONPATH", "")]
     try:
         client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        at = next((cell.id for cell in reversed(notebook.cells) if cell.get("execution_count")), "the first cell")
-        reason = (str(error).strip().splitlines() or ["no reason given"])[-1]
-        raise ExecutionError(f"{assignment} stops in the cell {at}: {reason}") from None
+        reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
+        if isinstance(error, CellTimeoutError):
+            reason = f"it takes more than {seconds} seconds"
+        raise ExecutionError(f"{assignment} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     notebook.metadata["course"]["executed"] = _code(notebook)
@@ -110,8 +114,17 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
 
 
 def _code(notebook: NotebookNode) -> str:
-    """The digest of a notebook's code: what its outputs depend on. Comments and text may change without a new run."""
-    return digests.of_texts(ast.unparse(ast.parse(_plain(cell.source))) for cell in _code_cells(notebook))
+    """The digest of a notebook's code, which its outputs depend on. Text, comments and docstrings may change."""
+    return digests.of_texts(_undocumented(_plain(cell.source)) for cell in _code_cells(notebook))
+
+
+def _undocumented(source: str) -> str:
+    """Python in one layout, without comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def _plain(source: str) -> str:

@@ -25,7 +25,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from .. import course as courses
 from ..authoring import source
-from ..course import Course
+from ..course import Course, CourseError
 from ..judging import submission
 from ..judging.judge import Judge, seed_of
 from ..judging.submission import Submission
@@ -64,9 +64,14 @@ class Graded:
 
 
 class Classroom:
-    """A course in its term, with nbgrader's own configuration and gradebook."""
+    """A course in its term, with nbgrader's own configuration and gradebook.
+
+    ``CourseError`` where nbgrader's configuration is missing.
+    """
 
     def __init__(self, course: Course):
+        if not (course.root / "nbgrader_config.py").is_file():
+            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: see docs/authoring.md")
         self.course = course
         self.ledger = Ledger(course)
         self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()

@@ -127,7 +127,8 @@ class Sandbox:
             return [sys.executable, "-B", str(walls.KERNEL), str(fd), *self._bounds()], variables
         variables = walls.environment(inside.SCRATCH, walls.HELPERS, self.terms.device)
         built = walls.walls(variables, self.helpers, self.terms)
-        kernel = [sys.executable, "-B", "/kernel.py", str(fd), *self._bounds()]
+        python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the walls
+        kernel = [python, "-B", "/kernel.py", str(fd), *self._bounds()]
         return [require_bubblewrap(), *built, "--", *kernel], variables
 
     def _bounds(self) -> list[str]:

@@ -1,22 +1,21 @@
-"""The round trip of a term: an instructor and two students, each with a home of their own, over nbgrader's own exchange."""
+"""The round trip of a term: an instructor and two students, each with a home folder, over nbgrader's own exchange."""
 
 import os
 import re
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
-from autograder import demo
-from autograder.classroom import Course, grade_class
-from autograder.oracle import oracle
-from autograder.source import ROOT
+from autograder.authoring.oracle import oracle
+from autograder.classroom.grading import Classroom, grade_class
+from autograder.samples import classroom_in, solved
+from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow
-TP, ANSWER = "tp3_seq2seq", "why-forcing"
+TP, EXERCISE, ANSWER = "tp3_seq2seq", "encoder", "why-forcing"
 
 
 class Person:
@@ -26,10 +25,12 @@ class Person:
         self.name, self.folder = name, folder
         home.mkdir()
         folder.mkdir(exist_ok=True)
-        self.environment = {**os.environ, "HOME": str(home), **{f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}}
+        places = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+        self.environment = {**os.environ, "HOME": str(home), **places}
 
     def nbgrader(self, *command):
-        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=self.folder, env=self.environment,
+                              capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-2000:]
 
     def fetch(self, cells):
@@ -53,56 +54,63 @@ class Person:
 
 @pytest.fixture
 def people(tmp_path):
-    """(instructor, ada, bob); the late penalty is the one that docs/instructors.md shows."""
+    """(the classroom, instructor, ada, bob); the late penalty is the one that docs/instructors.md shows."""
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
-    root = demo.course_root(tmp_path / "course", [TP])
-    late = next(block for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs/instructors.md").read_text(), re.S) if "TenPercentADay" in block)
-    with open(root / "nbgrader_config.py", "a") as file:
-        file.write(f"c.Exchange.root = {str(exchange)!r}\nc.ExchangeCollect.check_owner = False\n{late}")  # all three are one account here
-    instructor = Person("instructor", tmp_path / "instructor", root)
+    course = classroom_in(tmp_path / "course", REPOSITORY, [TP])
+    page = (REPOSITORY.root / "docs" / "instructors.md").read_text(encoding="utf-8")
+    late = next(block for block in re.findall(r"```python\n(.*?)```", page, re.S) if "TenPercentADay" in block)
+    one_account = "c.ExchangeCollect.check_owner = False"  # as all three are here
+    with open(course.root / "nbgrader_config.py", "a") as file:
+        file.write(f"c.Exchange.root = {str(exchange)!r}\n{one_account}\n{late}")
+    classroom = Classroom(course)
+    instructor = Person("instructor", tmp_path / "instructor", course.root)
     students = []
     for name in ("ada", "bob"):
         students.append(Person(name, tmp_path / name, tmp_path / f"{name}-work"))
         (students[-1].folder / "nbgrader_config.py").write_text(
-            f"c = get_config()\nc.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = 'seq2seq'\n")
-    return instructor, *students
+            f"c = get_config()\nc.Exchange.root = {str(exchange)!r}\n"
+            f"c.CourseDirectory.course_id = {classroom.config.CourseDirectory.course_id!r}\n")
+    return classroom, instructor, *students
 
 
-def grades(root):
-    with Gradebook(f"sqlite:///{root}/gradebook/gradebook.db", "seq2seq") as gradebook:
-        return {s.student.id: (s.score, s.late_submission_penalty) for s in gradebook.assignment_submissions(TP)}
+def grades(classroom):
+    """Student → (score, late penalty)."""
+    with classroom.gradebook() as gradebook:
+        return {one.student.id: (one.score, one.late_submission_penalty)
+                for one in gradebook.assignment_submissions(TP)}
 
 
 def test_from_release_to_feedback(people):
-    instructor, ada, bob = people
-    root, right, truth = instructor.folder, demo.solved(TP), oracle(TP)
-    mistake = truth.mistakes_of("encoder")[0]
+    classroom, instructor, ada, bob = people
+    right, truth = solved(REPOSITORY, TP), oracle(REPOSITORY, TP)
+    mistake = truth.mistakes_of(EXERCISE)[0]
 
     instructor.nbgrader("generate_assignment", TP, "--create", "--force")
     instructor.nbgrader("release_assignment", TP)
     ada.fetch({**right, ANSWER: "The decoder reads the right characters."})
     ada.submit()
-    due = datetime.now(timezone.utc)
-    bob.fetch({**right, "encoder": truth.text_of(mistake)})
+    due = datetime.now(UTC)
+    bob.fetch({**right, EXERCISE: truth.text_of(mistake)})
     bob.submit()
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
     instructor.nbgrader("collect", TP)
 
-    outcomes = {o.handed.student: o for o in grade_class(Course(root), [TP])}
-    assert not any(o.problem for o in outcomes.values())
-    full, less = (outcomes[name].verdict["score"] for name in ("ada", "bob"))
-    assert 0 < less < full
-    assert grades(root) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
+    graded = {one.handed.student: one for one in grade_class(classroom, [TP])}
+    assert not any(one.problem for one in graded.values())
+    full, less = (graded[name].verdict.score for name in ("ada", "bob"))
+    assert full == automatic_points(REPOSITORY, TP)
+    assert full - truth.source.points(EXERCISE) <= less < full
+    assert grades(classroom) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
 
-    with Gradebook(f"sqlite:///{root}/gradebook/gradebook.db", "seq2seq") as gradebook:  # as formgrader enters them
+    with classroom.gradebook() as gradebook:  # as formgrader enters them
         gradebook.find_grade(ANSWER, TP, TP, "ada").manual_score = 2
         gradebook.find_comment(ANSWER, TP, TP, "ada").manual_comment = "And what does it read in use?"
         gradebook.find_grade(ANSWER, TP, TP, "bob").manual_score = 3
         gradebook.db.commit()
-    grade_class(Course(root), [TP], force=True)
-    assert grades(root) == {"ada": (full + 2, 0), "bob": (less + 3, pytest.approx(0.1 * (less + 3)))}
+    grade_class(classroom, [TP], force=True)
+    assert grades(classroom) == {"ada": (full + 2, 0), "bob": (less + 3, pytest.approx(0.1 * (less + 3)))}
 
     instructor.nbgrader("generate_feedback", TP)
     instructor.nbgrader("release_feedback", TP)

@@ -1,58 +1,78 @@
-"""Bodies written for the original session, pasted into our cells, are graded like those written for ours."""
+"""Bodies written for the original session, pasted into our cells, are graded like those written for ours.
+
+Those with attention lose the marks of their mistake and no other.
+"""
 
 import re
-from functools import cache
-from pathlib import Path
 from textwrap import indent
 
 import pytest
 
-from autograder.mistakes import Variant
-from autograder.oracle import oracle
-from tp import compare
+from autograder.authoring import release
+from autograder.authoring.mistakes import Variant
+from autograder.authoring.oracle import oracle
+from autograder.judging.judge import judged, records_of
+from conftest import REPOSITORY, TESTS
 
-TP = "tp3_seq2seq"
-BODIES = sorted((Path(__file__).parent / "fixtures" / "s1_bodies").glob("*.py"))
-
-
-def header(path):
-    """The exercise that a body is for, and what is expected of it."""
-    text = path.read_text(encoding="utf-8")
-    return [re.search(rf"^# {key}: (.+)$", text, re.M)[1] for key in ("exercise", "expected")]
+PLAIN, ATTENTION = "tp3_seq2seq", "tp4_decoder_attention"
+PLAIN_BODIES = sorted((TESTS / "fixtures" / "s1_bodies").glob("*.py"))
+ATTENTION_BODIES = sorted((TESTS / "fixtures" / "s1_attention_bodies").glob("*.py"))
 
 
-def pasted(path, exercise):
+def header(text, key):
+    """What the first lines of a body say."""
+    return re.search(rf"^# {key}: (.+)$", text, re.M)[1]
+
+
+def pasted(assignment, exercise, text):
     """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
-    released = oracle(TP).source.cell("exercise", exercise).released
-    return released[:released.index("    def forward")] + indent(path.read_text(encoding="utf-8"), "    ")
+    cells = release.released_notebook(REPOSITORY, assignment).cells
+    ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
+    return ours[:ours.index("    def forward")] + indent(text, "    ")
 
 
-@cache
-def judged(exercise):
-    """The recorded checks of an exercise, and the replies of all its mistakes."""
-    truth = oracle(TP)
-    records = [truth.record(check, 31) for check in truth.checks_of(exercise)]
-    return records, [(m.name, m.says, truth.replies(m, records)) for m in truth.mistakes_of(exercise)]
+def failed(assignment, exercise, cell, seed):
+    """The failed checks of an exercise when its cell is this one."""
+    truth = oracle(REPOSITORY, assignment)
+    records = records_of(truth, exercise, str(seed))
+    replies = truth.replies(Variant(exercise, "body", source=cell), records)
+    return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
 
 
-@pytest.mark.parametrize("path", BODIES, ids=lambda path: path.stem)
-def test_body(path):
-    exercise, expected = header(path)
-    cell = pasted(path, exercise)
+@pytest.mark.parametrize("path", PLAIN_BODIES, ids=lambda path: path.stem)
+def test_body(path, seed):
+    text = path.read_text(encoding="utf-8")
+    exercise, expected = header(text, "exercise"), header(text, "expected")
+    cell = pasted(PLAIN, exercise, text)
     if expected == "does not run":
         with pytest.raises(SyntaxError):
             compile(cell, path.name, "exec")
         return
-    records, mistakes = judged(exercise)
-    replies = oracle(TP).replies(Variant(exercise, path.stem, source=cell), records)
-    wrong = [compare.first_difference(r["expected"], g, r["specs"]) for r, g in zip(records, replies)]
-    named = {found[0] for found in compare.diagnose(records, replies, mistakes) if found}
+    found = failed(PLAIN, exercise, cell, seed)
     if expected == "passed":
-        assert wrong == [None] * len(records)
+        assert found == []
     else:
-        assert named == {expected}, wrong
+        assert {check.mistake for check in found if check.mistake} == {expected}, found
 
 
 def test_there_are_right_and_wrong_bodies_of_each_exercise():
-    verdicts = {(exercise, expected == "passed") for exercise, expected in map(header, BODIES)}
-    assert verdicts == {(exercise, right) for exercise in ("encoder", "decoder", "seq2seq") for right in (True, False)}
+    texts = [path.read_text(encoding="utf-8") for path in PLAIN_BODIES]
+    kinds = {(header(text, "exercise"), header(text, "expected") == "passed") for text in texts}
+    assert kinds == {(exercise, right) for exercise in ("encoder", "decoder", "seq2seq") for right in (True, False)}
+
+
+@pytest.mark.filterwarnings("ignore:Implicit dimension")
+@pytest.mark.parametrize("path", ATTENTION_BODIES, ids=lambda path: path.stem)
+def test_body_with_attention(path, seed):
+    text = path.read_text(encoding="utf-8")
+    exercise = header(text, "exercise")
+    expected = dict(re.findall(r"^# fails: (\S+): (\S+)$", text, re.M))
+    found = failed(ATTENTION, exercise, pasted(ATTENTION, exercise, text), seed)
+    assert {check.check: check.mistake or "none" for check in found} == expected
+
+
+def test_log_softmax_as_attention_weights_is_said_in_these_words():
+    mistakes = oracle(REPOSITORY, ATTENTION).mistakes_of("decoder")
+    sentences = [mistake.says for mistake in mistakes
+                 if mistake.name.startswith("log-softmax") and "output" not in mistake.name]
+    assert len(sentences) >= 3 and all(says.startswith("log_softmax as attention weights") for says in sentences)

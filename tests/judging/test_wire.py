@@ -1,18 +1,23 @@
 """The encoding of messages: everything that may travel comes back equal, and nothing else is accepted."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder import submission
-from tp import wire
+from autograder.judging import submission
+from tp.checking import wire
 
-arrays = st.sampled_from(wire.DTYPES).flatmap(lambda name: hnp.arrays(np.dtype(name), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
-leaves = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=20) | arrays
+arrays = st.sampled_from(wire.DTYPES).flatmap(
+    lambda name: hnp.arrays(np.dtype(name), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
+numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False)
+leaves = st.none() | st.booleans() | numbers | st.text(max_size=20) | arrays
 keys = st.text(max_size=8).filter(lambda key: key != "$array")
-trees = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=20)
+trees = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+                     max_leaves=20)
 
 
 def equal(a, b):
@@ -52,7 +57,8 @@ def test_a_damaged_message_is_a_message_or_an_error(tree, data):
         pass
 
 
-@pytest.mark.parametrize("value", [object(), {1: 2}, {"$array": 0}, np.array(["text"]), np.array([None], object), {1, 2}, b"bytes", 1j])
+@pytest.mark.parametrize("value", [object(), {1: 2}, {"$array": 0}, np.array(["text"]), np.array([None], object),
+                                   {1, 2}, b"bytes", 1j])
 def test_what_cannot_travel_is_refused(value):
     with pytest.raises(wire.WireError):
         wire.pack(value)
@@ -63,21 +69,22 @@ def test_too_long_is_refused():
         wire.unpack(wire.pack(np.zeros(100)), max_bytes=50)
 
 
-json_values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
-                           lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["cells", "source", "metadata", "nbgrader", "grade_id", "cell_type", "id", "x"]), inner, max_size=5), max_leaves=30)
+json_leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
+names = st.sampled_from(["cells", "source", "metadata", "nbgrader", "grade_id", "cell_type", "id", "x"])
+json_values = st.recursive(
+    json_leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=5), max_leaves=30)
 
 
 @settings(max_examples=300, deadline=None)
 @given(json_values)
 def test_any_json_is_a_notebook_or_refused(value):
-    import json
-
     try:
         cells = submission.parse(json.dumps({"cells": value}).encode())
     except submission.Unreadable as refusal:
         assert "\n" not in str(refusal)
     else:
-        assert all(isinstance(cell["source"], str) and (cell["grade_id"] is None or isinstance(cell["grade_id"], str)) for cell in cells)
+        assert all(isinstance(cell.source, str) for cell in cells)
+        assert all(cell.grade_id is None or isinstance(cell.grade_id, str) for cell in cells)
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,6 +6,7 @@ import pytest
 from attacks import ATTACKS
 
 from autograder import samples
+from autograder.authoring.oracle import oracle
 from autograder.judging.judge import Judge
 from autograder.sandbox.terms import Limits, Terms
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint, handed
@@ -38,7 +39,10 @@ def test_there_are_enough_of_every_kind():
     assert min(kinds.values()) >= 5
 
 
-@pytest.mark.parametrize("code, verdict", [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")])
+KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
+
+
+@pytest.mark.parametrize("code, verdict", KILLS, ids=["loop", "exit"])
 def test_an_exercise_that_kills_its_kernel_costs_that_exercise_only(grade, right, code, verdict):
     result = grade({**right, "double": f"def double(x):\n    {code}"})
     double, *others = result.exercises
@@ -59,6 +63,16 @@ def test_attacks_gain_nothing_over_honest_work(grade, right):
     for attack in ATTACKS[:: len(ATTACKS) // 8]:
         if attack.own:
             assert grade(honest, own=[attack.own]).score <= earned
+
+
+def test_forgeries_gain_nothing_over_wrong_work(grade):
+    """Whoever forges hands in something: where answers come back, they might be made to look right."""
+    truth = oracle(TINY_COURSE, TINY)
+    wrong = {name: truth.text_of(truth.mistakes_of(name)[0]) for name in truth.source.exercises}
+    earned = grade(wrong).score
+    for attack in ATTACKS:
+        if attack.kind == "forge" and attack.own:
+            assert grade(wrong, own=[attack.own]).score <= earned, attack
 
 
 # Bounds of time
