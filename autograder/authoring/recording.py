@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from tp.checking.compare import output_difference
+from tp.checking.compare import first_difference, output_difference
 from tp.checking.replay import replay
 from tp.checking.replies import Op, Record, Reply, Spec
 
@@ -14,6 +14,7 @@ from . import laws
 from .tape import Check, CheckError, Redraw, Tape
 
 REDRAWS = 100
+SAMPLE = 6  # draws from which is seen whether a check has always the same answer
 ONES = {"one sequence": "B", "one timestep": "TS"}  # law → the axes that are then of size one
 
 
@@ -23,6 +24,7 @@ class Recorder:
     def __init__(self, namespace: dict[str, Any]):
         self.namespace = namespace
         self._impossible: set[tuple[Check, str]] = set()
+        self._constant: dict[Check, bool] = {}
 
     def records(self, check: Check, seed: int) -> list[Record]:
         """The check as it stands, with its laws; then the same on sizes of one, where that can be."""
@@ -35,6 +37,14 @@ class Recorder:
                 except (CheckError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
                     self._impossible.add((check, law))  # the check's draws, or the solution, need more than one
         return found
+
+    def is_constant(self, check: Check) -> bool:
+        """Whether one answer, whatever the draw, would be right too often to show anything."""
+        if check not in self._constant:
+            answers = [_plain(self._taped(check, 7919 * seed)) for seed in range(SAMPLE)]
+            alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
+            self._constant[check] = alike > SAMPLE // 2
+        return self._constant[check]
 
     def _asks(self, check: Check, law: str) -> bool:
         return law not in check.without and (check, law) not in self._impossible

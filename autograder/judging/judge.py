@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 
 from tp.checking import compare
@@ -20,6 +21,7 @@ from ..authoring.tape import Check
 from ..course import Course
 from ..sandbox.outside import KernelLost, Sandbox
 from ..sandbox.terms import Device, Terms
+from ..sandbox.walls import SandboxError
 from . import submission
 from .session import Session
 from .submission import Submission, Unreadable
@@ -52,6 +54,9 @@ def resolved(device: str) -> Device:
     return "cuda" if device == "cuda" else "cpu"
 
 
+ALONE = "This alone does not show that your code works: it counts as soon as another check passes."
+
+
 class Judge:
     """Grades notebooks of a course one after another, in kernels of one sandbox; a context manager."""
 
@@ -74,6 +79,10 @@ class Judge:
             return self.grade(handed, seed)
         except Unreadable as error:
             return self._nothing(handed, seed, str(error))
+        except (SandboxError, OSError):
+            raise  # this machine's fault, not the submission's
+        except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
+            return self._nothing(handed, seed, f"the judge failed on it ({type(error).__name__}): tell its authors")
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
@@ -135,11 +144,23 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], re
     for check in checks[whole:]:
         reason = str(lost)
         results.append(CheckResult(check.name, False, f"Not checked: {reason}{'' if reason.endswith('?') else '.'}"))
+    results = _telling(truth, checks, results)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)
     verdict = lost.verdict if lost else _outcome(results, got, cell_error)
     return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
+
+
+def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
+    """The results, without points for what a constant would answer too: such checks count beside one that varies."""
+    passed = [result.passed for result in results]
+    if all(passed) or not any(passed):
+        return results
+    constant = [truth.recorder.is_constant(check) if good else True for check, good in zip(checks, passed, strict=True)]
+    if not all(constant):
+        return results
+    return [replace(result, passed=False, message=ALONE) if result.passed else result for result in results]
 
 
 def _whole(records: Sequence[Sequence[Record]], replies: int) -> int:

@@ -18,16 +18,20 @@ EXCHANGED = [
     ("randn", "rand"), ("amax", "amin"), ("minimum", "maximum"), ("lower", "upper"), ("cumsum", "cumprod"),
 ]
 EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}
-OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }
 # What carries no gradient, wherever it comes from.
-NO_GRADIENT = {"argmax", "argsort", "full", "zeros", "ones", "arange", "one_hot", "tensor", "randint", "len", "item",
-               "tolist", "int", "float", "range", "size", "dim", "long", "bool", "set", "list", "dict", "sorted", "zip",
-               "Counter", "split", "join", "lower", "all", "any", "zeros_like", "ones_like", "device", "rand", "enumerate"}
+NO_GRADIENT = {
+    "argmax", "argsort", "full", "zeros", "ones", "arange", "one_hot", "tensor", "randint", "len", "item", "tolist", "int",
+    "float", "range", "size", "dim", "long", "bool", "set", "list", "dict", "sorted", "zip", "Counter", "split", "join",
+    "lower", "all", "any", "zeros_like", "ones_like", "device", "rand", "enumerate",
+}
 # Arguments and calls that make no difference where the grader computes, or that either way is right.
 INDIFFERENT = {"device", "item"}
 INPLACE: dict[type[ast.AST], str] = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
@@ -244,8 +248,9 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield "sign", node.operand
     elif isinstance(node, ast.BinOp):
         yield from _of_operation(node)
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
-        yield "comparison", ast.Compare(node.left, [OPERATORS[type(node.ops[0])](), *node.ops[1:]], node.comparators)
+    elif isinstance(node, ast.Compare):
+        other = COMPARISONS[type(node.ops[0])]()
+        yield "comparison", ast.Compare(node.left, [other, *node.ops[1:]], node.comparators)
     elif isinstance(node, ast.BoolOp):
         yield "and, or", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
         for at in range(len(node.values)):

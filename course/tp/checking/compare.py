@@ -127,6 +127,8 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str
         except Exception:  # a predicate reads what it hopes for; anything else is wrong
             return f"`{name}` is {article(got)}, which is not what is asked for."
         return sentence
+    if name.startswith("gradient") and got.kind == "none" != expected.kind:
+        return f"`{name}` is missing: no gradient arrives there."
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):

@@ -124,7 +124,8 @@ def from_tree(tree: Any) -> Reply:
     if not isinstance(mutated, list) or not all(type(n) is int and 0 <= n < MAX_NUMBER for n in mutated[:MAX_OUTPUTS]):
         raise ReplyError("no numbers of operations")
     try:
-        outputs = {name: values.from_tree(value) for name, value in tree["outputs"].items()}
+        reader = values.Reader()
+        outputs = {name: reader.read(value) for name, value in tree["outputs"].items()}
     except values.DescriptionError as error:
         raise ReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
