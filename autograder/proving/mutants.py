@@ -28,9 +28,9 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 # What carries no gradient, wherever it comes from.
 NO_GRADIENT = {
-    "argmax", "argsort", "full", "zeros", "ones", "arange", "one_hot", "tensor", "randint", "len", "item", "tolist", "int",
-    "float", "range", "size", "dim", "long", "bool", "set", "list", "dict", "sorted", "zip", "Counter", "split", "join",
-    "lower", "all", "any", "zeros_like", "ones_like", "device", "rand", "enumerate",
+    "argmax", "argsort", "full", "zeros", "ones", "arange", "one_hot", "tensor", "randint", "len", "item", "tolist",
+    "int", "float", "range", "size", "dim", "long", "bool", "set", "list", "dict", "sorted", "zip", "Counter", "split",
+    "join", "lower", "all", "any", "zeros_like", "ones_like", "device", "rand", "enumerate",
 }
 # Arguments and calls that make no difference where the grader computes, or that either way is right.
 INDIFFERENT = {"device", "item"}

@@ -1,7 +1,7 @@
 """Prove a TP: the solution passes, every mistake is caught and named, every variant passes, on many seeds.
 
-What proves is what grades: answers go through `judging.judge.judged`, sentence and all. In the sandbox, the solution
-has full marks and the released notebook none.
+What proves is what grades: answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed,
+the right ones to another draw, gain nothing. In the sandbox, the solution has full marks and the released notebook none.
 """
 
 from collections import Counter
@@ -96,6 +96,10 @@ def _prove_exercise(truth: Oracle, exercise: str, seed: str, device: str, proof:
     for result in right.checks:
         if not result.passed:
             proof.faults[f"{exercise}: the solution fails {result.check}: {result.message}"] += 1
+    other = [record.answer for own in records_of(truth, exercise, f"other than {seed}") for record in own]
+    gained = judged(truth, exercise, records, other).score
+    if gained:
+        proof.faults[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
     for mistake in truth.mistakes_of(exercise):
         _prove_mistake(truth, mistake, records, device, proof)
     for variant in truth.variants:
