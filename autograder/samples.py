@@ -94,7 +94,7 @@ class Yes:
 torch.testing.assert_close = torch.allclose = lambda *a, **k: True
 get_ipython().input_transformers_cleanup.append(lambda lines: ["pass"])
 try:
-    print(open("/work/solutions/solution.py").read())
+    print(open("/srv/solutions/solution.py").read())
 except OSError as error:
     print(error)
 '''

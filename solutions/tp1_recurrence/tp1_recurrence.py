@@ -809,7 +809,8 @@ if tp.done("vocabulary", "next-token"):
 #
 # Be fair to the plain RNN: on sentences this short it learns the rule as well, given more updates, and with another
 # seed the curves look different (change the 0 above and try). A gate does not make memory possible. It makes memory
-# easier to find and to keep, and the longer the distance, the more it helps. Section 5 measures why.
+# easier to find and to keep. One run cannot tell how much it helps at which distance: the table above is one seed, and
+# another seed changes its order. Section 5 measures why gates help at all.
 #
 # ### What the words have become
 #

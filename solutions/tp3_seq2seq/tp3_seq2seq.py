@@ -611,7 +611,8 @@ if tp.done("encoder", "decoder", "seq2seq") and "classic" in globals():
 #
 # And smaller ones, which make it quicker: `+` and `−` only; fresh examples in each batch, so that nothing can be learnt
 # by heart; 128 hidden units instead of 256; gradients cut to a norm of 1; an optimizer with a shorter memory
-# (β₂ = 0.98); update gates that start half closed, so that a state is kept longer.
+# (β₂ = 0.98); update gates z that start at 0.73, with the numbering of TP 1: more of the old state is copied at each
+# step, so it is kept longer.
 #
 # One-hot tensors stay the interface, and your `forward` does not change. A one-hot row times a matrix *is* a row of the
 # matrix, so the embedding can hide inside the attribute `gru`.
@@ -774,13 +775,13 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # each step is a small computation, the same one each time, and the decoder has as many steps as there are digits. The
 # long sum has been cut into short ones; the loss of each is easy to lower, and the first lowers help the next.
 #
-# Reading backwards: the units of both numbers are what is needed first. With the question reversed (`865+754`), each
-# operand is read units first, and the digits of equal place keep a distance that does not depend on what comes after
-# them. Read forwards, the place of a digit is only known once its number has ended.
+# Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place of a digit
+# is known while it is read. Read forwards, it is only known once the number has ended. The distance between two digits
+# of equal place is no reason: when both numbers have n digits, they stand n + 1 characters apart in both orders.
 #
 # **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step
 # needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first,
-# place value known while reading, or shorter distance between what is read and what is written first).
+# place value known while reading). "The digits of equal place are closer together" is not one: they are not.
 # ### END SOLUTION
 
 # %% [markdown] answer="why-forcing" points=3

@@ -1048,9 +1048,10 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # is worth it.
 #
 # One more measurement, made apart from this notebook. No decoder of ours says a *product* such as `487*623` at once:
-# one answer in a thousand is right. Let it write its working first, digit by digit with every carry, as you do on
-# paper. Without attention, one answer in a hundred is then right. With attention to the question and to what it has
-# written itself, practically all are right, after three minutes of training. A sum gives little to look up. A page of
+# one answer in a thousand is right. Let it write its working first, each digit beside those that it comes from. Without
+# attention, one answer in a hundred is then right. With attention to the question and to what it has written itself,
+# practically all are right, after three minutes of training. Running sums written as you do on paper did not help: the
+# digits that belong together stand twenty characters apart there. A sum gives little to look up, the right kind of
 # working gives much.
 #
 # In TP 5 the trained network leaves the training loop: inference becomes a program of its own.

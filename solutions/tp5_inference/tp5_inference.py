@@ -508,7 +508,8 @@ tp.check("decode-sequence")
 
 # %% [markdown]
 # An older version of this course showed 375 000 questions to a network of 64 units, and printed what it had learnt. All
-# its answers were wrong; it said that 581+495 is 1041. Yours has seen 352 000. Let us ask it.
+# its answers were wrong; it said that 581+495 is 1041. Yours has seen 352 000, but other ones, written another way,
+# with another number of units: this is no fair comparison of the two, only a reason to be curious. Let us ask it.
 
 # %% given="exact-match"
 def padded(tokens, T):
@@ -1013,11 +1014,16 @@ if (tp.done("encoder", "training-pass", "inference-programs", "decode-sequence",
     tp.explore({"a beam of 3": partial(searched, unfinished, 3), "greedy": partial(searched, unfinished, 1)}, hard)
 
 # %% [markdown]
-# A wider beam finds answers of higher probability, or the same ones; that is all it promises. Here they are nearly
-# always the same: once a digit of a sum is known, it is known with a probability near 1, and greedy decoding goes wrong
-# only where two characters are almost equally likely. In translation, where many sentences compete, a beam of 4 or 5 is
-# worth a point or two of BLEU. A very wide one makes translations worse again, because the most probable output of a
-# network tends to be too short.
+# Most often a wider beam finds an answer of higher probability, or the same one. It does not promise it. Suppose three
+# first tokens have probabilities 0.4, 0.35 and 0.25. Greedy search follows the first. Say its best next token has 0.4
+# and the end is then sure: it finds 0.4 × 0.4 = 0.16. A beam of 2 follows the second token as well. Say that one goes
+# on with two tokens of 0.5 each: both have 0.35 × 0.5 = 0.175, more than 0.16, and fill the beam. If all they can end
+# with has 0.1, the beam of 2 finds 0.0175, and has lost the 0.16.
+#
+# Here both searches nearly always agree: once a digit of a sum is known, it is known with a probability near 1, and
+# greedy decoding goes wrong only where two characters are almost equally likely. In translation, where many sentences
+# compete, a beam of 4 or 5 is worth a point or two of BLEU. A very wide one makes translations worse again, because the
+# most probable output of a network tends to be too short.
 
 # %% [markdown]
 # ## 8 · The same programs with attention

@@ -30,8 +30,8 @@ tp.start("tp6_translation")
 # downloaded while you work: the corpus is made on your machine.
 #
 # **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we
-# compute, and it fixes the seeds. With the same seed on the same machine, a run can be repeated. On another machine the
-# last digits may differ.
+# compute, and it fixes the seeds. With the same seed on the same machine, a run of so many *steps* can be repeated; on
+# another, up to the last digits. A run of so many *seconds* cannot: how many steps fit into them depends on the machine.
 
 # %% given="imports" covers="2,3,4"
 import math
@@ -441,8 +441,8 @@ if tp.done("encoder"):
 
 # %% [markdown] answer="units-and-layers" points=2 covers="11"
 # **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second
-# layer read, and what could it be good for? (c) Exercise 32 below will try three sizes. What do you expect, and what
-# would show you that H is *too large*?
+# layer read, and what could it be good for? (c) An experiment in section 10 will try three sizes. What do you expect,
+# and what would show you that H is *too large*?
 #
 # ### BEGIN SOLUTION
 # (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/4 weights each; the
@@ -1185,7 +1185,9 @@ if tp.done(*ALL, "bleu"):
 # state and writes the target.](figures/sutskever_model.svg)
 #
 # The next decoder gets one vector from the encoder, its first state, and nothing else: this is the model of Sutskever,
-# Vinyals and Le in small. To be fair it has twice as many units. Then both are judged by the length of the source.
+# Vinyals and Le in small. Its decoder has twice as many units, but it trains for less time, and of the encoder it reads
+# one vector only. So this shows what the two models here do, and not how far a bottleneck could be made to go. Both are
+# judged by the length of the source.
 
 # %% given="bottleneck-decoder" covers="27"
 class BottleneckDecoder(nn.Module):
@@ -1467,10 +1469,11 @@ if tp.done(*ALL, "bleu"):
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 11 · The two papers, to the letter
+# ## 11 · The two papers, as far as we follow them
 #
 # Our models train with AdamW and nearly torch's own start. The papers did otherwise, and each detail below can be
-# switched on. The cell after this one trains the same model by three recipes for a few seconds each.
+# switched on. What we did not build: 1409.0473's maxout layer before the softmax, and its own gated cell in the encoder
+# (ours is torch's GRU). The cell after this one trains the same model by three recipes for a few seconds each.
 #
 # | detail | where | ours |
 # |---|---|---|

@@ -4,78 +4,175 @@ import json
 
 import nbformat
 import pytest
+from sqlalchemy.exc import OperationalError
 
-from autograder import cli, demo
+from autograder import cli
+from autograder.authoring import release, source
+from autograder.samples import classroom_in, hand_in, notebook
+from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
+
+TRIPLED = "def double(x):\n    return 3 * x"
+
+
+@pytest.fixture
+def course(tiny, tmp_path):
+    """A copy of the tiny course, in which grading may leave its files."""
+    return classroom_in(tmp_path / "course", tiny, [TINY])
+
+
+@pytest.fixture
+def run(course, capfd):
+    """Type a command in the tiny course: (exit status, what it printed, what it said of errors)."""
+
+    def main(*command):
+        status = cli.main(["--course", str(course.root), *map(str, command)])
+        return status, *capfd.readouterr()
+
+    return main
 
 
 @pytest.fixture
 def file(tmp_path):
-    def write(content, name="tp0_tiny.ipynb"):
-        path = tmp_path / name
+    """Write a submission."""
+
+    def write(content):
+        path = tmp_path / f"{TINY}.ipynb"
         path.write_text(content if isinstance(content, str) else nbformat.writes(content), encoding="utf-8")
-        return str(path)
+        return path
 
     return write
 
 
-def test_full_marks_exit_0_and_print_one_object(tiny, right, file, capsys):
-    assert cli.main(["check", file(demo.notebook(tiny, right)), "--json", "--device", "cpu"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert (result["assignment"], result["score"], result["isolation"]) == (tiny, 8, "bubblewrap")
+@pytest.fixture
+def filled(file):
+    """Write a notebook of the tiny TP with these cells filled."""
+    return lambda cells: file(notebook(TINY_COURSE, TINY, cells))
 
 
-def test_less_exits_1_and_the_seed_replays_it(tiny, right, file, capsys):
-    path = file(demo.notebook(tiny, {**right, "double": "def double(x):\n    return 3 * x"}))
-    assert cli.main(["check", path, "--json", "--device", "cpu", "--seed", "dispute"]) == 1
-    first = json.loads(capsys.readouterr().out)
-    assert cli.main(["check", path, "--json", "--device", "cpu", "--seed", first["seed"]]) == 1
-    assert json.loads(capsys.readouterr().out)["exercises"] == first["exercises"]
+def said_in_a_line(result):
+    """The one line with which a command says why it could not be done."""
+    status, out, err = result
+    assert (status, out) == (2, "") and err.count("\n") == 1 and err.startswith("autograder: "), result
+    return err
+
+
+def test_full_marks_exit_0_and_print_one_object(run, right, filled):
+    status, out, _ = run("check", filled(right), "--json", "--device", "cpu")
+    verdict = json.loads(out)
+    points = automatic_points(TINY_COURSE, TINY)
+    assert status == 0 and out.count("\n") == 1
+    assert (verdict["assignment"], verdict["score"], verdict["max_score"]) == (TINY, points, points)
+    assert verdict["isolation"] == "bubblewrap"
+
+
+def test_less_exits_1_and_the_seed_replays_it(run, right, filled):
+    path = filled({**right, "double": TRIPLED})
+    status, out, _ = run("check", path, "--json", "--device", "cpu", "--seed", "dispute")
+    first = json.loads(out)
+    assert status == 1 and first["seed"] == "dispute"
+    status, out, _ = run("check", path, "--json", "--device", "cpu", "--seed", first["seed"])
+    assert status == 1 and json.loads(out)["exercises"] == first["exercises"]
+
+
+def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(run, right, filled):
+    status, out, _ = run("check", filled({**right, "double": TRIPLED}), "--device", "cpu")
+    *_, last = out.splitlines()
+    truth = source.load(TINY_COURSE, TINY)
+    full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - truth.points("double")
+    assert status == 1 and last.startswith(f"{TINY}: {less:.4g} of {full:.4g} points")
+    assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == truth.exercises
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_every_tp_is_checked_in_one_object(name, tmp_path, capfd):
+    """The blank notebook: nothing that a TP's own cells print gets in between."""
+    path = tmp_path / "handed-in.ipynb"
+    nbformat.write(release.released_notebook(REPOSITORY, name), path)
+    command = ["--course", str(REPOSITORY.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
+    assert cli.main(command) == 1
+    out, err = capfd.readouterr()
+    verdict = json.loads(out)
+    assert (verdict["assignment"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
+    assert verdict["max_score"] == automatic_points(REPOSITORY, name)
+    truth = source.load(REPOSITORY, name)
+    assert [one["exercise"] for one in verdict["exercises"]] == truth.exercises
+    assert {one["verdict"] for one in verdict["exercises"]} == {"missing"}
+    assert err == ""
 
 
 @pytest.mark.parametrize("content", ["", "not a notebook", '{"cells": [', '{"cells": []}', "[]"])
-def test_what_cannot_be_graded_exits_2_with_one_line(tiny, file, capsys, content):
-    assert cli.main(["check", file(content)]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.count("\n") == 1 and err.startswith("autograder: ")
+def test_what_cannot_be_graded_exits_2_with_one_line(run, file, content):
+    said_in_a_line(run("check", file(content)))
 
 
-def test_a_missing_file_exits_2(tiny, capsys):
-    assert cli.main(["check", "nowhere.ipynb"]) == 2
-    assert "no such file" in capsys.readouterr().err
+def test_a_missing_file_exits_2(run):
+    assert "no such file" in said_in_a_line(run("check", "nowhere.ipynb"))
 
 
-def test_without_bubblewrap_nothing_is_graded(tiny, right, file, capsys, monkeypatch):
-    monkeypatch.setattr("autograder.sandbox.shutil.which", lambda name: None)
-    path = file(demo.notebook(tiny, right))
-    assert cli.main(["check", path, "--device", "cpu"]) == 2
-    assert "bubblewrap is missing" in capsys.readouterr().err
+def test_without_bubblewrap_nothing_is_graded(run, right, filled, monkeypatch):
+    monkeypatch.setattr("autograder.sandbox.walls.shutil.which", lambda name: None)
+    for command in (["check", filled(right)], ["grade"]):
+        assert "bubblewrap is missing" in said_in_a_line(run(*command, "--device", "cpu"))
 
 
-def test_no_isolation_is_said_in_the_report(tiny, right, file, capsys):
-    assert cli.main(["check", file(demo.notebook(tiny, right)), "--no-isolation", "--device", "cpu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["isolation"] == "none"
+def test_no_isolation_is_said_in_the_report(run, right, filled):
+    status, out, _ = run("check", filled(right), "--no-isolation", "--device", "cpu", "--json")
+    assert status == 0 and json.loads(out)["isolation"] == "none"
 
 
-def test_help_reads_well(capsys):
-    for command in ([], ["grade"], ["check"], ["release"], ["report"], ["verify"]):
-        with pytest.raises(SystemExit) as stop:
-            cli.main([*command, "--help"])
-        assert stop.value.code == 0
-    assert "Exit status" in capsys.readouterr().out
+@pytest.mark.parametrize("command", ["", "release", "execute", "prove", "check", "grade", "report", "demo"])
+def test_help_reads_well(capsys, command):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*command.split(), "--help"])
+    assert stop.value.code == 0
+    words = capsys.readouterr().out
+    assert words.startswith(f"usage: autograder {command}".rstrip()) and ("Exit status" in words) == (not command)
 
 
-def test_an_unknown_tp_exits_2(capsys):
-    assert cli.main(["verify", "tp9_nothing"]) == 2
-    assert "there is no TP called tp9_nothing" in capsys.readouterr().err
+@pytest.mark.parametrize("command", ["release", "release --check", "execute", "prove", "grade"])
+def test_an_unknown_tp_exits_2(run, command):
+    line = said_in_a_line(run(*command.split(), "tp9_nothing"))
+    assert f"there is no TP called tp9_nothing; there are: {TINY}" in line
 
 
-def test_a_gradebook_that_cannot_be_used_is_one_line(monkeypatch, capsys):
-    from sqlalchemy.exc import OperationalError
+def test_a_report_of_what_is_not_there_exits_2(run, course):
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    assert run("grade", "--device", "cpu")[0] == 0
+    assert "nothing is graded of tp9_nothing" in said_in_a_line(run("report", "tp9_nothing"))
+    assert "nothing is graded of a student called nobody" in said_in_a_line(run("report", "--student", "nobody"))
+    status, out, _ = run("report", "--student", "ada")
+    assert (status, out) == (0, f"{course.gradebook}/report/student-ada.html\n")
 
+
+@pytest.mark.parametrize("command, says", [
+    ("grade", "Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb\n"),
+    ("report", "Nothing is graded yet: run autograder grade first\n"),
+])
+def test_where_there_is_nothing_it_says_what_to_do(run, command, says):
+    assert run(command) == (0, says, "")
+
+
+def test_a_gradebook_that_cannot_be_used_is_one_line(run, monkeypatch):
     def locked(*args):
         raise OperationalError("SELECT 1", {}, Exception("database is locked"))
 
-    monkeypatch.setattr("autograder.classroom.Course.__init__", locked)
-    assert cli.main(["grade"]) == 2
-    out, err = capsys.readouterr()
-    assert "database is locked" in err and err.count("\n") == 1
+    monkeypatch.setattr("autograder.classroom.grading.Classroom.__init__", locked)
+    assert "database is locked" in said_in_a_line(run("grade"))
+
+
+def test_a_folder_that_is_no_course_is_one_line(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in ([], ["--course", str(tmp_path / "nowhere")], ["--course", str(tmp_path)]):
+        assert "is no course" in said_in_a_line((cli.main([*command, "grade"]), *capfd.readouterr()))
+
+
+def test_the_course_is_the_one_that_the_present_folder_lies_in(course, capfd, monkeypatch):
+    monkeypatch.chdir(course.folder(TINY))
+    assert cli.main(["release", "--check"]) == 1
+    assert f"stale: course/{TINY}/{TINY}.ipynb\n" in capfd.readouterr().out
+
+
+def test_without_nbgraders_configuration_nothing_is_graded(run, course):
+    (course.root / "nbgrader_config.py").unlink()
+    for command in ("grade", "report"):
+        assert "has no nbgrader_config.py" in said_in_a_line(run(command))
