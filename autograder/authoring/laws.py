@@ -62,11 +62,9 @@ class _Again:
         made = [op["to"] for op in self.base if op["op"] == "call"]
         return {at: self.made[at] for at in made if isinstance(self.made[at], nn.Module)}
 
-    def calls(self) -> Iterator[Op]:
-        """The calls that answer something; those that make an object are made once only."""
-        for op in self.base:
-            if op["op"] in ("call", "attempt") and isinstance(self.made[op["to"]], PLAIN):
-                yield op
+    def weights(self) -> list[Op]:
+        """What gives networks their parameters, where those are still theirs."""
+        return [op for op in self.base if op["op"] == "weights" and _fits(op, self.made[op["of"]])]
 
     def repeat(self, argument: Callable[[Any, str], Any] = lambda tree, name: tree) -> None:
         """All calls again; ``argument`` may put something else in the place of an argument, given as it stands."""
@@ -127,14 +125,17 @@ def _parameters(function: Any) -> list[str]:
     return list(parameters)
 
 
+def _other_inputs(again: _Again) -> None:
+    """The calls with other inputs and other parameters: nothing of the first answers shows."""
+    again.ops += [{**op, "values": {name: -value for name, value in op["values"].items()}} for op in again.weights()]
+    again.repeat(lambda tree, name: _flipped(tree))
+    again.outputs("with other inputs")
+    again.ops += again.weights()
+
+
 def _memory(again: _Again) -> None:
-    """The same calls again, after calls with other inputs and other parameters: the answers are the same."""
-    weights = [op for op in again.base if op["op"] == "weights" and _fits(op, again.made[op["of"]])]
-    again.ops += [{**op, "values": {name: -value for name, value in op["values"].items()}} for op in weights]
-    for op in again.calls():
-        again.ops.append({"op": "disturb", "f": op["f"], "args": _flipped(op["args"]),
-                          "kwargs": _flipped(op["kwargs"])})
-    again.ops += weights
+    """The same calls again: the answers are the same."""
+    again.ops += again.weights()
     again.repeat()
     again.outputs("when called again")
 
@@ -198,4 +199,4 @@ def _modes(again: _Again) -> None:
     again.outputs("in evaluation")
 
 
-MAKERS = {"gradient": _gradient, "memory": _memory, "modes": _modes}
+MAKERS = {"gradient": _gradient, "other inputs": _other_inputs, "memory": _memory, "modes": _modes}

@@ -1,7 +1,7 @@
 """Prove a TP: the solution passes, every mistake is caught and named, every variant passes, on many seeds.
 
 What proves is what grades: answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed,
-the right ones to another draw, gain nothing. In the sandbox, the solution has full marks and the released notebook none.
+the right ones to another draw, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
 """
 
 from collections import Counter

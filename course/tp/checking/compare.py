@@ -58,8 +58,10 @@ def _outputs_difference(record: Record, got: Reply, law: str | None) -> str | No
 
 
 LAWS = {
-    "memory": "The first answer is right, but something of it is kept: after other calls, the same call answers "
-              "something else.",
+    "memory": "The first answer is right, but something of it is kept: the same call, made again, answers something "
+              "else.",
+    "other inputs": "The first answer is right, but something of it is kept: the next call, with other inputs, answers "
+                    "something else.",
     "gradient": "The values are right, but the gradients are not.",
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on a batch of several, but not on a batch of one.",
@@ -71,14 +73,16 @@ def _law_difference(record: Record, got: Reply) -> str | None:
     changed = sorted(set(got.changed) - set(record.expected.changed))
     if changed:
         return f"The values are right, but your code leaves {' and '.join(changed)} changed; others rely on it."
-    laws = dict.fromkeys(spec.law for spec in record.specs.values() if spec.law)
-    for law in laws:
-        there = all(name in got.outputs for name, spec in record.specs.items() if spec.law == law)
-        if got.error and not there:
-            return f"{LAWS[law]} {error_sentence(got.error)}"
-        sentence = _outputs_difference(record, got, law)
+    asked = list(dict.fromkeys(spec.law for spec in record.specs.values() if spec.law))  # in the order of the calls
+    unanswered = [law for law in asked
+                  if any(spec.law == law and name not in got.outputs for name, spec in record.specs.items())]
+    for law in LAWS:  # what is kept also spoils gradients: the cause is told first
+        sentence = _outputs_difference(record, got, law) if law in asked and law not in unanswered else None
         if sentence:
             return f"{LAWS[law]} {sentence}"
+    if unanswered:
+        reason = error_sentence(got.error) if got.error else _outputs_difference(record, got, unanswered[0])
+        return f"{LAWS[unanswered[0]]} {reason}"
     return None
 
 

@@ -140,13 +140,6 @@ class Replayer:
             self.mutated.append(number)
         self.changed += [what for what, value in _surroundings(function).items() if value != around[what]]
 
-    def _disturb(self, op: Op, number: int) -> None:
-        """A call of which only what it leaves behind matters."""
-        args = self.value(op["args"])
-        kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
-        with contextlib.suppress(Exception):
-            self.registers[op["f"]](*args, **kwargs)
-
     def _attempt(self, op: Op, number: int) -> None:
         try:
             self._call(op, number)
