@@ -23,6 +23,7 @@ from ..judging.judge import Judge, judged, records_of, resolved
 from ..judging.submission import Submission
 from ..sandbox.terms import Terms
 from ..sandbox.walls import require_bubblewrap
+from . import standins
 
 SEEDS_AT_ONCE = 5  # of one TP by one worker
 
@@ -50,6 +51,7 @@ def prove(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     """What does not hold of a TP, with the number of seeds on which it does not."""
     truth = oracle(course, assignment)
     proof = Proof(assignment, len(seeds), len(truth.mistakes), len(truth.variants))
+    proof.faults.update(standins.faults(truth))
     for seed in seeds:
         for exercise in truth.source.exercises:
             _prove_exercise(truth, exercise, str(seed), device, proof)
