@@ -6,15 +6,21 @@ import itertools
 import re
 import subprocess
 import sys
-from pathlib import Path
+from typing import get_args
 
+import nbformat
+import numpy as np
 import pytest
 
-from autograder import source
+import tp
+from autograder.authoring import source
+from autograder.classroom import overview
+from autograder.judging.verdict import Outcome
+from conftest import REPOSITORY
 from tp import plots, training
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "images"))
+ROOT = REPOSITORY.root
+sys.path.insert(0, str(REPOSITORY.images))
 import kit  # noqa: E402
 
 PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)")
@@ -30,11 +36,11 @@ def tracked(pattern):
 
 def texts():
     """(name, markdown) of every page we write: the TPs' text cells, one after the other, and the repository's pages."""
-    for name in source.names():
-        cells = source.load(name).cells
+    for name in REPOSITORY.assignments:
+        cells = source.load(REPOSITORY, name).cells
         yield name, "\n\n".join(cell.source for cell in cells if cell.is_markdown)
     for path in tracked("*.md"):
-        if path.parent.name not in ("fixtures", "benchmarks"):  # the latter are paragraphs, joined into docs/benchmarks.md
+        if path.parent.name not in ("fixtures", "benchmarks"):  # the latter are paragraphs of docs/benchmarks.md
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
@@ -47,7 +53,8 @@ def test_every_picture_has_words(name):
     for picture in PICTURE.finditer(text):
         words = picture["alt"].split()
         assert len(words) >= 4, f"{picture['path']}: what is to be seen? It says only {picture['alt']!r}"
-        assert words[0].lower() not in ("image", "picture", "figure"), f"{picture['path']}: say what it shows, not that it is one"
+        first = words[0].lower()
+        assert first not in ("image", "picture", "figure"), f"{picture['path']}: say what it shows, not that it is one"
     for tag in re.findall(r"<img\b[^>]*>", text):
         assert re.search(r'\balt="[^"]{15,}"', tag), tag
 
@@ -67,7 +74,8 @@ def test_links_say_where_they_lead(name):
         assert words.strip().lower() not in ("here", "click here", "link", "this"), words
 
 
-# --- contrast --------------------------------------------------------------------------------
+# Contrast
+
 
 def contrast(first, second):
     """Contrast of two colours "#RRGGBB" after WCAG: from 1 to 21."""
@@ -95,7 +103,7 @@ def test_heatmap_and_curve_colours_can_be_read_on_white():
 
 def styles_of_our_pages():
     """Every style that our own code writes into HTML, with the file it stands in."""
-    for path in [*tracked("course/tp/*.py"), *tracked("autograder/*.py")]:
+    for path in [*tracked("course/tp/*.py"), *tracked("autograder/*.py"), *tracked("autograder/*.j2")]:
         for style in re.findall(r'style="([^"]*)"', path.read_text(encoding="utf-8")):
             yield path.name, style
 
@@ -110,7 +118,8 @@ def test_pages_either_set_both_colours_or_none():
             assert contrast(text[1], ground[1]) >= 4.5, f"{name}: {style}"
 
 
-# --- not by colour alone ---------------------------------------------------------------------
+# Not by colour alone
+
 
 def test_curves_differ_in_their_dashes_too():
     assert len({dash for _, dash in training.LINES}) == len(training.LINES)
@@ -118,14 +127,14 @@ def test_curves_differ_in_their_dashes_too():
 
 def test_verdicts_are_words_and_signs():
     """Each verdict has a sign of its own, and its name stands in the legend."""
-    from autograder import cli
-    text = Path(cli.__file__).read_text(encoding="utf-8")
-    legend = re.search(r'legend = "([^"]*)"', text)[1].split("  ")
-    signs = [entry.split()[0] for entry in legend]
-    assert len(set(signs)) == len(signs) >= 6 and all(len(entry.split()) == 2 for entry in legend)
+    *_, legend = overview.overview([]).splitlines()
+    words = {word: sign for sign, word in (entry.split() for entry in legend.split("  "))}
+    assert words == overview.SIGNS and set(words) == set(get_args(Outcome))
+    assert len(set(words.values())) == len(words) >= 6
 
 
-# --- what notebooks show ---------------------------------------------------------------------
+# What notebooks show
+
 
 class Outline(html.parser.HTMLParser):
     """Images without alt text, and tables whose header cells do not say what they head."""
@@ -144,12 +153,9 @@ class Outline(html.parser.HTMLParser):
 
 
 def test_what_our_helpers_show_is_accessible():
-    import numpy as np
-
-    import tp
     weights = np.eye(3)
-    steps = [tp.Step(read="=", written=c, distribution={"1": 0.9, "2": 0.1}, source="1+2", weights=w, context=w, beam=[(c, -0.1)])
-             for c, w in zip("12\n", weights)]
+    steps = [tp.Step(read="=", written=c, distribution={"1": 0.9, "2": 0.1}, source="1+2", weights=w, context=w,
+                     beam=[(c, -0.1)]) for c, w in zip("12\n", weights, strict=True)]
     explorer = tp.explore(lambda text: steps, "1+2")
     view = tp.live(steps=3)
     for step in view:
@@ -169,11 +175,11 @@ def executed():
 @pytest.mark.parametrize("path", executed(), ids=lambda path: path.stem)
 def test_executed_notebooks_show_no_picture_without_words(path):
     """A figure shown by pyplot has no alt text: `tp.show(figure, "what it shows")` gives it one."""
-    import nbformat
     for cell in nbformat.read(path, 4).cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "image/png" in data:
                 words = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-                assert words or 'alt="' in "".join(data.get("text/html", "")), f"cell {cell.id}: {data.get('text/plain')}"
+                shown = "".join(data.get("text/html", ""))
+                assert words or 'alt="' in shown, f"cell {cell.id}: {data.get('text/plain')}"
             assert Outline("".join(data.get("text/html", ""))).faults == [], f"cell {cell.id}"

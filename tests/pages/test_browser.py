@@ -10,34 +10,35 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder import demo, source
+from autograder.authoring import source
+from autograder.authoring.oracle import oracle
+from autograder.samples import classroom_in, hand_in, notebook, solved
 from browser import chromium
+from conftest import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT, RELEASED = REPOSITORY.root, REPOSITORY.assignments
 SHOTS = ROOT / "artefacts" / "browser"
 TP, EXERCISE = "tp3_seq2seq", "encoder"
 PATIENCE = 240_000  # milliseconds; loaded machines are slow, and nothing here measures time
-RELEASED = [name for name in source.names() if (ROOT / "course" / name / f"{name}.ipynb").is_file()]
 
 # What JupyterLab and its own extensions say on the console is not ours.
-NOT_OURS = ("favicon", "/api/", "/lab/api/", "/static/", "WebSocket", "Service worker", "jupyter-lsp", "jupytext", "sourcemap",
-            "deprecated", "/assignments", "/courses", "manifest", "was preloaded", "ResizeObserver", "cdnjs.cloudflare.com", "MathJax")
+NOT_OURS = ("favicon", "/api/", "/lab/api/", "/static/", "WebSocket", "Service worker", "jupyter-lsp", "jupytext",
+            "sourcemap", "deprecated", "/assignments", "/courses", "manifest", "was preloaded", "ResizeObserver",
+            "cdnjs.cloudflare.com", "MathJax")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A Jupyter server on a course root of its own, with the released course in it: (url, token, folder)."""
-    if TP not in RELEASED:
-        pytest.skip("nothing is released yet: make notebooks")
-    folder = demo.course_root(tmp_path_factory.mktemp("site") / "root", [TP])
-    shutil.copytree(ROOT / "course", folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    """A Jupyter server on a course of its own, with the released course in it: (url, the course)."""
+    course = classroom_in(tmp_path_factory.mktemp("site") / "root", REPOSITORY, [TP])
+    folder = course.root
+    shutil.copytree(REPOSITORY.released, course.released, ignore=shutil.ignore_patterns("__pycache__"))
     settings = folder / "settings" / "@jupyterlab"
     for name, values in {
         "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page
@@ -47,16 +48,17 @@ def site(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values))
     runtime = folder / "runtime"
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(folder / "config"), "TP_QUICK": "1",
-                   "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "course")])}
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(folder / "config"),
+                   "TP_QUICK": "1", "OMP_NUM_THREADS": "1",
+                   "PYTHONPATH": os.pathsep.join(map(str, (ROOT, REPOSITORY.released)))}
     log = open(folder / "server.log", "w")
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.port=0", f"--ServerApp.root_dir={folder}", "--allow-root",
-         "--IdentityProvider.token=course", "--expose-app-in-browser", f"--LabApp.user_settings_dir={folder / 'settings'}",
-         f"--LabApp.workspaces_dir={folder / 'workspaces'}"],
+        [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+         "--ServerApp.port=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=course",
+         f"--LabApp.user_settings_dir={folder / 'settings'}", f"--LabApp.workspaces_dir={folder / 'workspaces'}"],
         cwd=folder, env=environment, stdout=log, stderr=log)
     try:
-        yield address(server, runtime), folder
+        yield address(server, runtime), course
     finally:
         server.terminate()
         server.wait(30)
@@ -83,7 +85,12 @@ def tab(site, request):
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     said = []
-    page.on("console", lambda message: said.append(f"{message.text} {message.location.get('url', '')}") if message.type == "error" else None)
+
+    def listen(message):
+        if message.type == "error":
+            said.append(f"{message.text} {message.location.get('url', '')}")
+
+    page.on("console", listen)
     page.on("pageerror", lambda error: said.append(str(error)))
     yield page
     SHOTS.mkdir(parents=True, exist_ok=True)
@@ -99,14 +106,17 @@ def shot(what, name):
     what.screenshot(path=SHOTS / f"{name}.png")
 
 
-# --- JupyterLab ------------------------------------------------------------------------------
+# JupyterLab
+
+IDLE = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'"
+
 
 def open_notebook(page, site, path):
     """Open a notebook in JupyterLab, its kernel ready."""
     url, _ = site
     page.goto(f"{url}lab/tree/{path}?token=course&reset")
     page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0")
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'")
+    page.wait_for_function(IDLE)
 
 
 def cell(page, cell_id):
@@ -125,7 +135,7 @@ def run(page, index):
         notebook.deselectAll();
         await window.jupyterapp.commands.execute('notebook:run-cell');
     }""", index)
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'")
+    page.wait_for_function(IDLE)
 
 
 def type_into(page, place, text):
@@ -149,7 +159,7 @@ def test_every_released_notebook_opens_with_its_pictures(site, tab, name):
 
 def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
-    given = [each.grade_id for each in source.load(TP).cells if each.role == "given"]
+    given = [each.grade_id for each in source.load(REPOSITORY, TP).by_role("given")]
     exercise, box = cell(tab, EXERCISE)
     check, place = cell(tab, f"check-{EXERCISE}")
     for index in sorted(cell(tab, name)[0] for name in given):
@@ -160,7 +170,7 @@ def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     place.get_by_text("not written yet").first.wait_for()
     shot(tab, "check_before")
 
-    type_into(tab, box, demo.solved(TP, EXERCISE)[EXERCISE])
+    type_into(tab, box, solved(REPOSITORY, TP, EXERCISE)[EXERCISE])
     run(tab, exercise)
     run(tab, check)
     place.get_by_text("checks pass").first.wait_for()
@@ -214,11 +224,11 @@ for step in view:
 
 def scratch(page, site, name, **cells):
     """A notebook of our own beside the course's, opened: cell id → code."""
-    _, folder = site
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code.strip(), id=cell_id) for cell_id, code in cells.items()],
-                                        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    (folder / "course" / "scratch").mkdir(exist_ok=True)
-    nbformat.write(notebook, folder / "course" / "scratch" / f"{name}.ipynb")
+    _, course = site
+    made = [nbformat.v4.new_code_cell(code.strip(), id=cell_id) for cell_id, code in cells.items()]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    (course.released / "scratch").mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata=kernel), course.released / "scratch" / f"{name}.ipynb")
     open_notebook(page, site, f"course/scratch/{name}.ipynb")
 
 
@@ -294,9 +304,9 @@ def test_without_widgets_and_in_an_export_the_still_remains(site, tab):
         run(tab, index)
     place.get_by_text("Step 1 of 4: reads =, writes 2").wait_for()
     tab.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    notebook = site[1] / "course" / "scratch" / "saved.ipynb"
-    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", notebook], check=True, capture_output=True)
-    tab.goto(notebook.with_suffix(".html").as_uri())
+    saved = site[1].released / "scratch" / "saved.ipynb"
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", saved], check=True, capture_output=True)
+    tab.goto(saved.with_suffix(".html").as_uri())
     tab.locator(still).wait_for()
     tab.get_by_role("cell", name="2+1 (-0.20)").wait_for()
     shot(tab, "explorer_exported")
@@ -310,7 +320,7 @@ def test_validate_reports(site, tab):
     assert f'tp.check("{EXERCISE}")' in dialog.inner_text() and "not written yet" in dialog.inner_text()
 
 
-# --- formgrader ------------------------------------------------------------------------------
+# formgrader
 
 HOSTILE = """Because of **teacher forcing**.
 
@@ -318,11 +328,12 @@ HOSTILE = """Because of **teacher forcing**.
 
 
 def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
-    url, folder = site
-    mistake = next(iter(demo.oracle(TP).mistakes_of(EXERCISE)))
-    wrong = {**demo.solved(TP), EXERCISE: demo.oracle(TP).text_of(mistake)}
-    demo.hand_in(folder, "mia", TP, demo.notebook(TP, {**wrong, "why-forcing": HOSTILE}))
-    nbgrader(folder, "generate_assignment", TP, "--create", "--force")
+    url, course = site
+    truth = oracle(REPOSITORY, TP)
+    mistake = truth.mistakes_of(EXERCISE)[0]
+    wrong = {**solved(REPOSITORY, TP), EXERCISE: truth.text_of(mistake), "why-forcing": HOSTILE}
+    hand_in(course, "mia", TP, notebook(REPOSITORY, TP, wrong))
+    nbgrader(course, "generate_assignment", TP, "--create", "--force")
 
     tab.goto(f"{url}formgrader?token=course")
     tab.get_by_role("link", name=TP).first.wait_for()
@@ -345,8 +356,8 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     shot(tab, "formgrader_answer")
     assert "document.title" in answer.inner_text() and tab.title() != "owned"  # a script in an answer is shown, not run
 
-    nbgrader(folder, "generate_feedback", TP, "--force")
-    tab.goto((folder / "gradebook" / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
+    nbgrader(course, "generate_feedback", TP, "--force")
+    tab.goto((course.gradebook / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
     reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
     reason.wait_for()
     pictures = tab.locator("img[src]")
@@ -362,6 +373,6 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     tab.evaluate("scrollTo(0, 0)")
 
 
-def nbgrader(folder, *command):
-    done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=folder, capture_output=True, text=True)
+def nbgrader(course, *command):
+    done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=course.root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+from autograder.course import Course
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+ROOT = REPOSITORY.root
 BIN = Path(sys.executable).parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -84,8 +87,8 @@ def test_the_examples_give_inputs_that_exist():
 def environment(tmp_path_factory):
     """What a server has when the engine is installed: the tiny course, released, and how often it is proven."""
     course = tmp_path_factory.mktemp("ci") / "course"
-    shutil.copytree(ROOT / "tests" / "fixtures" / "tiny", course)
-    source = course / "solutions" / "tp0_tiny" / "tp0_tiny.py"
+    shutil.copytree(TINY_COURSE.root, course)
+    source = Course(course).script(TINY)
     text = source.read_text(encoding="utf-8")
     # Its training cell raises, to show that grading leaves it out; a server executes it.
     source.write_text(re.sub(r"^raise SystemExit\(.*\)$", "pass", text, flags=re.M), encoding="utf-8")
@@ -108,11 +111,11 @@ def test_the_commands_are_content_with_a_course_that_is_well(command, environmen
 
 def test_a_changed_source_makes_the_release_stale(environment, tmp_path):
     course = shutil.copytree(environment["COURSE"], tmp_path / "course")
-    source = course / "solutions" / "tp0_tiny" / "tp0_tiny.py"
+    source = Course(course).script(TINY)
     source.write_text(source.read_text(encoding="utf-8").replace("# # A tiny TP", "# # A small TP"), encoding="utf-8")
     done = run(COMMANDS[0], {**environment, "COURSE": str(course)})
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "tp0_tiny.ipynb" in done.stdout + done.stderr
+    assert f"{TINY}.ipynb" in done.stdout + done.stderr
 
 
 def test_everything_that_names_the_version_names_the_same():

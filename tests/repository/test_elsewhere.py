@@ -1,0 +1,222 @@
+"""A course in a folder of its own: the engine makes, proves and grades it by the command line alone."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.authoring import source
+from autograder.classroom.grading import Classroom
+from autograder.classroom.ledger import Ledger
+from autograder.course import Course
+from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
+
+POINTS = automatic_points(TINY_COURSE, TINY)
+
+
+@dataclass
+class Elsewhere:
+    """A course outside of the repository, and the commands that are typed in its folder."""
+
+    course: Course
+
+    def __call__(self, *command, at=None):
+        """Type a command: (exit status, what it prints). An exception that nobody foresaw fails the test."""
+        places = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        done = subprocess.run([Path(sys.executable).with_name("autograder"), *map(str, command)], env=places,
+                              cwd=at or self.course.root, capture_output=True, text=True, timeout=300)
+        assert "autograder/cli.py" not in done.stderr, done.stderr[-2000:]
+        self.said = done.stderr
+        return done.returncode, done.stdout
+
+    def files(self):
+        """Everything that lies in the folder, but for the helper package, by name."""
+        found = {path.relative_to(self.course.root) for path in self.course.root.rglob("*") if path.is_file()}
+        return {str(path) for path in found if not path.is_relative_to("course/tp") or path.suffix == ".bin"}
+
+    def rewrite(self, name, *swaps):
+        """Change a source of the TP."""
+        path = self.course.folder(TINY) / name
+        text = path.read_text(encoding="utf-8")
+        for old, new in swaps:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
+
+
+WRITTEN = {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "mistakes.py")}
+NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
+DATA = f"course/tp/checking/data/{TINY}.bin"
+TRAINS = ('raise SystemExit("a training cell is never run when grading")', 'print("trained")')
+
+
+def written(folder):
+    """A course of which there is what an instructor writes, and nothing else."""
+    shutil.copytree(TINY_COURSE.solutions, folder / "solutions", ignore=shutil.ignore_patterns("__pycache__"))
+    elsewhere = Elsewhere(Course(folder))
+    assert elsewhere.files() == WRITTEN
+    return elsewhere
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A released course that nobody changes."""
+    elsewhere = written(tmp_path_factory.mktemp("elsewhere").resolve())
+    elsewhere.rewrite(f"{TINY}.py", TRAINS)
+    assert elsewhere("release") == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed\n"
+                                       "dist/student-kit.zip: the student kit\n")
+    return elsewhere
+
+
+@pytest.fixture
+def copied(released, tmp_path):
+    """A released course that a test may change."""
+    return Elsewhere(Course(shutil.copytree(released.course.root, tmp_path / "course").resolve()))
+
+
+def test_a_release_lies_where_it_should(released):
+    course = released.course
+    assert released.files() == WRITTEN | NOTEBOOKS | {DATA, "dist/student-kit.zip"}
+    helpers = {path.relative_to(course.released / "tp") for path in (course.released / "tp").rglob("*.py")}
+    ours = REPOSITORY.released / "tp"
+    assert helpers == {path.relative_to(ours) for path in ours.rglob("*.py")}
+    for name in helpers:
+        assert (course.released / "tp" / name).read_bytes() == (ours / name).read_bytes()
+    with zipfile.ZipFile(course.root / "dist" / "student-kit.zip") as kit:
+        names = {name.removeprefix("student-kit/") for name in kit.namelist()}
+    assert names == {f"{TINY}/{TINY}.ipynb", DATA.removeprefix("course/"), *(f"tp/{name}" for name in helpers)}
+
+
+def test_the_notebooks_are_what_they_should_be(released):
+    solved, blank = (nbformat.read(released.course.root / path, 4) for path in sorted(NOTEBOOKS, reverse=True))
+    assert "return 2 * x" in nbformat.writes(solved) and "return 2 * x" not in nbformat.writes(blank)
+    outputs = {cell.id: cell.outputs for cell in solved.cells if cell.cell_type == "code"}
+    assert outputs["train"][0].text == "trained\n" and "checks pass" in outputs["check-double"][0].text
+    assert not any(cell.get("outputs") for cell in blank.cells)
+
+
+def test_what_is_released_is_fresh_and_runs(released):
+    before = {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()}
+    assert released("release", "--check") == (0, "Everything that is generated is what the sources give.\n")
+    assert released("execute") == (0, f"{TINY}: runs from top to bottom\n")
+    assert {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()} == before
+
+
+def test_from_another_folder_it_is_named(released, tmp_path):
+    command = "release", "--check"
+    assert released("--course", released.course.root, *command, at=tmp_path)[0] == 0
+    assert released(*command, at=tmp_path) == (2, "")
+    assert released.said == (f"autograder: {tmp_path} is no course: a course is a folder with solutions/ in it; "
+                             "name it with --course FOLDER\n")
+    assert released("--course", tmp_path / "nowhere", *command, at=released.course.root) == (2, "")
+    assert "nowhere is no course" in released.said and released.said.count("\n") == 1
+
+
+def test_a_changed_source_makes_stale_what_was_made_of_it(copied):
+    sentence = "You square the input."
+    for name, old, stale in (("mistakes.py", sentence, {DATA}), (f"{TINY}.py", "A tiny TP", NOTEBOOKS | {DATA})):
+        copied.rewrite(name, (old, f"{old} Indeed"))
+        status, out = copied("release", "--check")
+        *named, last = out.splitlines()
+        assert (status, set(named)) == (1, {f"stale: {path}" for path in stale})
+        assert last.startswith(f"{len(stale)} file")
+    assert copied("release", "--no-run")[0] == copied("release", "--check")[0] == 0  # no code of the notebook changed
+    assert "A tiny TP Indeed" in (copied.course.released / TINY / f"{TINY}.ipynb").read_text()
+
+
+def test_what_is_missing_or_was_changed_by_hand_is_stale(copied):
+    (copied.course.root / DATA).unlink()
+    (copied.course.released / "tp" / "plots.py").write_text("")
+    (copied.course.folder(TINY) / f"{TINY}.ipynb").unlink()
+    status, out = copied("release", "--check", TINY)
+    assert (status, set(out.splitlines()[:-1])) == (1, {f"stale: {path}" for path in (
+        DATA, "course/tp/plots.py", f"solutions/{TINY}/{TINY}.ipynb")})
+
+
+def test_a_notebook_that_stops_is_named_with_its_cell(tmp_path):
+    elsewhere = written(tmp_path.resolve())  # its training cell raises, to show that grading leaves it out
+    stops = f"{TINY} stops in the cell train: SystemExit: a training cell is never run when grading\n"
+    assert elsewhere("release") == (2, "") and elsewhere.said.endswith(f"autograder: {stops}")
+    made = elsewhere.files()
+    assert elsewhere("execute") == (1, stops) and elsewhere.files() == made
+
+
+def test_a_cell_without_end_is_named(tmp_path):
+    elsewhere = written(tmp_path.resolve())
+    elsewhere.rewrite(f"{TINY}.py", ("import tp\n", "while True: pass\n"))
+    stops = f"{TINY} stops in the cell start: it takes more than 3 seconds\n"
+    assert elsewhere("execute", "--seconds", 3) == (1, stops)
+    assert elsewhere.files() == WRITTEN
+
+
+def test_the_tp_is_proven_and_what_does_not_hold_is_named(copied):
+    status, out = copied("prove", "--seeds", 2)
+    assert status == 0 and out.splitlines() == [
+        f"{TINY}: 6 mistakes, 2 variants, 2 seeds: all caught, named and passed",
+        "6 mistakes and 2 variants in 1 TPs"]
+    copied.rewrite("mistakes.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'),
+                   ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
+    status, out = copied("prove", "--seeds", 2)
+    assert status == 1 and "  last: the mistake first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
+    assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)
+
+
+def test_submissions_are_checked_graded_and_reported(copied, right):
+    course = copied.course
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", course.root)
+    blank = course.released / TINY / f"{TINY}.ipynb"
+    filled = nbformat.read(blank, 4)
+    for cell in filled.cells:
+        cell.source = right.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    places = {}
+    for student, notebook in {"ada": filled, "eve": nbformat.read(blank, 4)}.items():
+        places[student] = course.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
+        places[student].parent.mkdir(parents=True)
+        nbformat.write(notebook, places[student])
+
+    for student, status, score in (("ada", 0, POINTS), ("eve", 1, 0)):
+        done, out = copied("check", places[student], "--json", "--device", "cpu")
+        assert (done, json.loads(out)["score"]) == (status, score)
+
+    assert copied("report") == (0, "Nothing is graded yet: run autograder grade first\n")
+    status, out = copied("grade", "--device", "cpu")
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if TINY in line}
+    assert status == 0 and {student: row[2] for student, row in rows.items()} == {
+        "ada": f"{POINTS:.4g}/{POINTS:.4g}", "eve": f"0/{POINTS:.4g}"}
+    with Classroom(course).gradebook() as gradebook:
+        scores = {one.student.id: one.score for one in gradebook.assignment_submissions(TINY)}
+    assert scores == {"ada": POINTS, "eve": 0}
+    entries = {entry.student: entry for entry in Ledger(course).entries(TINY)}
+    assert {student: entry.verdict.score for student, entry in entries.items()} == scores
+    assert all(entry.entered for entry in entries.values())
+    autograded = {f"gradebook/autograded/{student}/{TINY}/{TINY}.ipynb" for student in scores}
+    assert autograded <= copied.files()
+
+    # again: kept; under another limit: judged anew
+    assert [line.split()[-1] for line in copied("grade", "--device", "cpu")[1].splitlines() if TINY in line] == [
+        "kept", "kept"]
+    out = copied("grade", "--device", "cpu", "--time-limit", 20)[1]
+    assert not any("kept" in line for line in out.splitlines() if TINY in line)
+    assert [entry.key.terms.limits.exercise_seconds for entry in Ledger(course).entries(TINY)] == [20, 20]
+
+    page = course.gradebook / "report" / "index.html"
+    assert copied("report") == (0, f"{page}\n")
+    assert {path.name for path in page.parent.iterdir()} == {"index.html", "grades.csv", "moodle.csv", "canvas.csv"}
+    assert "ada" in (page.parent / "grades.csv").read_text()
+    written_answers = sum(cell.points for cell in source.load(course, TINY).by_role("answer"))
+    rows = (page.parent / "canvas.csv").read_text().splitlines()
+    assert rows[1].endswith(f",{POINTS + written_answers:g}")
+
+
+def test_nothing_of_the_repository_is_touched(released):
+    """What a course elsewhere makes lies there: the helper package of this one has no data of it."""
+    assert not (REPOSITORY.selfchecks / f"{TINY}.bin").exists()
+    assert not list(TINY_COURSE.root.rglob("*.ipynb")) and not TINY_COURSE.gradebook.exists()

@@ -1,0 +1,109 @@
+"""The shape of the engine: it knows no TP, its modules are short, and imports go one way."""
+
+import ast
+import graphlib
+import re
+
+import pytest
+
+from conftest import REPOSITORY
+
+PACKAGES = {"autograder": REPOSITORY.root / "autograder", "tp": REPOSITORY.released / "tp"}
+LONGEST = 400  # lines
+
+
+def modules(package):
+    """Module → its file."""
+    folder = PACKAGES[package]
+    names = {path: path.relative_to(folder).with_suffix("").parts for path in sorted(folder.rglob("*.py"))}
+    return {".".join([package, *parts]).removesuffix(".__init__"): path for path, parts in names.items()}
+
+
+MODULES = modules("autograder") | modules("tp")
+ENGINE = sorted([*modules("autograder").values(), *PACKAGES["autograder"].rglob("*.j2")])
+
+
+def named(path):
+    return str(path.relative_to(REPOSITORY.root))
+
+
+def without_docstrings(text):
+    """The lines of a module with the docstrings left out."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        documented = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        if documented and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            lines[first.lineno - 1:first.end_lineno] = [""] * (first.end_lineno - first.lineno + 1)
+    return lines
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=named)
+def test_no_line_of_the_engine_knows_a_tp(path):
+    text = path.read_text(encoding="utf-8")
+    lines = without_docstrings(text) if path.suffix == ".py" else text.splitlines()
+    found = [line for line in lines if re.search(r"tp[1-9]|TP ?[1-9]", line)]
+    assert found == [] and not any(name in text for name in REPOSITORY.assignments)
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=named)
+def test_a_module_can_be_read_in_one_go(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < LONGEST
+
+
+def imports(module, text):
+    """The modules of ours that the text of a module imports, wherever in it."""
+    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (ours(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            place = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            yield from (ours(f"{place}.{alias.name}") for alias in node.names)
+
+
+def ours(name):
+    """The module of ours that a dotted name is in; None when it is somebody else's."""
+    while name and name not in MODULES:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+GRAPH = {module: {found for found in imports(module, path.read_text(encoding="utf-8")) if found}
+         for module, path in MODULES.items()}
+
+
+def test_the_graph_is_read_right():
+    assert GRAPH["autograder.sandbox.terms"] == set()
+    assert "autograder.classroom.ledger" in GRAPH["autograder.classroom.grading"]
+    assert {"autograder.course", "autograder.authoring.release", "autograder.demo"} <= GRAPH["autograder.cli"]
+    assert "tp.checking.selfcheck" in GRAPH["tp"] and "tp" not in GRAPH["tp.checking.wire"]
+
+
+def test_no_import_goes_in_a_circle():
+    circle = None
+    try:
+        graphlib.TopologicalSorter(GRAPH).prepare()
+    except graphlib.CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+    assert circle is None
+
+
+def test_what_students_run_never_imports_the_engine():
+    assert not [(module, found) for module, all_found in GRAPH.items() if module.split(".")[0] == "tp"
+                for found in all_found if found.startswith("autograder")]
+
+
+@pytest.mark.parametrize("room, may_know", [
+    ("autograder.course", []),
+    ("autograder.authoring", ["course"]),
+    ("autograder.sandbox", []),
+    ("autograder.judging", ["course", "authoring", "sandbox"]),
+    ("autograder.proving", ["course", "samples", "authoring", "sandbox", "judging"]),
+    ("autograder.classroom", ["course", "authoring", "sandbox", "judging"]),
+])
+def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
+    known = {found for module, all_found in GRAPH.items() if f"{module}.".startswith(f"{room}.") for found in all_found}
+    others = {".".join(found.split(".")[:2]) for found in known if found.startswith("autograder.")} - {room}
+    assert others <= {f"autograder.{name}" for name in may_know}
