@@ -8,7 +8,7 @@ from autograder.authoring import source
 from autograder.authoring.source import SourceError, parse
 from autograder.proving.mutants import mutants_of
 from autograder.proving.mutation import Equivalent, equivalents, mutate
-from conftest import REPOSITORY, TINY
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 SCRIPT = '''# %% exercise="steps"
 def steps(x, start, n):
@@ -66,24 +66,27 @@ def test_every_mutant_of_the_tiny_tp_is_killed(tiny):
     assert found.shapes < found.count and found.asserts < found.count, "weaker tests let some through"
 
 
-def test_a_hole_in_the_checks_is_seen(tiny_copy):
-    """The positive control: with a check of `double` gone, a mutant that only it saw survives."""
-    path = tiny_copy.folder(TINY) / "checks.py"
-    text = path.read_text(encoding="utf-8")
-    at = text.index('t.output("doubled", t["double"](t.normal(A, B))')
-    path.write_text(text[:at] + 't.output("doubled", t["double"](t.torch.zeros(A, B)), axes="A B")\n' +
-                    text[text.index("\n", at) + 1:].replace('t.leaf(t.normal(A, B))', "t.leaf(t.normal(A, B) * 0)"),
+def test_a_hole_in_the_checks_is_seen(tmp_path):
+    """The positive control: when `double` is only ever asked about zeros, mutants of it survive."""
+    text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
+    blind = """
+@check("double", without={"gradient": "for this test"})
+def nothing_but_zeros(t):
+    t.output("doubled", t["double"](t.normal(3, 4) * 0))
+"""
+    course = tiny_copy(tmp_path, checks=text.replace('@check("double")', '@check("last")', 2) + blind)
+    assert {mutant.exercise for mutant in mutate(course, TINY).survivors} == {"double"}
+
+
+def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path):
+    course = tiny_copy(tmp_path)
+    path = course.folder(TINY) / "equivalents.toml"
+    path.write_text('[[equivalent]]\nexercise = "double"\nchange = "return 2 * x → return 3 * x"\nwhy = "no"\n',
                     encoding="utf-8")
-    assert {mutant.exercise for mutant in mutate(tiny_copy, TINY).survivors} == {"double"}
-
-
-def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tiny_copy):
-    path = tiny_copy.folder(TINY) / "equivalents.toml"
-    path.write_text('[[equivalent]]\nexercise = "double"\nchange = "return 2 * x → return 3 * x"\nwhy = "no"\n')
-    assert mutate(tiny_copy, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
-    path.write_text("equivalent = 3\n")
+    assert mutate(course, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
+    path.write_text("equivalent = 3\n", encoding="utf-8")
     with pytest.raises(SourceError, match="not a list of equivalent mutants"):
-        mutate(tiny_copy, TINY)
+        mutate(course, TINY)
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
