@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from tp.checking.replies import Op, Spec
@@ -33,10 +34,10 @@ class Addition:
     specs: dict[str, Spec]
 
 
-def additions(tape: Tape) -> Iterator[Addition]:
-    """The laws that can be asked of the check on ``tape``."""
+def additions(tape: Tape, other: list[Op] | None = None) -> Iterator[Addition]:
+    """The laws that can be asked of the check on ``tape``; ``other`` are its operations with inputs of another draw."""
     for law, make in MAKERS.items():
-        again = _Again(tape, law)
+        again = _Again(tape, law, other)
         make(again)
         if again.specs:
             yield Addition(law, again.ops, again.specs)
@@ -45,8 +46,8 @@ def additions(tape: Tape) -> Iterator[Addition]:
 class _Again:
     """The calls of a check once more, on the objects that it made the first time."""
 
-    def __init__(self, tape: Tape, law: str):
-        self.tape, self.law = tape, law
+    def __init__(self, tape: Tape, law: str, other: list[Op] | None):
+        self.tape, self.law, self.other = tape, law, other
         self.base = list(tape.ops)
         self.made = dict(tape.replayer.registers)  # register → what the solution has there
         self.ops: list[Op] = []
@@ -62,13 +63,14 @@ class _Again:
         made = [op["to"] for op in self.base if op["op"] == "call"]
         return {at: self.made[at] for at in made if isinstance(self.made[at], nn.Module)}
 
-    def weights(self) -> list[Op]:
+    def weights(self, ops: list[Op]) -> list[Op]:
         """What gives networks their parameters, where those are still theirs."""
-        return [op for op in self.base if op["op"] == "weights" and _fits(op, self.made[op["of"]])]
+        return [op for op in ops if op["op"] == "weights" and _fits(op, self.made[op["of"]])]
 
-    def repeat(self, argument: Callable[[Any, str], Any] = lambda tree, name: tree) -> None:
+    def repeat(self, argument: Callable[[Any, str], Any] = lambda tree, name: tree,
+               ops: list[Op] | None = None) -> None:
         """All calls again; ``argument`` may put something else in the place of an argument, given as it stands."""
-        for op in self.base:
+        for op in ops or self.base:
             kind = op["op"]
             if kind in ("call", "attempt") and isinstance(self.made[op["to"]], PLAIN):
                 self.ops.append(self._called(op, argument))
@@ -127,15 +129,16 @@ def _parameters(function: Any) -> list[str]:
 
 def _other_inputs(again: _Again) -> None:
     """The calls with other inputs and other parameters: nothing of the first answers shows."""
-    again.ops += [{**op, "values": {name: -value for name, value in op["values"].items()}} for op in again.weights()]
-    again.repeat(lambda tree, name: _flipped(tree))
+    if again.other is None:
+        return
+    again.ops += again.weights(again.other)
+    again.repeat(ops=again.other)
     again.outputs("with other inputs")
-    again.ops += again.weights()
+    again.ops += again.weights(again.base)
 
 
 def _memory(again: _Again) -> None:
     """The same calls again: the answers are the same."""
-    again.ops += again.weights()
     again.repeat()
     again.outputs("when called again")
 
@@ -146,25 +149,12 @@ def _fits(op: Op, module: nn.Module) -> bool:
         name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
 
 
-def _flipped(tree: Any) -> Any:
-    """Arguments with other values of the same shapes, and as legal: the first axis that can be is turned round."""
-    if isinstance(tree, list):
-        return [_flipped(item) for item in tree]
-    if isinstance(tree, dict):
-        if "$tensor" in tree:
-            array = tree["$tensor"]
-            axis = next((i for i, size in enumerate(array.shape) if size > 1), None)
-            return tree if axis is None else {"$tensor": np.ascontiguousarray(np.flip(array, axis))}
-        return {key: _flipped(item) for key, item in tree.items()}
-    return tree
-
-
 def _gradient(again: _Again) -> None:
     """Gradients of a fixed random projection of all results, with respect to all inputs and parameters."""
     leaves: dict[str, int] = {}
 
     def leaf(tree: Any, name: str) -> Any:
-        if not isinstance(tree, dict) or "$tensor" not in tree or tree["$tensor"].dtype.kind != "f":
+        if not isinstance(tree, dict) or "$tensor" not in tree or not _is_varied(tree["$tensor"]):
             return tree
         name = name if name not in leaves else f"{name} ({sum(known.startswith(name) for known in leaves) + 1})"
         leaves[name] = again.register()
@@ -183,6 +173,11 @@ def _gradient(again: _Again) -> None:
                       "leaves": leaves, "modules": modules, "to": to})
     again.ops.append({"op": "output", "name": "gradient", "of": to})
     again.specs["gradient"] = Spec(law=again.law, rtol=2e-3, atol=1e-3)
+
+
+def _is_varied(array: NDArray[Any]) -> bool:
+    """Whether an input holds real numbers; zeros and ones, such as one-hot rows, are data, and nobody trains them."""
+    return bool(array.dtype.kind == "f" and not np.isin(array, (0, 1)).all())
 
 
 def _is_real(value: Any) -> bool:

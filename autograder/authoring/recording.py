@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from .tape import Check, CheckError, Redraw, Tape
 
 REDRAWS = 100
 SAMPLE = 6  # draws from which is seen whether a check has always the same answer
+OTHER, OTHER_BATCH = "other inputs", "another batch"
+UNABLE = (CheckError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)  # of a check, or the solution
 ONES = {"one sequence": "B", "one timestep": "TS"}  # law → the axes that are then of size one
 
 
@@ -29,12 +31,12 @@ class Recorder:
     def records(self, check: Check, seed: int) -> list[Record]:
         """The check as it stands, with its laws; then the same on sizes of one, where that can be."""
         tape = self._taped(check, seed)
-        found = [self._with_laws(check, tape)]
+        found = [self._with_laws(check, tape, seed)]
         for law, ones in ONES.items():
-            if tape.letters & set(ones) and self._asks(check, law):
+            if {name[0] for name in tape.drawn} & set(ones) and self._asks(check, law):
                 try:
                     found.append(replace(_plain(self._taped(check, seed, ones)), law=law))
-                except (CheckError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+                except UNABLE:
                     self._impossible.add((check, law))  # the check's draws, or the solution, need more than one
         return found
 
@@ -49,10 +51,22 @@ class Recorder:
     def _asks(self, check: Check, law: str) -> bool:
         return law not in check.without and (check, law) not in self._impossible
 
-    def _taped(self, check: Check, seed: int, ones: str = "") -> Tape:
+    def _other(self, check: Check, tape: Tape, seed: int) -> list[Op] | None:
+        """The same calls with inputs of another draw, and another number of sequences where that can be."""
+        if not self._asks(check, OTHER):
+            return None
+        as_many = not self._asks(check, OTHER_BATCH)
+        fixed = {name: size for name, size in tape.drawn.items() if name[0] != "B" or as_many}
+        try:
+            other = self._taped(check, seed + 1, like=fixed)
+        except UNABLE:
+            return None
+        return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in tape.ops] else None
+
+    def _taped(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Tape:
         """The check on a tape; draws that cannot tell right from wrong are taken again."""
         for attempt in range(REDRAWS):
-            tape = Tape(self.namespace, (seed + attempt) % 2**63, ones)
+            tape = Tape(self.namespace, (seed + attempt) % 2**63, ones, like)
             try:
                 with tape.replayer.running():
                     check.program(tape)
@@ -63,19 +77,28 @@ class Recorder:
             return tape
         raise CheckError(f"{check.exercise}/{check.name}: no clear draw in {REDRAWS} tries")
 
-    def _with_laws(self, check: Check, tape: Tape) -> Record:
+    def _with_laws(self, check: Check, tape: Tape, seed: int) -> Record:
         """The record of a check and of all laws that the solution can follow in it."""
         base = _plain(tape)
-        asked = [added for added in laws.additions(tape) if self._asks(check, added.law)]
+        other = self._other(check, tape, seed)
+        asked = [added for added in laws.additions(tape, other) if self._asks(check, added.law)]
         while asked:
             ops = [*base.ops, *(op for added in asked for op in added.ops)]
             reply = replay(ops, self.namespace)
             if reply.error is None:
                 return _liked(base, ops, reply, asked)
             failed = _law_at(reply.error.at - base.base, asked)
+            if failed == OTHER and self._asks(check, OTHER_BATCH):
+                self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
+                return self._with_laws(check, tape, seed)
             self._impossible.add((check, failed))
             asked = [added for added in asked if added.law != failed]
         return base
+
+
+def _kind(op: Op) -> tuple[Any, ...]:
+    """What an operation does, its inputs apart."""
+    return op["op"], op.get("to"), op.get("name"), op.get("of"), op.get("f")
 
 
 def _plain(tape: Tape) -> Record:

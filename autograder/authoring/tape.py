@@ -84,7 +84,7 @@ class Redraw(Exception):
 class Tape:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = ""):
+    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = "", like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
@@ -92,7 +92,8 @@ class Tape:
         self.replayer = Replayer(namespace)
         self.count = 0
         self.ones = ones  # axes of size one, by the first letter of their names
-        self.letters: set[str] = set()
+        self.like = like or {}  # axes whose size is given, by name
+        self.drawn: dict[str, int] = {}
 
     @property
     def device(self) -> object:
@@ -105,9 +106,11 @@ class Tape:
         """A distinct random size for each letter, from ``low`` up."""
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
-        self.letters.update(name[0] for name in names)
         drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
-        return [1 if name[0] in self.ones else int(n) for name, n in zip(names, drawn, strict=True)]
+        sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
+                 for name, n in zip(names, drawn, strict=True)}
+        self.drawn.update(sizes)
+        return list(sizes.values())
 
     def integer(self, low: int, high: int) -> int:
         """A random integer in [low, high)."""

@@ -16,7 +16,7 @@ RETURN = "return henc_ts, henc_final"
 
 # name → (exercise, swap, what the student is told)
 BROKEN = {
-    "kept on the function": ("double", (DOUBLE, "kept = double.__dict__.setdefault(x.shape, 2 * x)\n    return kept"),
+    "kept on the function": ("double", (DOUBLE, "kept = double.__dict__.setdefault(len(x), 2 * x)\n    return kept"),
                              LAWS["other inputs"]),
     "kept on the network": ("encoder", (GRU, "if not hasattr(self, 'kept'):\n"
                             "            self.kept = self.gru(encoder_input, henc_init)\n"

@@ -335,24 +335,38 @@ def diagnose(records: Sequence[Record], got: Sequence[Reply],
              candidates: Sequence[Candidate]) -> list[Recognised | None]:
     """For each check, the mistake that explains the reply, or None.
 
-    A name is given only when it explains every failed check, or when no other explains this one: a wrong name is worse
-    than none. Laws have sentences of their own.
+    A wrong name is worse than none. A name is given when the mistake answers every check as the student does, or alone
+    explains all failed checks; else, check by check, when all that it would do is seen, or no other explains this one.
+    Laws have sentences of their own.
     """
     pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     if not any(failed):
         return [None] * len(pairs)
-    alike = []
-    for candidate in candidates:
-        answers = zip(candidate.replies, pairs, strict=True)
-        alike.append([own is not None and same(record, own, reply) for own, (record, reply) in answers])
-    everywhere = [one for one, matches in zip(candidates, alike, strict=True) if all(matches)]
-    explaining = [one for one, matches in zip(candidates, alike, strict=True)
-                  if all(match for match, bad in zip(matches, failed, strict=True) if bad)]
+    compared = [_Compared(candidate, pairs, failed) for candidate in candidates]
+    everywhere = [one.candidate for one in compared if all(one.alike)]
+    explaining = [one.candidate for one in compared if one.explained == sum(failed)]
     if everywhere or len(explaining) == 1:
         return [(everywhere or explaining)[0] if bad else None for bad in failed]
-    found: list[Recognised | None] = []
-    for i, bad in enumerate(failed):
-        matching = [one for one, matches in zip(candidates, alike, strict=True) if bad and matches[i]]
-        found.append(matching[0] if len(matching) == 1 else None)
-    return found
+    return [_best([one for one in compared if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
+
+
+class _Compared:
+    """A mistake beside the student's replies."""
+
+    def __init__(self, candidate: Candidate, pairs: Sequence[tuple[Record, Reply]], failed: Sequence[bool]):
+        answers = list(zip(candidate.replies, pairs, failed, strict=True))
+        self.candidate = candidate
+        self.alike = [own is not None and same(record, own, reply) for own, (record, reply), _ in answers]
+        self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
+        # all that the mistake does wrong is what the student's work does wrong
+        self.seen = all(alike or (own is not None and plain_difference(record, own) is None)
+                        for alike, (own, (record, _), _) in zip(self.alike, answers, strict=True))
+
+
+def _best(matching: Sequence[_Compared]) -> Recognised | None:
+    """Of the mistakes that explain a check, the one whose every effect is seen; else the only one there is."""
+    seen = [one for one in matching if one.seen]
+    if seen:
+        return max(seen, key=lambda one: one.explained).candidate
+    return matching[0].candidate if len(matching) == 1 else None
