@@ -122,6 +122,19 @@ def _prove(args: argparse.Namespace, course: Course) -> int:
     return 1 if any(proof.faults for proof in proofs) else 0
 
 
+def _mutants(args: argparse.Namespace, course: Course) -> int:
+    from .proving.mutation import mutate_all
+
+    found = []
+    for mutation in mutate_all(course, args.tp or course.assignments, args.jobs):
+        print(mutation, flush=True)
+        found.append(mutation)
+    count, survived = sum(one.count for one in found), sum(len(one.survivors) for one in found)
+    equivalent = sum(one.equivalent for one in found)
+    print(f"{count} mutants in {len(found)} TPs, {equivalent} equivalent, {survived} survived")
+    return 1 if survived or any(one.stale for one in found) else 0
+
+
 # What an instructor gets back
 
 
@@ -327,6 +340,8 @@ def _parser() -> argparse.ArgumentParser:
     prove.add_argument("--seeds", type=int, default=3, metavar="N", help="how many draws of every check (3)")
     prove.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 
+    mutants = command("mutants", _mutants, "let a machine write wrong answers, and list those that pass")
+
     check = command("check", _check, "grade one notebook, without a gradebook")
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     check.add_argument("--tp", help="its TP, when the notebook does not say")
@@ -353,9 +368,9 @@ def _parser() -> argparse.ArgumentParser:
     demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
     demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for several in (release, execute, prove, grade, feedback, report):
+    for several in (release, execute, prove, mutants, grade, feedback, report):
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
-    for side_by_side in (prove, grade):
+    for side_by_side in (prove, mutants, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")
     for judging in (grade, check):
         judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),

@@ -20,7 +20,8 @@ from ..course import Course
 from . import mistakes, source
 from .mistakes import Mistake, Version
 from .modules import line_in, module_of, said
-from .tape import Check, checks_in, record
+from .recording import Recorder
+from .tape import Check, checks_in
 
 
 class Oracle:
@@ -48,6 +49,7 @@ class Oracle:
                 raise source.fault(self.source.path, cell.line_of(line or 0), said(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
+        self.recorder = Recorder(self.namespace)
 
     def _refuse_unpaired(self) -> None:
         """Each exercise has checks, and each check an exercise."""
@@ -87,9 +89,9 @@ class Oracle:
             line = mistakes.line_of(path, version) if path.is_file() else None
             raise mistakes.EditError(str(source.fault(path, line, error))) from None
 
-    def record(self, check: Check, seed: int) -> Record:
-        """A check, recorded on the solution with this seed."""
-        return record(check, self.namespace, seed)
+    def records(self, check: Check, seed: int) -> list[Record]:
+        """A check, recorded on the solution with this seed: as it stands, and on sizes of one where that can be."""
+        return self.recorder.records(check, seed)
 
     @contextlib.contextmanager
     def wearing(self, version: Version) -> Iterator[dict[str, Any]]:
@@ -115,18 +117,21 @@ class Oracle:
         """For each check of an exercise, the mistake whose answers the student's equal, or None.
 
         A mistake is asked about the failed checks first: few agree there, and only those are asked about the rest.
-        One that agrees everywhere explains everything, and no other is asked.
+        One that agrees everywhere explains everything, and no other is asked. Nobody is asked about laws: they have
+        sentences of their own.
         """
-        pairs = list(zip(records, got, strict=True))
-        differences = [compare.first_difference(record.expected, reply, record.specs) for record, reply in pairs]
+        plain = [record.plain for record in records]
+        answers = [compare.without_laws(record, reply) for record, reply in zip(records, got, strict=True)]
+        pairs = list(zip(plain, answers, strict=True))
+        differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
         candidates: list[Candidate] = []
         for mistake in self.mistakes_of(exercise) if any(failed) else ():
             replies: list[Reply | None] = [None] * len(pairs)
-            self._answer(mistake, records, replies, failed)
+            self._answer(mistake, plain, replies, failed)
             if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
                 continue
-            self._answer(mistake, records, replies, [not bad for bad in failed])
+            self._answer(mistake, plain, replies, [not bad for bad in failed])
             candidates.append(Candidate(mistake.name, mistake.says, replies))
             if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
                 break
@@ -140,7 +145,7 @@ class Oracle:
 
 
 def _alike(own: Reply | None, pair: tuple[Record, Reply]) -> bool:
-    return own is not None and compare.same(own, pair[1], pair[0].specs)
+    return own is not None and compare.same(pair[0], own, pair[1])
 
 
 @cache

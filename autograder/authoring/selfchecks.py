@@ -35,8 +35,9 @@ def recorded(course: Course, assignment: str) -> dict[str, Any]:
 def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
     checks, records = [], []
     for check in truth.checks_of(exercise):
-        own = [truth.record(check, seed) for seed in PUBLIC_SEEDS]
-        records += own
+        first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
+        own = [*first, *(one[0] for one in others)]
+        records += [record.plain for record in own]
         checks.append({"name": check.name, "says": check.says, "weight": check.weight,
                        "records": [replies.record_to_tree(record) for record in own]})
     mistakes = [{"name": mistake.name, "says": mistake.says,

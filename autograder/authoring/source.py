@@ -66,6 +66,17 @@ class Cell:
         return _REGION.sub(lambda match: match[1], self.source).rstrip()
 
     @property
+    def written(self) -> set[int]:
+        """The lines of the solution that a student writes, counted from one."""
+        lines: set[int] = set()
+        removed = 0  # lines of markers so far
+        for match in _REGION.finditer(self.source):
+            first = self.source.count("\n", 0, match.start()) + 1 - removed
+            lines |= set(range(first, first + match[1].count("\n")))
+            removed += 2
+        return lines
+
+    @property
     def hidden(self) -> str:
         """What only the instructor may read: the solution, or the model answer with its rubric."""
         return "\n".join(match[1].strip("\n") for match in _REGION.finditer(self.source))

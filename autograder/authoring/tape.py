@@ -8,8 +8,8 @@ it can be replayed on any other definitions of the same names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar
@@ -18,14 +18,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tp.checking.compare import LAWS
 from tp.checking.replay import Replayer, source_of
-from tp.checking.replies import Op, Record, Spec
-from tp.checking.values import Array
+from tp.checking.replies import Op, Spec
 
-from .modules import line_in, said
 from .source import SourceError, fault
-
-REDRAWS = 100
 
 Program = Callable[["Tape"], None]
 T = TypeVar("T")
@@ -39,6 +36,7 @@ class Check:
     name: str
     program: Program
     weight: float
+    without: Mapping[str, str] = field(default_factory=dict, compare=False)  # law → why it does not apply here
 
     @property
     def says(self) -> str:
@@ -51,15 +49,23 @@ class Check:
         return self.program.__code__.co_filename, self.program.__code__.co_firstlineno
 
 
-def check(exercise: str, weight: float = 1) -> Callable[[Program], Program]:
-    """Declare a function of a tape to be a check of ``exercise``; ``weight`` is its share among that exercise's."""
+def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = None) -> Callable[[Program], Program]:
+    """Declare a function of a tape to be a check of ``exercise``; ``weight`` is its share among that exercise's.
+
+    ``without`` switches laws off for it: the name of each, and why.
+    """
+    unknown = set(without or ()) - set(LAWS)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise CheckError(f"{exercise}: there is no law called {names}; there are: {', '.join(LAWS)}")
 
     def declare(program: Program) -> Program:
         @wraps(program)
         def run(tape: Tape) -> None:
             program(tape)
 
-        made = Check(exercise, program.__name__.replace("_", "-"), program, weight)
+        name = program.__name__.replace("_", "-")
+        made = Check(exercise, name, program, weight, without or {})
         if not (program.__doc__ or "").strip():
             raise fault(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
         run.check = made  # type: ignore[attr-defined]
@@ -85,7 +91,7 @@ class Redraw(Exception):
 class Tape:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int):
+    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = "", like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
@@ -93,6 +99,9 @@ class Tape:
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
         self.count = 0
+        self.ones = ones  # axes of size one, by the first letter of their names
+        self.like = like or {}  # axes whose size is given, by name
+        self.drawn: dict[str, int] = {}
 
     @property
     def device(self) -> object:
@@ -103,9 +112,13 @@ class Tape:
 
     def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
         """A distinct random size for each letter, from ``low`` up."""
-        count = len(letters.split())
-        high = low + max(count + 2, 5) if high is None else high
-        return [int(n) for n in self.rng.choice(np.arange(low, high + 1), count, replace=False)]
+        names = letters.split()
+        high = low + max(len(names) + 2, 5) if high is None else high
+        drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
+        sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
+                 for name, n in zip(names, drawn, strict=True)}
+        self.drawn.update(sizes)
+        return list(sizes.values())
 
     def integer(self, low: int, high: int) -> int:
         """A random integer in [low, high)."""
@@ -305,36 +318,3 @@ def _encode(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     raise CheckError(f"a {type(value).__name__} cannot be an argument of a check: use t.define for code of your own")
-
-
-def record(check: Check, namespace: dict[str, Any], seed: int) -> Record:
-    """Record a check on the solution in ``namespace``; draws that cannot tell right from wrong are taken again.
-
-    ``CheckError`` says in which line of the check something is wrong.
-    """
-    for attempt in range(REDRAWS):
-        tape = Tape(namespace, (seed + attempt) % 2**63)
-        try:
-            with tape.replayer.running():
-                check.program(tape)
-        except Redraw:
-            continue
-        except Exception as error:
-            reason = str(error) if isinstance(error, CheckError) else said(error)
-            raise _wrong(check, reason, line_in(error, check.where[0])) from None
-        if not tape.specs:
-            raise _wrong(check, "it has no output: t.output(…)")
-        reply = tape.replayer.reply()
-        for name, spec in tape.specs.items():
-            value = reply.outputs[name]
-            axes = (spec.axes or "").split()
-            if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
-                raise _wrong(check, f"{name} has the shape {value.array.shape} on the solution, and axes={spec.axes!r}",
-                             tape.lines[name])
-        return Record(tape.ops, reply, tape.specs)
-    raise _wrong(check, f"no clear draw in {REDRAWS} tries")
-
-
-def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
-    path, first = check.where
-    return CheckError(str(fault(path, line or first, f"{check.exercise}/{check.name}: {reason}")))

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 
 from tp.checking import compare
@@ -20,6 +21,7 @@ from ..authoring.tape import Check
 from ..course import Course
 from ..sandbox.outside import KernelLost, Sandbox
 from ..sandbox.terms import Device, Terms
+from ..sandbox.walls import SandboxError
 from . import submission
 from .session import Session
 from .submission import Submission, Unreadable
@@ -38,9 +40,9 @@ def check_seed(seed: str, exercise: str, check: str) -> int:
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
-def records_of(truth: Oracle, exercise: str, seed: str) -> list[Record]:
-    """All checks of an exercise, recorded on the solution with the draws of this seed."""
-    return [truth.record(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
+def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[Record]]:
+    """The records of each check of an exercise, made on the solution with the draws of this seed."""
+    return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
 def resolved(device: str) -> Device:
@@ -50,6 +52,9 @@ def resolved(device: str) -> Device:
 
         return "cuda" if torch.cuda.is_available() else "cpu"
     return "cuda" if device == "cuda" else "cpu"
+
+
+ALONE = "This alone does not show that your code works: it counts as soon as another check passes."
 
 
 class Judge:
@@ -74,6 +79,10 @@ class Judge:
             return self.grade(handed, seed)
         except Unreadable as error:
             return self._nothing(handed, seed, str(error))
+        except (SandboxError, OSError):
+            raise  # this machine's fault, not the submission's
+        except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
+            return self._nothing(handed, seed, f"the judge failed on it ({type(error).__name__}): tell its authors")
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
@@ -88,7 +97,7 @@ class Judge:
 
     def _exercise(self, session: Session, truth: Oracle, exercise: str, seed: str) -> ExerciseResult:
         records = records_of(truth, exercise, seed)
-        replies, lost = session.replies(exercise, records)
+        replies, lost = session.replies(exercise, [record for own in records for record in own])
         return judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
 
     def _nothing(self, handed: Submission, seed: str, reason: str) -> Verdict:
@@ -115,37 +124,64 @@ class Judge:
         )
 
 
-def judged(truth: Oracle, exercise: str, records: Sequence[Record], replies: Sequence[Reply],
+def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], replies: Sequence[Reply],
            cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
     """The result of an exercise whose checks were replayed.
 
-    ``replies`` are fewer than ``records`` where the kernel was ``lost``; ``cell_error`` is what the exercise's cell
-    stopped with. The proof goes through here too.
+    ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with. The proof goes through here too.
     """
     checks = truth.checks_of(exercise)
-    named = truth.diagnose(exercise, records[: len(replies)], replies)
-    results = [_result(check, record, reply, mistake, cell_error)
-               for check, record, reply, mistake in zip(checks, records, replies, named, strict=False)]
-    for check in checks[len(replies):]:
+    whole = _whole(records, len(replies))  # how many checks were replayed to the end
+    firsts, got, answers = [own[0] for own in records[:whole]], [], []
+    left = iter(replies)
+    for own in records[:whole]:
+        answers.append([next(left) for _ in own])
+        got.append(answers[-1][0])
+    named = truth.diagnose(exercise, firsts, got)
+    results = [_result(check, own, reply, mistake, cell_error)
+               for check, own, reply, mistake in zip(checks, records, answers, named, strict=False)]
+    for check in checks[whole:]:
         reason = str(lost)
         results.append(CheckResult(check.name, False, f"Not checked: {reason}{'' if reason.endswith('?') else '.'}"))
+    results = _telling(truth, checks, results)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)
-    verdict = lost.verdict if lost else _outcome(results, replies, cell_error)
+    verdict = lost.verdict if lost else _outcome(results, got, cell_error)
     return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
 
 
-def _result(check: Check, record: Record, reply: Reply, mistake: Recognised | None,
+def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
+    """The results, without points for what a constant would answer too: such checks count beside one that varies."""
+    passed = [result.passed for result in results]
+    if all(passed) or not any(passed):
+        return results
+    constant = [truth.recorder.is_constant(check) if good else True for check, good in zip(checks, passed, strict=True)]
+    if not all(constant):
+        return results
+    return [replace(result, passed=False, message=ALONE) if result.passed else result for result in results]
+
+
+def _whole(records: Sequence[Sequence[Record]], replies: int) -> int:
+    """How many checks have all their replies."""
+    for i, own in enumerate(records):
+        replies -= len(own)
+        if replies < 0:
+            return i
+    return len(records)
+
+
+def _result(check: Check, records: Sequence[Record], replies: Sequence[Reply], mistake: Recognised | None,
             cell_error: Error | None) -> CheckResult:
-    difference = compare.first_difference(record.expected, reply, record.specs)
-    if difference is None:
-        return CheckResult(check.name, True, check.says)
-    if cell_error and reply.error and reply.error.kind == "missing-name":
-        sentence = compare.error_sentence(cell_error)
-    else:
-        sentence = compare.explained(difference, mistake)
-    return CheckResult(check.name, False, sentence, mistake.name if mistake else None)
+    for record, reply in zip(records, replies, strict=True):
+        difference = compare.first_difference(record, reply)
+        if difference is None:
+            continue
+        if cell_error and reply.error and reply.error.kind == "missing-name":
+            return CheckResult(check.name, False, compare.error_sentence(cell_error))
+        return CheckResult(check.name, False, compare.explained(difference, mistake), mistake.name if mistake else None)
+    return CheckResult(check.name, True, check.says)
 
 
 def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: Error | None) -> Outcome:

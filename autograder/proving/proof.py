@@ -1,7 +1,7 @@
 """Prove a TP: the solution passes, every mistake is caught and named, every variant passes, on many seeds.
 
-What proves is what grades: answers go through `judging.judge.judged`, sentence and all. In the sandbox, the solution
-has full marks and the released notebook none.
+What proves is what grades: answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed,
+the right ones to another draw, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
 """
 
 from collections import Counter
@@ -23,8 +23,11 @@ from ..judging.judge import Judge, judged, records_of, resolved
 from ..judging.submission import Submission
 from ..sandbox.terms import Terms
 from ..sandbox.walls import require_bubblewrap
+from . import standins
 
 SEEDS_AT_ONCE = 5  # of one TP by one worker
+
+Records = Sequence[Sequence[Record]]  # those of each check
 
 
 @dataclass
@@ -48,6 +51,7 @@ def prove(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     """What does not hold of a TP, with the number of seeds on which it does not."""
     truth = oracle(course, assignment)
     proof = Proof(assignment, len(seeds), len(truth.mistakes), len(truth.variants))
+    proof.faults.update(standins.faults(truth))
     for seed in seeds:
         for exercise in truth.source.exercises:
             _prove_exercise(truth, exercise, str(seed), device, proof)
@@ -87,12 +91,17 @@ def _joined(proofs: list[Proof]) -> Proof:
 def _prove_exercise(truth: Oracle, exercise: str, seed: str, device: str, proof: Proof) -> None:
     records, again = records_of(truth, exercise, seed), records_of(truth, exercise, seed)
     for check, one, two in zip(truth.checks_of(exercise), records, again, strict=True):
-        if compare.first_difference(one.expected, two.expected, one.specs):
+        if any(compare.first_difference(a, b.answer) for a, b in zip(one, two, strict=True)):
             proof.faults[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device) for record in records])
+    right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
+                                              for own in records for record in own])
     for result in right.checks:
         if not result.passed:
             proof.faults[f"{exercise}: the solution fails {result.check}: {result.message}"] += 1
+    other = [record.answer for own in records_of(truth, exercise, f"other than {seed}") for record in own]
+    gained = judged(truth, exercise, records, other).score
+    if gained:
+        proof.faults[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
     for mistake in truth.mistakes_of(exercise):
         _prove_mistake(truth, mistake, records, device, proof)
     for variant in truth.variants:
@@ -100,9 +109,10 @@ def _prove_exercise(truth: Oracle, exercise: str, seed: str, device: str, proof:
             _prove_variant(truth, variant, records, device, proof)
 
 
-def _prove_mistake(truth: Oracle, mistake: Mistake, records: Sequence[Record], device: str, proof: Proof) -> None:
-    replies = truth.replies(mistake, records, device)
-    failed = [result for result in judged(truth, mistake.exercise, records, replies).checks if not result.passed]
+def _prove_mistake(truth: Oracle, mistake: Mistake, records: Records, device: str, proof: Proof) -> None:
+    alone = [[own[0].plain] for own in records]  # a listed mistake is caught by values, not by a law
+    replies = truth.replies(mistake, [own[0] for own in alone], device)
+    failed = [result for result in judged(truth, mistake.exercise, alone, replies).checks if not result.passed]
     if not failed:
         proof.faults[f"{mistake.exercise}: the mistake {mistake.name} is not caught"] += 1
         return
@@ -114,8 +124,8 @@ def _prove_mistake(truth: Oracle, mistake: Mistake, records: Sequence[Record], d
         proof.faults[f"{mistake.exercise}: the sentence of the mistake {mistake.name} is not said"] += 1
 
 
-def _prove_variant(truth: Oracle, variant: Variant, records: Sequence[Record], device: str, proof: Proof) -> None:
-    replies = truth.replies(variant, records, device)
+def _prove_variant(truth: Oracle, variant: Variant, records: Records, device: str, proof: Proof) -> None:
+    replies = truth.replies(variant, [record for own in records for record in own], device)
     for result in judged(truth, variant.exercise, records, replies).checks:
         if not result.passed:
             fault = f"{variant.exercise}: the variant {variant.name} fails {result.check}: {result.message}"

@@ -1,16 +1,18 @@
 """The checks of TP 1: tokens, embeddings, recurrences from their equations, shapes, gradients."""
 
 import torch
-from torch import nn
 
 from autograder.authoring.tape import check
 
 WORDS = "ant bee cow dog eel fox gnu hen ibex jay kiwi lynx mole newt owl pig rat swan toad vole wolf yak".split()
+ODD = "Cow The K2 1984 don't e-mail .".split()  # tokens are what stands between spaces, letter by letter
 
 
 def words(t, n):
-    """n distinct words, in random order."""
-    return [WORDS[i] for i in t.rng.permutation(len(WORDS))[:n]]
+    """n distinct tokens, one or two of them no plain words, in random order."""
+    odd = [ODD[i] for i in t.rng.permutation(len(ODD))[:2 if n > 3 else 1]]
+    plain = [WORDS[i] for i in t.rng.permutation(len(WORDS))[:n - len(odd)]]
+    return [(odd + plain)[i] for i in t.rng.permutation(n)]
 
 
 def numbered(t, tokens):
@@ -51,8 +53,10 @@ def unknown_tokens(t):
 @check("vocabulary")
 def one_token(t):
     """A sentence of a single token has the shape (1,)."""
-    pool = words(t, 5)
-    t.output("ids", t["encode"](t.choice(pool), numbered(t, pool)), axes="T")
+    pool = words(t, 12)
+    vocabulary = numbered(t, pool)
+    for i, token in enumerate(pool[:4]):
+        t.output(f"ids of sentence {i}", t["encode"](token, vocabulary), axes="T")
 
 
 # --- one-hot ------------------------------------------------------------------------------------
@@ -113,20 +117,32 @@ def look_up(t):
     ids = t.integers(0, V, T, B)
     t.require(ids.max() == V - 1)
     t.forbid("embedding")
-    t.output("embedded", t["embed"](on_cpu(t, ids), on_cpu(t, t.normal(V, D))), axes="T B D")
+    table = t.normal(V, D, scale=20.0)  # its numbers have nothing to do with ids
+    t.output("embedded", t["embed"](on_cpu(t, ids), on_cpu(t, table)), axes="T B D")
+
+
+def refusal(embed, ids, table):
+    """What becomes of a call that should be refused, in words."""
+    try:
+        embed(ids, table)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return f"{type(error).__name__} {'with' if str(error).strip() else 'without'} a message"
+    return "no error"
 
 
 @check("embed")
 def out_of_range(t):
-    """One id that has no row, too large or negative, raises an IndexError."""
+    """One id that has no row, too large or negative, raises an IndexError with a message."""
     T, B, V, D = t.sizes("T B V D")
     table = on_cpu(t, t.normal(V, D))
-    at = t.integer(0, T), t.integer(0, B)
+    at, tried = (t.integer(0, T), t.integer(0, B)), t.define(refusal)
     for name, wrong in {"too_large": V, "far_too_large": V + t.integer(2, 9),
                         "negative": -1, "very_negative": -V}.items():
         ids = t.integers(1, V - 1, T, B)
         ids[at] = wrong
-        t.output(name, t.attempt(t["embed"], on_cpu(t, ids), table))
+        t.output(name, tried(t["embed"], on_cpu(t, ids), table))
 
 
 @check("embed")
@@ -338,13 +354,15 @@ def everything(t):
 # --- both-ends ----------------------------------------------------------------------------------
 
 def read_both_ways(t, num_layers, B=None):
-    """What a bidirectional LSTM with random weights returns on a random batch: output, h_n."""
+    """What a bidirectional LSTM with random weights returns on a random batch: output, h_n.
+
+    It runs in the kernel: the same numbers stand in both, and the gradient reaches the LSTM through either.
+    """
     T, size, D, H = t.sizes("T B D H")
-    lstm = nn.LSTM(D, H, num_layers, bidirectional=True, batch_first=True)
-    with torch.no_grad():
-        for parameter in lstm.parameters():
-            parameter.copy_(t.normal(*parameter.shape))
-        output, (h_n, _) = lstm(t.normal(B or size, T, D))
+    lstm = t.module("torch.nn").LSTM(D, H, num_layers, bidirectional=True, batch_first=True).to(t.device)
+    t.weights(lstm)
+    output, states = t.unpack(lstm(t.normal(B or size, T, D)), 2)
+    h_n, _ = t.unpack(states, 2)
     return output, h_n
 
 
@@ -368,20 +386,23 @@ def single_sentence(t):
 
 # --- gradients ----------------------------------------------------------------------------------
 
+MEASURED = {"gradient": "what is returned is a measurement: whether it has a gradient of its own is left open"}
+
+
 def curved_sum(x):
     """Some function of all inputs up to each timestep, with one feature more than x has."""
     h_ts = (x**2 + x.roll(1, dims=2)).cumsum(0).sin()
     return torch.cat([h_ts, h_ts[..., :1]], dim=-1), None
 
 
-@check("gradients", weight=2)
+@check("gradients", weight=2, without=MEASURED)
 def known_function(t):
     """The norms for a function of ours in the place of the recurrence."""
     T, B, D = t.sizes("T B D")
     t.output("norms", t["gradient_norms"](t.define(curved_sum), t.normal(T, B, D)), axes="T")
 
 
-@check("gradients")
+@check("gradients", without=MEASURED)
 def an_lstm(t):
     """The norms for an `nn.LSTM` and a batch of one."""
     T, D, H = t.sizes("T D H")
@@ -390,7 +411,7 @@ def an_lstm(t):
     t.output("norms", t["gradient_norms"](lstm, t.normal(T, 1, D)), axes="T")
 
 
-@check("gradients")
+@check("gradients", without=MEASURED)
 def measured_twice(t):
     """Measuring leaves no trace: a second measurement gives the same, and x is as before."""
     T, B, D = t.sizes("T B D")

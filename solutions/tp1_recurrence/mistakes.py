@@ -257,6 +257,10 @@ def embed(ids, table):
             "A wrong id is refused, but with another kind of exception. Raise an IndexError, as torch does: "
             "whoever calls you may want to catch it.",
             swap=("raise IndexError", "raise ValueError")),
+    Mistake("embed", "nothing-said",
+            "A wrong id is refused, but the IndexError is empty. Give it a message, "
+            "so that whoever meets it knows what is wrong.",
+            swap=('raise IndexError(f"an id is outside of 0 … {len(table) - 1}")', "raise IndexError")),
     Mistake("embed", "detached",
             "The rows are right, but they are cut off from the table (`.detach()` or `.data`): "
             "no gradient reaches it, and it never learns.",
@@ -1095,6 +1099,8 @@ def gradient_norms(run, x):
     h_ts[-1].sum().backward()
     return torch.sqrt((copy.grad ** 2).sum(dim=(1, 2)))
 '''),
+    Variant("gradients", "with a graph of its own",
+            swap=("grad(h_ts[-1].sum(), x)", "grad(h_ts[-1].sum(), x, create_graph=True)")),
     Variant("gradients", "a leaf per timestep", source='''
 def gradient_norms(run, x):
     inputs = [x_t.detach().clone().requires_grad_() for x_t in x]

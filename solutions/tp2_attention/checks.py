@@ -9,6 +9,10 @@ import torch
 from autograder.authoring.tape import check
 
 SOFTMAX = ("softmax", "log_softmax")  # the built-ins that do not count where the softmax is to be written
+BY_HAND = {"gradient": "worked out on numbers: no gradient is asked for, and to write into a copy is right"}
+STEEP = {"gradient": "scores so large leave the slope of a softmax too few digits; the other checks look at it"}
+KEPT = {"gradient": "the weights are kept to be looked at: kept without a gradient is right"}
+AT_ZERO = {"gradient": "the text says what a vector of zeros scores; a slope it has not, and any number will do"}
 
 
 # --- scores -----------------------------------------------------------------------------------
@@ -45,7 +49,7 @@ def gradient_of_scores(t):
 
 # --- weights ----------------------------------------------------------------------------------
 
-@check("weights")
+@check("weights", without=BY_HAND)
 def one_row(t):
     """The softmax of one row of scores."""
     t.forbid(*SOFTMAX)
@@ -53,7 +57,7 @@ def one_row(t):
     t.output("attention_weights", t["step2_weights"](t.normal(S)), axes="S", sums_to_one="S")
 
 
-@check("weights", weight=2)
+@check("weights", weight=2, without=BY_HAND)
 def last_axis(t):
     """With more axes in front, each row over the source adds up to 1."""
     t.forbid(*SOFTMAX)
@@ -62,7 +66,7 @@ def last_axis(t):
     t.output("of (B, T, S)", t["step2_weights"](t.normal(B, T, S)), axes="B T S", sums_to_one="S")
 
 
-@check("weights")
+@check("weights", without=BY_HAND)
 def temperature(t):
     """The scores are divided by the temperature: above 1 the weights come together, below 1 they part."""
     t.forbid(*SOFTMAX)
@@ -72,14 +76,17 @@ def temperature(t):
     t.output("cold", t["step2_weights"](scores, temperature=t.choice([0.3, 0.5, 0.7])), axes="T S", sums_to_one="S")
 
 
-@check("weights")
+@check("weights", without=BY_HAND)
 def large_scores(t):
-    """Scores in the thousands, positive in one row and negative in the next, give weights and not NaN."""
+    """Scores in the thousands, positive, negative or both in a row, give weights and not NaN, at any temperature."""
     t.forbid(*SOFTMAX)
     T, S = t.sizes("T S")
-    offsets = torch.tensor([(-1.0) ** row * 1000 for row in range(T)]).unsqueeze(1)
-    t.output("attention_weights", t["step2_weights"](t.normal(T, S) + offsets),
-             axes="T S", sums_to_one="S", rtol=1e-3, atol=1e-3)
+    both = torch.where(torch.randperm(S, generator=t.generator) < (S + 1) // 2, 1000.0, -1000.0)
+    rows, first = [torch.full((S,), 1000.0), torch.full((S,), -1000.0), both], t.integer(0, 3)
+    offsets = torch.stack([rows[(first + row) % 3] for row in range(T)])
+    for name, kwargs in {"attention_weights": {}, "cold": {"temperature": 0.5}, "warm": {"temperature": 4.0}}.items():
+        t.output(name, t["step2_weights"](t.normal(T, S) + offsets, **kwargs),
+                 axes="T S", sums_to_one="S", rtol=1e-3, atol=1e-3)
 
 
 # --- context ----------------------------------------------------------------------------------
@@ -108,6 +115,7 @@ def add_up(t):
     """Step 4: the weighted vectors are added up to one context vector."""
     S, H = t.sizes("S H")
     t.output("context_vector", t["step4_context"](t.normal(S, H)), axes="H")
+    t.output("context_vector of a single unit", t["step4_context"](t.normal(S, 1)), axes="H")
 
 
 @check("context")
@@ -186,6 +194,16 @@ def one_decoder_step(t):
     _attend(t, B, 1, S, H)
 
 
+@check("batched", without=STEEP)
+def far_apart(t):
+    """Large scores, thousands apart, give weights and not NaN."""
+    B, T, S, H = t.sizes("B T S H")
+    attended = t["batched_attention"](t.normal(B, T, H, scale=1000.0), t.normal(B, S, H))
+    context_vectors, attention_weights = t.unpack(attended, 2)
+    t.output("attention_weights", attention_weights, axes="B T S", sums_to_one="S", rtol=1e-2, atol=1e-2)
+    t.output("context_vectors", context_vectors, axes="B T H", rtol=1e-2, atol=1e-2)
+
+
 @check("batched")
 def gradient_of_attention(t):
     """The gradient of the context vectors reaches decoder and encoder."""
@@ -200,16 +218,16 @@ def gradient_of_attention(t):
 # --- masked -----------------------------------------------------------------------------------
 
 def _holes(t, B, S):
-    """A random mask with at least one real token and one gap in each row: (B, S) booleans."""
+    """A random mask with at least one real token and one gap in each row, if there is room: (B, S) booleans."""
     mask = t.uniform(B, S) < 0.6
-    t.require(bool((mask.any(1) & ~mask.all(1)).all()))
+    t.require(bool(mask.any(1).all()) and (S == 1 or not bool(mask.all(1).any())))
     return mask
 
 
 def _lengths(t, B, S):
-    """Lengths (B,) of which none is S, one is 0 and one is 1, in random order."""
-    lengths = torch.cat([torch.tensor([0, 1]), t.integers(1, S, B - 2)])
-    return lengths[torch.randperm(B, generator=t.generator)]
+    """Lengths (B,) of which none is S, one is 0 and one is 1, as far as there is room, in random order."""
+    lengths = torch.cat([torch.tensor([0, 1]), t.integers(1, max(S, 2), max(B - 2, 0))])
+    return lengths[torch.randperm(len(lengths), generator=t.generator)][:B]
 
 
 @check("masked")
@@ -220,19 +238,30 @@ def which_tokens_are_real(t):
     t.output("mask without padding", t["padding_mask"](torch.full((B,), S), S), axes="B S")
 
 
+def _not_zero(weights, mask):
+    """How many weights of padding are not exactly 0; None where they are no weights (B, T, S)."""
+    if not isinstance(weights, torch.Tensor) or weights.dim() != 3 or weights.shape[::2] != mask.shape:
+        return None
+    return int((weights.transpose(1, 2)[~mask] != 0).sum())
+
+
 @check("masked", weight=2)
 def padding_gets_nothing(t):
     """`masked_softmax`: padding has a weight of exactly 0, the real tokens add up to 1."""
     B, T, S = t.sizes("B T S")
-    weights = t["masked_softmax"](t.normal(B, T, S, scale=2.0), _holes(t, B, S))
+    mask = _holes(t, B, S)
+    weights = t["masked_softmax"](t.normal(B, T, S, scale=2.0), mask)
     t.output("attention_weights", weights, axes="B T S", sums_to_one="S")
+    t.output("weights of padding that are not exactly 0", t.define(_not_zero)(weights, mask))
 
 
 @check("masked")
 def as_many_targets_as_sources(t):
     """With T = S a mask on the wrong axis raises no error; very low scores need a mask that is lower still."""
     B, S = t.sizes("B S")
-    weights = t["masked_softmax"](t.normal(B, S, S) - 300, _holes(t, B, S))
+    offsets, first = (-300.0, -10000.0, 10000.0), t.integer(0, 3)
+    scores = t.normal(B, S, S) + torch.tensor([offsets[(first + row) % 3] for row in range(B)]).view(B, 1, 1)
+    weights = t["masked_softmax"](scores, _holes(t, B, S))
     t.output("attention_weights", weights, axes="B T S", sums_to_one="S", rtol=1e-3, atol=1e-3)
 
 
@@ -250,7 +279,8 @@ def gradient_with_an_empty_row(t):
     """The gradient stays a number, also for a row without a real token."""
     B, T, S = t.sizes("B T S")
     mask = _holes(t, B, S)
-    mask[t.integer(0, B)] = False
+    if B > 1:  # alone, it may leave no way back at all
+        mask[t.integer(0, B)] = False
     scores = t.leaf(t.normal(B, T, S))
     t.backward(t["masked_softmax"](scores, mask))
     t.output("gradient of the scores", scores.grad, axes="B T S")
@@ -280,7 +310,7 @@ def cosine(t):
     t.output("scores", t["cosine_score"](hdec_ts, henc_ts), axes="B T S")
 
 
-@check("plain-scores")
+@check("plain-scores", without=AT_ZERO)
 def cosine_with_zeros(t):
     """`cosine_score`: a vector of zeros scores 0, in the encoder and in the decoder."""
     B, T, S, H = t.sizes("B T S H")
@@ -340,12 +370,13 @@ def location(t):
 
 # --- net --------------------------------------------------------------------------------------
 
-def _net(t, V, d):
+def _net(t, V, d, training=False):
     """A `Net` with random weights, small enough that neither the LSTM nor the softmax saturates; dropout off."""
     D, H = t.sizes("D H")
     net = t["Net"](n_values=V, d=d, embedding_size=D, hidden_size=H, dropout=0.5).to(t.device)
     t.weights(net, scale=0.6)
-    t.evaluating(net)
+    if not training:
+        t.evaluating(net)
     return net
 
 
@@ -356,7 +387,7 @@ def logits(t):
     t.output("logits", _net(t, V, S)(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
 
 
-@check("net")
+@check("net", without=KEPT)
 def kept_weights(t):
     """The attention weights are kept as `attention_weights`, and add up to 1 over the source."""
     B, S, V = t.sizes("B S V")
@@ -377,6 +408,36 @@ def as_many_rows_as_timesteps(t):
     """With B = S a sum over the wrong axis raises no error."""
     S, V = t.sizes("S V")
     t.output("logits", _net(t, V, S)(t.integers(0, V, S, S), t.integers(0, S, S)), axes="B V")
+
+
+@check("net")
+def another_batch(t):
+    """The same network reads one batch after the other, of another size."""
+    B, first, S, V = t.sizes("B first S V")
+    net = _net(t, V, S)
+    net(t.integers(0, V, first, S), t.integers(0, S, first))
+    t.output("logits", net(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
+
+
+class HalfDropped(torch.nn.Module):
+    """In the place of a dropout: without chance, and whatever the shape; negative numbers are the ones dropped."""
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        self.p = p
+        self.inplace = inplace
+
+    def forward(self, input):
+        return input.clamp(min=0) / (1 - self.p) if self.training else input
+
+
+@check("net")
+def dropout_of_net(t):
+    """In training, the dropout works on the context vectors, once, and nowhere else."""
+    B, S, V = t.sizes("B S V")
+    net = _net(t, V, S, training=True)
+    net.dropout = t.define(HalfDropped)()
+    t.output("logits", net(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
 
 
 @check("net")
@@ -403,25 +464,47 @@ def _ask(t, bag, data, target_idx):
     t.output("attention_weights", bag.attention_weights, axes="B S", sums_to_one="S")
 
 
-@check("content-only")
+@check("content-only", without=KEPT)
 def bag_without_positions(t):
     """Keys of content alone: `positions=False`."""
     B, S, V = t.sizes("B S V")
     _ask(t, _bag(t, V, S, False), t.integers(0, V, B, S), t.integers(0, S, B))
 
 
-@check("content-only")
+@check("content-only", without=KEPT)
 def bag_with_positions(t):
     """Keys with a position vector, a sum of token vectors without one: `positions=True`."""
     B, S, V = t.sizes("B S V")
     _ask(t, _bag(t, V, S, True), t.integers(0, V, B, S), t.integers(0, S, B))
 
 
-@check("content-only")
+@check("content-only", without=KEPT)
 def a_short_row(t):
     """One row, shorter than the table of positions."""
     S, V = t.sizes("S V")
     _ask(t, _bag(t, V, S + 2, True), t.integers(0, V, 1, S), t.integers(0, S, 1))
+
+
+@check("content-only")
+def one_batch_after_the_other(t):
+    """Each network, with and without positions, reads two batches of different sizes."""
+    B, first, S, V = t.sizes("B first S V")
+    for name, positions in {"with positions": True, "without positions": False}.items():
+        bag = _bag(t, V, S, positions)
+        bag(t.integers(0, V, first, S), t.integers(0, S, first))
+        t.output(f"logits {name}", bag(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
+
+
+@check("content-only")
+def gradient_of_bag(t):
+    """The gradient of the logits reaches the digits, the index and, where they are added, the positions."""
+    B, S, V = t.sizes("B S V")
+    bag, placed = _bag(t, V, S, False), _bag(t, V, S, True)
+    for one in (bag, placed):
+        t.backward(one(t.integers(0, V, B, S), t.integers(0, S, B)))
+    t.output("gradient of token_embedding", bag.token_embedding.weight.grad, axes="V H")
+    t.output("gradient of index_embedding", bag.index_embedding.weight.grad, axes="S H")
+    t.output("gradient of position_embedding", placed.position_embedding.weight.grad, axes="S H")
 
 
 @check("content-only", weight=2)
@@ -429,10 +512,11 @@ def the_best_guess(t):
     """`best_without_order`: the mean share of each row's most frequent digit."""
     B, S = t.sizes("B S", low=5)
     data = t.integers(0, 4, B, S)
-    data[0] = t.integer(0, 4)  # one row is all alike
+    if B > 1:
+        data[0] = t.integer(0, 4)  # one row is all alike
     counts = torch.nn.functional.one_hot(data).sum(dim=1).double()  # (B, V)
     # the right guess and three wrong ones must differ
     guesses = [counts.amax(1).mean() / S, counts.sum(0).max() / (B * S),
                (counts / S).square().sum(1).mean(), (1 / (counts > 0).sum(1)).mean()]
-    t.require(all(abs(a - b) > 1e-2 for i, a in enumerate(guesses) for b in guesses[:i]))
+    t.require(1 in (B, S) or all(abs(a - b) > 1e-2 for i, a in enumerate(guesses) for b in guesses[:i]))
     t.output("accuracy", t["best_without_order"](data))

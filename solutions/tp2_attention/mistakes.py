@@ -91,6 +91,14 @@ WEIGHTS = [
             "Large scores overflow: `exp(1000)` is infinite, and infinite divided by infinite is NaN. (Large negative "
             "ones give 0/0.) Subtract something from the scores of each row first; the weights do not change.",
             swap=(SAFE, "torch.exp(scaled)")),
+    Mistake("weights", "smallest-subtracted",
+            "You subtract the smallest score of each row. Then no exponent is below 0, and where the scores of a row "
+            "lie far apart `exp` of the largest still overflows. Which number makes every `exp` safe?",
+            swap=(SAFE, "torch.exp(scaled - scaled.min(dim=-1, keepdim=True).values)")),
+    Mistake("weights", "shifted-before-the-temperature",
+            "You subtract a number that is not yet divided by the temperature from scores that are. With large scores "
+            "the exponents are then far from 0 again, and `exp` overflows or gives only zeros.",
+            swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
     Mistake("weights", "one-maximum-for-all-rows",
             "You subtract the maximum of the whole tensor. A row that lies far below it becomes 0/0. "
             "Each row needs its own maximum.",
@@ -802,6 +810,24 @@ NET = [
             "You return probabilities. `F.cross_entropy` does a softmax itself; two of them, one upon the other, "
             "make the loss flat and the training slow. Return the logits.",
             swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
+    Mistake("net", "no-dropout",
+            "The dropout is never used, so in training all of the context vectors arrives at the output layer. "
+            "It works on the context vectors.",
+            swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
+    Mistake("net", "dropout-on-the-logits",
+            "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
+            swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
+    Mistake("net", "dropout-on-the-hidden-vectors",
+            "The dropout works on the hidden vectors of the LSTM, so in training the scores are computed from what is "
+            "left of them. It works on the context vectors.",
+            swap=[(NET_ENC, NET_ENC + "\n        henc_ts = self.dropout(henc_ts)"),
+                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
+    Mistake("net", "dropout-on-the-weights",
+            "The dropout works on the attention weights: in training some positions cannot be read at all. "
+            "It works on the context vectors.",
+            swap=[(NET_CONTEXT,
+                   "context_vectors = (self.dropout(self.attention_weights).unsqueeze(1) @ henc_ts).squeeze(1)"),
+                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
     Mistake("net", "context-not-used",
             "The answer is made from the last hidden vector; the context that attention found is not used. "
             "That is the bottleneck again.",
@@ -873,6 +899,11 @@ NET_RIGHT = [
     Variant("net", "einsum",
             swap=[(NET_SCORES, 'scores = torch.einsum("bh,bsh->bs", query, henc_ts)'),
                   (NET_CONTEXT, 'context_vectors = torch.einsum("bs,bsh->bh", self.attention_weights, henc_ts)')]),
+    Variant("net", "weights kept to look at, without a gradient",
+            swap=[("self.attention_weights = torch", "weights = torch"),
+                  ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
+                  ("        return self.output_layer(",
+                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
     Variant("net", "multiply and sum",
             swap=[(NET_SCORES, "scores = (henc_ts * query[:, None]).sum(-1)"),
                   (NET_SOFT, "torch.log_softmax(scores, dim=-1).exp()"),
@@ -982,6 +1013,11 @@ class BagNet(nn.Module):
 BAG_RIGHT = [
     Variant("content-only", "rows of the table",
             swap=(BAG_KEYS, "keys = keys + self.position_embedding.weight[:data.shape[1]].unsqueeze(0)")),
+    Variant("content-only", "weights kept to look at, without a gradient",
+            swap=[("self.attention_weights = torch", "weights = torch"),
+                  ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
+                  ("        return self.output_layer(",
+                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
     Variant("content-only", "two sums of scores", source=BAG_START + '''
         values, query = self.token_embedding(data), self.index_embedding(target_idx)
         scores = torch.einsum("bsh,bh->bs", values, query)

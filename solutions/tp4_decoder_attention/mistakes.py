@@ -630,7 +630,7 @@ VARIANTS = [
     return [i for i, s in enumerate(sums) if s.max() < 1 + 1e-4 and s.min() > 1 - 1e-4]
 '''),
     Variant("axes", "rounded", source='''def axes_that_sum_to_one(x):
-    return list(filter(lambda axis: bool((x.sum(axis).mul(1000).round() == 1000).all()), range(x.dim())))
+    return list(filter(lambda axis: bool((x.sum(axis).mul(10000).round() == 10000).all()), range(x.dim())))
 '''),
 
     Variant("decoder", "bmm, one path for both", source=decoder("""

@@ -73,6 +73,12 @@ MISTAKES = [
     Mistake("tokenize", "cut-at-spaces",
             "You cut at spaces only, so a full stop sticks to the word before it and makes another word of it.",
             swap=(PATTERN, "return text.split()")),
+    Mistake("tokenize", "hyphens-at-the-edge",
+            "A hyphen at the edge of a word sticks to it. It belongs to a word only inside it, between letters.",
+            swap=(r"\w+(?:-\w+)*'?", r"[\w-]+'?")),
+    Mistake("tokenize", "compatible-form",
+            "NFKC rewrites more than accents: the one mark `…` becomes three full stops. The rule says NFC.",
+            swap=('"NFC"', '"NFKC"')),
 
     # ------------------------------------------------------------ vocabulary
     Mistake("vocabulary", "frequency-ignored",
@@ -120,6 +126,9 @@ MISTAKES = [
             swap=("(PAD, SOS)", "(PAD, SOS, UNK)")),
     Mistake("vocabulary", "decode-keeps-specials",
             "`<pad>` or `<sos>` is in the decoded sentence. Leave both out.", swap=(" if i not in (PAD, SOS)", "")),
+    Mistake("vocabulary", "decode-stops-at-padding",
+            "`decode` stops at PAD as if it were the end. PAD is left out, and the sentence goes on to EOS.",
+            swap=("ids = list(ids)", "ids = list(ids)\n        ids = ids[:ids.index(PAD)] if PAD in ids else ids")),
 
     # ------------------------------------------------------------ collate
     Mistake("collate", "batch-first",
@@ -145,6 +154,9 @@ MISTAKES = [
             "Source and target are padded to the same length. Each needs only its own longest.",
             swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
     return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
+    Mistake("collate", "sorted-by-length",
+            "The sentences of the batch have changed their order. They stay as they came: column b is pair b.",
+            swap=("    sources = [", "    pairs = sorted(pairs, key=lambda pair: -len(pair[0]))\n    sources = [")),
 
     # ------------------------------------------------------------ length-batches
     Mistake("length-batches", "everything-sorted",
@@ -237,6 +249,11 @@ MISTAKES = [
     Mistake("scores", "time-first",
             "The scores are (S, B). The interface says (B, S): one row per sentence.",
             swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
+    Mistake("scores", "keys-kept",
+            "The additive score keeps the keys that it made last and does not look at those it is given. "
+            "One score serves many sentences.",
+            swap=[("return self.U_a(henc_ts)", "self.kept = self.U_a(henc_ts)\n        return self.kept"),
+                  ("self.W_a(hdec) + keys", "self.W_a(hdec) + getattr(self, 'kept', keys)")]),
 
     # ------------------------------------------------------------ attend
     Mistake("attend", "log-softmax",
@@ -282,6 +299,19 @@ MISTAKES = [
             "The softmax runs over the batch, and the mask is not used: two things at once. "
             "Softmax over the source timesteps, padding masked before it.",
             swap=(SOFTMAX, "attention_weights = scores.softmax(dim=0)")),
+    Mistake("attend", "small-number-instead-of-infinity",
+            "The padding's scores are set to a number that is small, but not smaller than every score: "
+            "where the words' scores are smaller still, padding gets the weight.",
+            swap=("-math.inf", "-100.0")),
+    Mistake("attend", "smaller-number-instead-of-infinity",
+            "The padding's scores are set to a number that is small, but not smaller than every score: "
+            "where the words' scores are smaller still, padding gets the weight.",
+            swap=("-math.inf", "-1000.0")),
+    Mistake("attend", "rescaled-after-softmax",
+            "You take the softmax over words and padding, and rescale what the words have. Where a score of padding is "
+            "far above all others, they have nothing, and 0/0 is NaN. Mask the scores, before.",
+            swap=(SOFTMAX, "shares = scores.softmax(dim=-1) * mask\n"
+                           "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
 
     # ------------------------------------------------------------ gated-cell
     Mistake("gated-cell", "z-swapped",
@@ -419,6 +449,20 @@ MISTAKES = [
     Mistake("translator", "batch-first-results",
             "The results are batch first. Stack the steps along a new *first* axis: (T, B, V).",
             swap=(STACKED, "return torch.stack(all_logits, 1), torch.stack(all_weights, 1)")),
+    Mistake("translator", "stops-at-eos",
+            "The loop ends when every sentence has said EOS. In training it goes on: there is one step for each target "
+            "token, and the loss leaves out what is padding.",
+            swap=(NEXT, NEXT + "\n            if (tokens == EOS).all():\n                break")),
+    Mistake("translator", "padding-after-eos",
+            "After EOS the decoder is made to read PAD. Here nothing ends a sentence: it reads the true token, or what "
+            "it said itself, whichever token that is.",
+            swap=(NEXT, "ended = (tokens == EOS) | (tokens == PAD)\n            " + NEXT
+                  + "\n            tokens = tokens.masked_fill(ended, PAD)")),
+    Mistake("translator", "hidden-vectors-as-keys",
+            "The memory holds hidden vectors in place of the keys. The score makes keys of them; `remember` does it.",
+            swap=("memory, hdec = self.remember(source, lengths)",
+                  "memory, hdec = self.remember(source, lengths)\n"
+                  "        memory = memory._replace(keys=memory.henc_ts)")),
 
     # ------------------------------------------------------------ loss
     Mistake("loss", "padding-counted",
@@ -507,6 +551,10 @@ MISTAKES = [
     Mistake("train", "logged-under-another-name",
             "The loss is logged under another name; the curve looks for `loss`.",
             swap=("view.log(loss=loss)", "view.log(training_loss=loss)")),
+    Mistake("train", "coins-tossed-once",
+            "The coins are tossed once for the whole training. Each batch has its own.",
+            swap=[("    for step,", "    kept = toss_coins(99, ratio)\n    for step,"),
+                  ("toss_coins(len(target), ratio)", "kept[:len(target)]")]),
 
     # ------------------------------------------------------------ bleu
     Mistake("bleu", "not-clipped",
@@ -551,6 +599,19 @@ MISTAKES = [
     Mistake("bleu", "mean-over-sentences",
             "The precisions are averaged over sentences. Sum matches and totals over the corpus before you divide.",
             swap=(TOTALS, "matches, total = sum(m / max(k, 1) for m, k in counts), len(counts)")),
+    Mistake("bleu", "words-joined",
+            "The words of an n-gram are joined without anything between them: `a` `ab` and `aa` `b` become the same. "
+            "A tuple keeps them apart.",
+            swap=("Counter(tuple(tokens[i:i + n])", 'Counter("".join(tokens[i:i + n])')),
+    Mistake("bleu", "smoothed",
+            "A precision of 0 is replaced by a small number. That is smoothing; here BLEU is 0 if one p_n is 0.",
+            swap=("        if matches == 0:\n            return 0.0\n"
+                  "        log_precisions += math.log(matches / total) / 4",
+                  "        log_precisions += math.log(max(matches, 1e-9) / max(total, 1)) / 4")),
+    Mistake("bleu", "one-missing-precision-passed-over",
+            "You look at p_1 alone to see whether BLEU is 0. It is 0 if *any* p_n is 0 or has no n-grams.",
+            swap=("            return 0.0\n",
+                  "            if n == 1:\n                return 0.0\n            continue\n")),
 
     # ------------------------------------------------------------ aer
     Mistake("aer", "accuracy-instead-of-error",
@@ -597,6 +658,19 @@ MISTAKES = [
             swap=("    for weights, alignment in zip(attention_weights, alignments):\n",
                   "    for weights, alignment in zip(attention_weights, alignments):\n"
                   "        proposed += len(weights) - len(alignment)\n")),
+    Mistake("aer", "sentences-merged",
+            "The links of all sentences lie in one set, and the link (0, 1) of two sentences counts once. "
+            "A link belongs to its sentence.",
+            source='''def alignment_error_rate(attention_weights, alignments):
+    A, S, P = set(), set(), set()
+    for weights, alignment in zip(attention_weights, alignments):
+        for t, links in enumerate(alignment):
+            A.add((t, int(weights[t].argmax())))
+            P |= {(t, s) for s in links}
+            if len(links) == 1:
+                S.add((t, links[0]))
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+'''),
 ]
 
 VARIANTS = [
@@ -685,6 +759,10 @@ VARIANTS = [
             swap=(PADDED,
                   "return pad_sequence(sources, batch_first=True).T, lengths, "
                   "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
+    Variant("collate", "lengths counted in the padded batch",
+            swap=[("    " + LENGTHS + "\n", ""),
+                  (PADDED, """source = pad_sequence(sources)
+    return source, (source != PAD).sum(dim=0), pad_sequence(targets)""")]),
 
     # ------------------------------------------------------------ length-batches
     Variant("length-batches", "pools cut first", source='''def length_batches(lengths, order, batch_size, pool=20):
@@ -741,6 +819,9 @@ VARIANTS = [
                    "henc_ts = henc_ts.transpose(0, 1).contiguous().transpose(0, 1)\n        return henc_ts, torch"),
                   ("torch.tanh(self.W_s(final[1]))",
                    "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
+    Variant("encoder", "lengths counted in the source", swap=("lengths.cpu()", "(source != PAD).sum(dim=0).cpu()")),
+    Variant("encoder", "padding set to zero again",
+            swap=("return henc_ts,", "henc_ts = henc_ts * (source != PAD)[..., None]\n        return henc_ts,")),
 
     # ------------------------------------------------------------ scores
     Variant("scores", "einsum",
@@ -781,6 +862,12 @@ VARIANTS = [
         rows.append(weights)
     return torch.stack(contexts), torch.stack(rows)
 '''),
+    Variant("attend", "mask from lengths",
+            swap=("attention_weights = scores.masked_fill(~mask",
+                  """steps = torch.arange(scores.shape[1], device=scores.device)
+    attention_weights = scores.masked_fill(steps >= mask.sum(dim=1, keepdim=True)""")),
+    Variant("attend", "minus a large number added",
+            swap=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
 
     # ------------------------------------------------------------ gated-cell
     Variant("gated-cell", "by difference", swap=(MIXED, "return hdec + z * (candidate - hdec)")),
@@ -816,6 +903,11 @@ VARIANTS = [
             swap=[(PAPER_CELL, "new = self.cell(self.embedding.weight[tokens], hdec, context_vectors)"),
                   ("torch.cat([hdec, context_vectors], dim=-1)", "torch.hstack((new, context_vectors))"),
                   ("return logits, hdec", "return logits, new")]),
+    Variant("paper-decoder", "by keyword",
+            swap=[(ATTEND, """scores = self.score(hdec=hdec, keys=memory.keys)
+        context_vectors, attention_weights = attend(scores=scores, mask=memory.mask, henc_ts=memory.henc_ts)"""),
+                  (PAPER_CELL, """embedded = self.embedding(tokens)
+        hdec = self.cell(embedded=embedded, hdec=hdec, context_vectors=context_vectors)""")]),
 
     # ------------------------------------------------------------ plain-decoder
     Variant("plain-decoder", "step by step",
@@ -864,6 +956,21 @@ VARIANTS = [
                   ("all_logits.append(logits)", "all_logits[t] = logits[None]"),
                   ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights[None]"),
                   (STACKED, "return torch.cat(all_logits), torch.cat(all_weights)")]),
+    Variant("translator", "remembered by hand",
+            swap=[("memory, hdec = self.remember(source, lengths)",
+                   """henc_ts, hdec = self.encoder(source, lengths=lengths)
+        memory = Memory(henc_ts, self.decoder.score.keys(henc_ts=henc_ts), (source != PAD).T)"""),
+                  (STEP, "logits, hdec, attention_weights = self.decoder(tokens=tokens, hdec=hdec, memory=memory)")]),
+    Variant("translator", "sizes from the parts",
+            swap=[("all_logits, all_weights = [], []", """(S, B), T = source.shape, len(target)
+        all_logits = torch.empty(T, B, self.decoder.readout.out_features, device=target.device)
+        all_weights = torch.empty(T, B, S, device=target.device)"""),
+                  ("all_logits.append(logits)", "all_logits[t] = logits"),
+                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights"),
+                  (STACKED, "return all_logits, all_weights")]),
+    Variant("translator", "one coin after the other",
+            swap=[("for t in range(len(target)):", "for true, coin in zip(target, coins):"),
+                  (NEXT, "tokens = true if coin else logits.argmax(dim=-1)")]),
 
     # ------------------------------------------------------------ loss
     Variant("loss", "classes on axis 1",
@@ -901,6 +1008,15 @@ VARIANTS = [
     Variant("train", "cleared by hand",
             swap=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
     Variant("train", "logged as a number", swap=("view.log(loss=loss)", "view.log(loss=loss.item())")),
+    Variant("train", "asked for the next batch",
+            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
+                  "    for step in view:\n        source, lengths, target = next(batches)\n")),
+    Variant("train", "in training mode, by keyword",
+            swap=[("    for step,", "    model.train()\n    for step,"),
+                  ("toss_coins(len(target), ratio)", "toss_coins(T=target.shape[0], ratio=ratio)"),
+                  ("model(source, lengths, target, coins)",
+                   "model(source=source, lengths=lengths, target=target, coins=coins)"),
+                  ("translation_loss(logits, target)", "translation_loss(logits=logits, target=target)")]),
 
     # ------------------------------------------------------------ bleu
     Variant("bleu", "counted by hand", source='''def clipped_matches(hypothesis, reference, n):

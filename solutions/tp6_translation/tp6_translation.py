@@ -31,7 +31,7 @@ tp.start("tp6_translation")
 #
 # **Import, device, seeds.** The next cell does what every experiment should begin with. It says on which device we
 # compute, and it fixes the seeds. With the same seed on the same machine, a run of so many *steps* can be repeated; on
-# another, up to the last digits. A run of so many *seconds* cannot: how many steps fit into them depends on the machine.
+# another, up to the last digits. A run of so many *seconds* cannot: how many steps fit into it depends on the machine.
 
 # %% given="imports" covers="2,3,4"
 import math

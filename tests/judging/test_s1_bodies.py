@@ -35,7 +35,7 @@ def failed(assignment, exercise, cell, seed):
     """The failed checks of an exercise when its cell is this one."""
     truth = oracle(REPOSITORY, assignment)
     records = records_of(truth, exercise, str(seed))
-    replies = truth.replies(Variant(exercise, "body", source=cell), records)
+    replies = truth.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
     return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
 
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from tp.checking import compare, replies, wire
 from tp.checking.replay import describe
-from tp.checking.replies import Error, Reply, ReplyError, Spec, Where
+from tp.checking.replies import Error, Record, Reply, ReplyError, Spec, Where
 from tp.checking.values import MAX_ITEMS
 
 LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to read
@@ -73,7 +73,9 @@ answers = st.fixed_dictionaries({
     "error": st.none() | errors | trees,
     "mutated": st.lists(numbers, max_size=3),
     "called": st.lists(st.text(max_size=5), max_size=3),
-}) | nearly(outputs=st.dictionaries(keys, described, max_size=2), error=errors, mutated=leaves, called=leaves)
+    "changed": st.lists(st.text(max_size=5), max_size=3),
+}) | nearly(outputs=st.dictionaries(keys, described, max_size=2), error=errors, mutated=leaves, called=leaves,
+           changed=leaves)
 
 
 def judged(reply):
@@ -82,8 +84,9 @@ def judged(reply):
         expected = Reply({"a": describe(value)})
         two_axes = [Spec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
         for spec in SPECS + two_axes:
-            yield compare.first_difference(expected, reply, {"a": spec})
-            compare.same(expected, reply, {"a": spec})
+            record = Record([], expected, {"a": spec}, base=1)
+            yield compare.first_difference(record, reply)
+            compare.same(record, expected, reply)
     if reply.error:
         yield compare.error_sentence(reply.error)
 

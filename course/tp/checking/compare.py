@@ -6,7 +6,7 @@ Used by the self-check on the student's machine and by the judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -23,39 +23,87 @@ NOT_WRITTEN = "This part is not written yet."
 TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2}
 
 
-def first_difference(expected: Reply, got: Reply, specs: dict[str, Spec]) -> str | None:
-    """A sentence about the first difference between two replies, or None when they agree."""
-    if got.error:
+def first_difference(record: Record, got: Reply) -> str | None:
+    """A sentence about the first difference between a reply and what was recorded, or None when they agree."""
+    sentence = plain_difference(record, got) or _law_difference(record, got)
+    return f"{LAWS[record.law]} {sentence}" if sentence and record.law else sentence
+
+
+def plain_difference(record: Record, got: Reply) -> str | None:
+    """The same, the laws apart."""
+    if got.error and got.error.at < record.base:
         return error_sentence(got.error)
-    for name, spec in specs.items():
-        if name not in got.outputs:
-            return f"`{name}` did not come back."
-        sentence = output_difference(name, expected.outputs[name], got.outputs[name], spec)
-        if sentence:
-            return sentence
-    built_in = sorted(set(got.called) - set(expected.called))
+    sentence = _outputs_difference(record, got, law=None)
+    if sentence:
+        return sentence
+    built_in = sorted(set(got.called) - set(record.expected.called))
     if built_in:
         names = ", ".join(f"`{name}`" for name in built_in)
         return f"The values are right, but {names} does not count here: write it from the equations."
-    if set(got.mutated) - set(expected.mutated):
+    if {number for number in got.mutated if number < record.base} - set(record.expected.mutated):
         return "The values are right, but your code changes one of its arguments in place; the caller still needs it."
     return None
 
 
-def same(a: Reply, b: Reply, specs: dict[str, Spec]) -> bool:
-    """Whether two replies are equal: the same outputs within tolerance, or the same error at the same point."""
+def _outputs_difference(record: Record, got: Reply, law: str | None) -> str | None:
+    for name, spec in record.specs.items():
+        if spec.law != law:
+            continue
+        if name not in got.outputs:
+            return f"`{name}` did not come back."
+        sentence = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
+        if sentence:
+            return sentence
+    return None
+
+
+LAWS = {
+    "memory": "The first answer is right, but something of it is kept: the same call, made again, answers something "
+              "else.",
+    "other inputs": "The first answer is right, but something of it is kept: the next call, with other inputs, answers "
+                    "something else.",
+    "gradient": "The values are right, but the gradients are not.",
+    "modes": "It is right in training, but not in evaluation, after `.eval()`.",
+    "one sequence": "It is right on a batch of several, but not on a batch of one.",
+    "one timestep": "It is right on sequences, but not on a single timestep.",
+}
+
+
+def _law_difference(record: Record, got: Reply) -> str | None:
+    changed = sorted(set(got.changed) - set(record.expected.changed))
+    if changed:
+        return f"The values are right, but your code leaves {' and '.join(changed)} changed; others rely on it."
+    asked = list(dict.fromkeys(spec.law for spec in record.specs.values() if spec.law))  # in the order of the calls
+    unanswered = [law for law in asked
+                  if any(spec.law == law and name not in got.outputs for name, spec in record.specs.items())]
+    for law in LAWS:  # what is kept also spoils gradients: the cause is told first
+        sentence = _outputs_difference(record, got, law) if law in asked and law not in unanswered else None
+        if sentence:
+            return f"{LAWS[law]} {sentence}"
+    if unanswered:
+        reason = error_sentence(got.error) if got.error else _outputs_difference(record, got, unanswered[0])
+        return f"{LAWS[unanswered[0]]} {reason}"
+    return None
+
+
+def same(record: Record, a: Reply, b: Reply) -> bool:
+    """Whether two replies to a check are equal, the laws apart: the same outputs, or the same error."""
     if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
         return False
-    if a.error and b.error and (a.error.type, _gist(a.error)) != (b.error.type, _gist(b.error)):
+    if a.error and b.error and (a.error.type, a.error.message) != (b.error.type, b.error.message):
         return False
     if a.outputs.keys() != b.outputs.keys():
         return False
-    return all(_same_value(a.outputs[name], b.outputs[name], specs[name]) for name in a.outputs)
+    return all(_same_value(a.outputs[name], b.outputs[name], record.specs[name]) for name in a.outputs)
 
 
-def _gist(error: Error) -> str:
-    """The message of an error without its numbers, which depend on the draw."""
-    return "".join(c for c in error.message if not c.isdigit())[:80]
+def without_laws(record: Record, got: Reply) -> Reply:
+    """What the check alone was answered."""
+    outputs = {name: value for name, value in got.outputs.items()
+               if name not in record.specs or record.specs[name].law is None}
+    error = got.error if got.error and got.error.at < record.base else None
+    return replace(got, outputs=outputs, error=error, changed=(),
+                   mutated=tuple(number for number in got.mutated if number < record.base))
 
 
 def explained(difference: str, mistake: Recognised | None) -> str:
@@ -83,6 +131,8 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str
         except Exception:  # a predicate reads what it hopes for; anything else is wrong
             return f"`{name}` is {article(got)}, which is not what is asked for."
         return sentence
+    if name.startswith("gradient") and got.kind == "none" != expected.kind:
+        return f"`{name}` is missing: no gradient arrives there."
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
@@ -134,6 +184,8 @@ def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> str
     if _family(have.dtype) != _family(want.dtype):
         return (f"`{name}` holds {_family(have.dtype)}, it must hold {_family(want.dtype)} "
                 f"({got.dtype} instead of {expected.dtype}).")
+    if got.kind == "tensor" and got.dtype != expected.dtype:
+        return f"`{name}` is of {got.dtype}, it must be of {expected.dtype}."
     if have.size == 0:
         return None
     if want.dtype.kind in "biu":
@@ -291,20 +343,38 @@ def diagnose(records: Sequence[Record], got: Sequence[Reply],
              candidates: Sequence[Candidate]) -> list[Recognised | None]:
     """For each check, the mistake that explains the reply, or None.
 
-    A mistake that gives the student's reply in every check explains them all; otherwise each failed check looks for
-    its own.
+    A wrong name is worse than none. A name is given when the mistake answers every check as the student does, or alone
+    explains all failed checks; else, check by check, when all that it would do is seen, or no other explains this one.
+    Laws have sentences of their own.
     """
-    pairs = list(zip(records, got, strict=True))
-    failed = [first_difference(record.expected, reply, record.specs) is not None for record, reply in pairs]
+    pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
+    failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     if not any(failed):
         return [None] * len(pairs)
-    alike = []
-    for candidate in candidates:
-        answers = zip(candidate.replies, pairs, strict=True)
-        alike.append([own is not None and same(own, reply, record.specs) for own, (record, reply) in answers])
-    for candidate, matches in zip(candidates, alike, strict=True):
-        if all(matches):
-            return [candidate if bad else None for bad in failed]
-    found = [next((one for one, matches in zip(candidates, alike, strict=True) if matches[i]), None)
-             for i in range(len(pairs))]
-    return [one if bad else None for one, bad in zip(found, failed, strict=True)]
+    compared = [_Compared(candidate, pairs, failed) for candidate in candidates]
+    everywhere = [one.candidate for one in compared if all(one.alike)]
+    explaining = [one.candidate for one in compared if one.explained == sum(failed)]
+    if everywhere or len(explaining) == 1:
+        return [(everywhere or explaining)[0] if bad else None for bad in failed]
+    return [_best([one for one in compared if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
+
+
+class _Compared:
+    """A mistake beside the student's replies."""
+
+    def __init__(self, candidate: Candidate, pairs: Sequence[tuple[Record, Reply]], failed: Sequence[bool]):
+        answers = list(zip(candidate.replies, pairs, failed, strict=True))
+        self.candidate = candidate
+        self.alike = [own is not None and same(record, own, reply) for own, (record, reply), _ in answers]
+        self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
+        # all that the mistake does wrong is what the student's work does wrong
+        self.seen = all(alike or (own is not None and plain_difference(record, own) is None)
+                        for alike, (own, (record, _), _) in zip(self.alike, answers, strict=True))
+
+
+def _best(matching: Sequence[_Compared]) -> Recognised | None:
+    """Of the mistakes that explain a check, the one whose every effect is seen; else the only one there is."""
+    seen = [one for one in matching if one.seen]
+    if seen:
+        return max(seen, key=lambda one: one.explained).candidate
+    return matching[0].candidate if len(matching) == 1 else None

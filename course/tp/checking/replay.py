@@ -16,6 +16,7 @@ import linecache
 import random
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import CodeType
 from typing import Any
 
@@ -27,6 +28,7 @@ from torch.overrides import TorchFunctionMode
 from .replies import MAX_MESSAGE, Error, Kind, Op, Reply, Where
 from .values import Value, describe, short
 
+SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 
 
@@ -64,6 +66,7 @@ class Replayer:
         self.mutated: list[int] = []
         self.forbidden: set[str] = set()
         self.called: list[str] = []
+        self.changed: list[str] = []
         self.steps = 0
 
     @contextlib.contextmanager
@@ -89,12 +92,13 @@ class Replayer:
             getattr(self, "_" + op["op"])(op, number)
             return True
         except Exception as error:
-            self.error = describe_error(error, self.namespace)
+            self.error = replace(describe_error(error, self.namespace), at=number)
             return False
 
     def reply(self) -> Reply:
         """What came of the operations so far."""
-        return Reply(self.outputs, self.error, tuple(self.mutated), tuple(sorted(set(self.called))))
+        called, changed = sorted(set(self.called)), sorted(set(self.changed))
+        return Reply(self.outputs, self.error, tuple(self.mutated), tuple(called), tuple(changed))
 
     # Operations: each writes its result into the register op["to"].
 
@@ -130,10 +134,11 @@ class Replayer:
         function = self.registers[op["f"]]
         args = self.value(op["args"])
         kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
-        before = _versions([args, kwargs])
+        before, around = _fingerprint([args, kwargs]), _surroundings(function)
         self.registers[op["to"]] = function(*args, **kwargs)
-        if _versions([args, kwargs]) != before:
+        if _fingerprint([args, kwargs]) != before:
             self.mutated.append(number)
+        self.changed += [what for what, value in _surroundings(function).items() if value != around[what]]
 
     def _attempt(self, op: Op, number: int) -> None:
         try:
@@ -179,6 +184,25 @@ class Replayer:
         if not result.requires_grad:
             raise ReplayError("no gradient can flow back from the result: it was detached, or computed without torch")
         (result * projection.to(result.dtype)).sum().backward()
+
+    def _gradients(self, op: Op, number: int) -> None:
+        """Backward from a projection of several results; what arrives at leaves and at parameters, by name."""
+        wanted = {name: self.registers[at] for name, at in op["leaves"].items()}
+        for name, at in op["modules"].items():
+            for own, parameter in self.registers[at].named_parameters():
+                wanted[f"{name}.{own}"] = parameter
+        for tensor in wanted.values():
+            tensor.grad = None
+        total: Any = 0.0
+        for at, projection in zip(op["of"], op["projections"], strict=True):
+            result, along = self.registers[at], self.value(projection)
+            if isinstance(result, torch.Tensor) and result.shape == along.shape and result.requires_grad:
+                total = total + (result * along.to(result.dtype)).sum()
+        if isinstance(total, torch.Tensor):
+            total.backward()  # type: ignore[no-untyped-call]
+        # nothing that arrives and nothing but zeros are one: a right answer may leave out what does not matter
+        self.registers[op["to"]] = {name: torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+                                    for name, tensor in wanted.items()}
 
     def _evaluating(self, op: Op, number: int) -> None:
         for module in self.registers[op["of"]].modules():
@@ -249,17 +273,30 @@ def _a(value: object) -> str:
     return "nothing (None)" if value is None else f"a {type(value).__name__}"
 
 
-def _versions(value: Any) -> list[Any]:
-    """Numbers that change when a tensor or array inside ``value`` is written to."""
+def _fingerprint(value: Any) -> Any:
+    """Something that changes when anything inside ``value`` is written to."""
     if isinstance(value, torch.Tensor):
-        return [] if value.is_inference() else [value._version]
+        return None if value.is_inference() else value._version
     if isinstance(value, np.ndarray):
-        return [value.tobytes()]
+        return value.tobytes()
     if isinstance(value, dict):
-        return [version for item in value.values() for version in _versions(item)]
+        keys = (key if isinstance(key, (str, int, float)) else id(key) for key in value)
+        return dict(zip(keys, map(_fingerprint, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
-        return [len(value)] + [version for item in value for version in _versions(item)]
-    return []
+        return [_fingerprint(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool)) else id(value)
+
+
+def _surroundings(function: Any) -> dict[str, Any]:
+    """What a call has to leave as it was, by what a student is told when it does not."""
+    module = function if isinstance(function, nn.Module) else getattr(function, "__self__", None)
+    modes = [part.training for part in module.modules()] if isinstance(module, nn.Module) else []
+    return {
+        "the default dtype": torch.get_default_dtype(),
+        "whether gradients are computed (`set_grad_enabled`)": torch.is_grad_enabled(),
+        "the seed of torch's generator": torch.initial_seed(),
+        "the mode of the network (`train`, `eval`)": modes,
+    }
 
 
 def _seed_all(seed: int) -> None:
@@ -281,7 +318,7 @@ def _clean_state() -> Iterator[None]:
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)
         matmul.allow_tf32 = cudnn.allow_tf32 = False
-        _seed_all(0)
+        _seed_all(SEED)
         with torch.enable_grad():
             yield
     finally:

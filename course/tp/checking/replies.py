@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from . import values
@@ -13,6 +13,7 @@ Kind = Literal["missing-name", "not-written", "unusable", "raised"]
 
 MAX_OUTPUTS = 1_000
 MAX_NUMBER = 10**6
+MAX_NAMES = 20
 MAX_MESSAGE = 300
 
 
@@ -34,44 +35,74 @@ class Error:
     """Why a replay stopped.
 
     ``kind`` says what it means: a name that is not there, a stub that is not written yet, definitions that do not
-    allow the next call ("unusable"), or an exception in the student's code.
+    allow the next call ("unusable"), or an exception in the student's code. ``at`` is the number of the operation.
     """
 
     kind: Kind
     type: str
     message: str
     where: Where | None = None
+    at: int = 0
 
 
 @dataclass(frozen=True)
 class Reply:
     """What came of a replay: the named outputs, why it stopped early, which operations changed their arguments,
-    which forbidden functions were called."""
+    which forbidden functions were called, and what of the surroundings is not as it was."""
 
     outputs: dict[str, Value]
     error: Error | None = None
     mutated: tuple[int, ...] = ()
     called: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source."""
+    """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
+
+    ``law`` names the law that asks for it; where the answer to a law must be that of the check, ``like`` names it.
+    """
 
     axes: str | None = None
     atol: float | None = None
     rtol: float | None = None
     sums_to_one: str | None = None
     holds: str | None = None
+    law: str | None = None
+    like: str | None = None
 
 
 @dataclass(frozen=True)
 class Record:
-    """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected."""
+    """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected.
+
+    The first ``base`` operations are the check's own, those behind them ask for the laws. ``law`` is set where the
+    whole record asks for one: the check once more, on other sizes.
+    """
 
     ops: list[Op]
     expected: Reply
     specs: dict[str, Spec]
+    base: int
+    law: str | None = None
+
+    @property
+    def answer(self) -> Reply:
+        """The solution's reply, in full."""
+        alike = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
+        return replace(self.expected, outputs={**self.expected.outputs, **alike})
+
+    @property
+    def plain(self) -> Record:
+        """The check alone, without the laws."""
+        if self.base == len(self.ops):
+            return self
+        specs = {name: spec for name, spec in self.specs.items() if spec.law is None}
+        outputs = {name: self.expected.outputs[name] for name in specs}
+        expected = replace(self.expected, outputs=outputs, mutated=tuple(
+            number for number in self.expected.mutated if number < self.base))
+        return Record(self.ops[: self.base], expected, specs, self.base, self.law)
 
 
 def to_tree(reply: Reply) -> dict[str, Any]:
@@ -81,6 +112,7 @@ def to_tree(reply: Reply) -> dict[str, Any]:
         "error": asdict(reply.error) if reply.error else None,
         "mutated": list(reply.mutated),
         "called": list(reply.called),
+        "changed": list(reply.changed),
     }
 
 
@@ -88,17 +120,22 @@ def from_tree(tree: Any) -> Reply:
     """The reply that a tree holds, whoever sent it; ``ReplyError`` when it is none. Words are made safe to print."""
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
         raise ReplyError("no outputs")
-    mutated, called = tree.get("mutated"), tree.get("called")
+    mutated = tree.get("mutated")
     if not isinstance(mutated, list) or not all(type(n) is int and 0 <= n < MAX_NUMBER for n in mutated[:MAX_OUTPUTS]):
         raise ReplyError("no numbers of operations")
-    if not isinstance(called, list) or not all(isinstance(name, str) for name in called[:MAX_OUTPUTS]):
-        raise ReplyError("no names of functions")
     try:
-        outputs = {name: values.from_tree(value) for name, value in tree["outputs"].items()}
+        reader = values.Reader()
+        outputs = {name: reader.read(value) for name, value in tree["outputs"].items()}
     except values.DescriptionError as error:
         raise ReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
-                 tuple(mutated[:MAX_OUTPUTS]), tuple(printable(name) for name in called[:20]))
+                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names[:MAX_NAMES]):
+        raise ReplyError("no names")
+    return tuple(printable(name) for name in names[:MAX_NAMES])
 
 
 def error_from_tree(tree: Any) -> Error:
@@ -111,18 +148,21 @@ def error_from_tree(tree: Any) -> Error:
     else:
         where = None
     known: dict[Any, Kind] = {one: one for one in get_args(Kind)}
+    at = tree.get("at")
     return Error(known[kind] if isinstance(kind, str) and kind in known else "raised",
-                 printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where)
+                 printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
+                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0)
 
 
 def record_to_tree(record: Record) -> dict[str, Any]:
     """The record as a tree: how self-checks are shipped."""
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
-    return {"ops": record.ops, "expected": to_tree(record.expected), "specs": specs}
+    return {"ops": record.ops, "expected": to_tree(record.expected), "specs": specs, "base": record.base,
+            "law": record.law}
 
 
 def record_from_tree(tree: dict[str, Any]) -> Record:
     """The record that one of our own trees holds."""
     return Record(tree["ops"], from_tree(tree["expected"]),
-                  {name: Spec(**spec) for name, spec in tree["specs"].items()})
+                  {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["law"])

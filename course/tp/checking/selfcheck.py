@@ -158,7 +158,7 @@ def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
     for check in shipped.checks:
         result = Result(check)
         for record, reply, mistake in [next(answers) for _ in check.records]:
-            difference = compare.first_difference(record.expected, reply, record.specs)
+            difference = compare.first_difference(record, reply)
             if difference and result.sentence is None:
                 result = Result(check, compare.explained(difference, mistake), record, reply)
         results.append(result)

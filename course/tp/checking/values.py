@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 MAX_ELEMENTS = 2_000_000
 MAX_ITEMS = 5_000
 MAX_DEPTH = 5
+MAX_VALUES = 100_000  # in one reply, everything inside lists and dicts counted
+MAX_NUMBERS = 8_000_000  # in the arrays of one reply, each counted as often as it is told
 MAX_TEXT = 10_000
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
           "complex64", "complex128")
@@ -97,12 +99,13 @@ def _describe(value: Any, depth: int) -> Value:
             return Other(f"tensor of {value.numel()} numbers")
         tensor = value.detach().cpu()
         tensor = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
-        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy())
+        # a copy: later calls may write into it
+        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy().copy())
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             return Other(short(f"numpy array of {array.dtype}"))
-        return Array("array", array.dtype.name, array)
+        return Array("array", array.dtype.name, array.copy())
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         return Sequence(tuple(describe(item, depth + 1) for item in list(value)[:MAX_ITEMS]), len(value))
     if isinstance(value, dict) and depth < MAX_DEPTH:
@@ -135,43 +138,61 @@ def to_tree(value: Value) -> dict[str, Any]:
     return {"kind": value.kind, "type": value.type}
 
 
-def from_tree(tree: Any, depth: int = 0) -> Value:
-    """The description that a tree holds, whoever sent it; its words are made safe to print. ``DescriptionError``."""
-    if not isinstance(tree, dict) or depth > MAX_DEPTH:
-        raise DescriptionError("not a description")
-    kind = tree.get("kind")
-    if not isinstance(kind, str):
+class Reader:
+    """Reads the descriptions of one message, whoever sent it; their words are made safe to print.
+
+    ``DescriptionError`` for what is none, and when all of them together are too much to look at.
+    """
+
+    def __init__(self) -> None:
+        self.values = self.numbers = 0
+
+    def read(self, tree: Any, depth: int = 0) -> Value:
+        """The description that a tree holds."""
+        self.values += 1
+        if not isinstance(tree, dict) or depth > MAX_DEPTH:
+            raise DescriptionError("not a description")
+        if self.values > MAX_VALUES:
+            raise DescriptionError("more than can be looked at")
+        kind = tree.get("kind")
+        if not isinstance(kind, str):
+            raise DescriptionError("no kind of value")
+        if kind in ("none", "bool", "int", "float", "str"):
+            return _scalar(kind, tree.get("value"))
+        if kind in ("tensor", "array"):
+            return self._array(kind, tree.get("array"), tree.get("dtype"))
+        if kind == "list":
+            return Sequence(self._items(tree, "items", depth), _length(tree))
+        if kind == "dict":
+            return Mapping(self._items(tree, "keys", depth), self._items(tree, "items", depth), _length(tree))
+        if kind == "other":
+            return Other(printable(tree.get("type")) or "thing")
         raise DescriptionError("no kind of value")
-    if kind in ("none", "bool", "int", "float", "str"):
-        return _scalar(kind, tree.get("value"))
-    if kind in ("tensor", "array"):
-        array, dtype = tree.get("array"), tree.get("dtype")
+
+    def _array(self, kind: str, array: Any, dtype: Any) -> Array:
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             raise DescriptionError("no array of numbers")
+        self.numbers += array.size
+        if self.numbers > MAX_NUMBERS:
+            raise DescriptionError("more numbers than can be looked at")
         return Array(kind, dtype if isinstance(dtype, str) and dtype in DTYPES else array.dtype.name, array)
-    if kind == "list":
-        return Sequence(_items(tree, "items", depth), _length(tree))
-    if kind == "dict":
-        return Mapping(_items(tree, "keys", depth), _items(tree, "items", depth), _length(tree))
-    if kind == "other":
-        return Other(printable(tree.get("type")) or "thing")
-    raise DescriptionError("no kind of value")
+
+    def _items(self, tree: dict[str, Any], name: str, depth: int) -> tuple[Value, ...]:
+        items = tree.get(name)
+        if not isinstance(items, list) or len(items) != min(_length(tree), MAX_ITEMS):
+            raise DescriptionError("another number of elements than said")
+        return tuple(self.read(item, depth + 1) for item in items)
 
 
 def _scalar(kind: str, value: Any) -> Scalar:
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise DescriptionError("no scalar")
     scalar = Scalar(value)
     if scalar.kind != kind:
         raise DescriptionError(f"no {kind}")
     if (kind == "int" and value.bit_length() >= 64) or (kind == "str" and len(value) > MAX_TEXT):
         raise DescriptionError(f"too long a {kind}")
     return scalar
-
-
-def _items(tree: dict[str, Any], name: str, depth: int) -> tuple[Value, ...]:
-    items = tree.get(name)
-    if not isinstance(items, list) or len(items) != min(_length(tree), MAX_ITEMS):
-        raise DescriptionError("another number of elements than said")
-    return tuple(from_tree(item, depth + 1) for item in items)
 
 
 def _length(tree: dict[str, Any]) -> int:

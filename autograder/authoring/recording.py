@@ -1,0 +1,146 @@
+"""Record a check on the solution: the calls to replay, and apart from them what is expected; then the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tp.checking.compare import first_difference, output_difference
+from tp.checking.replay import replay
+from tp.checking.replies import Op, Record, Reply, Spec
+from tp.checking.values import Array
+
+from . import laws
+from .modules import line_in, said
+from .source import fault
+from .tape import Check, CheckError, Redraw, Tape
+
+REDRAWS = 100
+SAMPLE = 6  # draws from which is seen whether a check has always the same answer
+OTHER, OTHER_BATCH = "other inputs", "another batch"
+ONES = {"one sequence": "B", "one timestep": "TS"}  # law → the axes that are then of size one
+
+
+class Recorder:
+    """Records the checks of one solution, and keeps which laws it cannot follow in which check."""
+
+    def __init__(self, namespace: dict[str, Any]):
+        self.namespace = namespace
+        self._impossible: set[tuple[Check, str]] = set()
+        self._constant: dict[Check, bool] = {}
+
+    def records(self, check: Check, seed: int) -> list[Record]:
+        """The check as it stands, with its laws; then the same on sizes of one, where that can be."""
+        tape = self._taped(check, seed)
+        found = [self._with_laws(check, tape, seed)]
+        for law, ones in ONES.items():
+            if {name[0] for name in tape.drawn} & set(ones) and self._asks(check, law):
+                try:
+                    found.append(replace(_plain(self._taped(check, seed, ones)), law=law))
+                except CheckError:
+                    self._impossible.add((check, law))  # the check's draws, or the solution, need more than one
+        return found
+
+    def is_constant(self, check: Check) -> bool:
+        """Whether one answer, whatever the draw, would be right too often to show anything."""
+        if check not in self._constant:
+            answers = [_plain(self._taped(check, 7919 * seed)) for seed in range(SAMPLE)]
+            alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
+            self._constant[check] = alike > SAMPLE // 2
+        return self._constant[check]
+
+    def _asks(self, check: Check, law: str) -> bool:
+        return law not in check.without and (check, law) not in self._impossible
+
+    def _other(self, check: Check, tape: Tape, seed: int) -> list[Op] | None:
+        """The same calls with inputs of another draw, and another number of sequences where that can be."""
+        if not self._asks(check, OTHER):
+            return None
+        as_many = not self._asks(check, OTHER_BATCH)
+        fixed = {name: size for name, size in tape.drawn.items() if name[0] != "B" or as_many}
+        try:
+            other = self._taped(check, seed + 1, like=fixed)
+        except CheckError:
+            return None
+        return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in tape.ops] else None
+
+    def _taped(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Tape:
+        """The check on a tape; draws that cannot tell right from wrong are taken again."""
+        for attempt in range(REDRAWS):
+            tape = Tape(self.namespace, (seed + attempt) % 2**63, ones, like)
+            try:
+                with tape.replayer.running():
+                    check.program(tape)
+            except Redraw:
+                continue
+            except Exception as error:
+                reason = str(error) if isinstance(error, CheckError) else said(error)
+                raise _wrong(check, reason, line_in(error, check.where[0])) from error
+            _refuse_bad_outputs(check, tape)
+            return tape
+        raise _wrong(check, f"no clear draw in {REDRAWS} tries")
+
+    def _with_laws(self, check: Check, tape: Tape, seed: int) -> Record:
+        """The record of a check and of all laws that the solution can follow in it."""
+        base = _plain(tape)
+        other = self._other(check, tape, seed)
+        asked = [added for added in laws.additions(tape, other) if self._asks(check, added.law)]
+        while asked:
+            ops = [*base.ops, *(op for added in asked for op in added.ops)]
+            reply = replay(ops, self.namespace)
+            if reply.error is None:
+                return _liked(base, ops, reply, asked)
+            failed = _law_at(reply.error.at - base.base, asked)
+            if failed == OTHER and self._asks(check, OTHER_BATCH):
+                self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
+                return self._with_laws(check, tape, seed)
+            self._impossible.add((check, failed))
+            asked = [added for added in asked if added.law != failed]
+        return base
+
+
+def _kind(op: Op) -> tuple[Any, ...]:
+    """What an operation does, its inputs apart."""
+    return op["op"], op.get("to"), op.get("name"), op.get("of"), op.get("f")
+
+
+def _refuse_bad_outputs(check: Check, tape: Tape) -> None:
+    if not tape.specs:
+        raise _wrong(check, "it has no output: t.output(…)")
+    for name, value in tape.replayer.outputs.items():
+        axes = (tape.specs[name].axes or "").split()
+        if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
+            have, said_of = value.array.shape, " ".join(axes)
+            raise _wrong(check, f"{name} has the shape {have} on the solution, and axes={said_of!r}", tape.lines[name])
+
+
+def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
+    path, first = check.where
+    return CheckError(str(fault(path, line or first, f"{check.exercise}/{check.name}: {reason}")))
+
+
+def _plain(tape: Tape) -> Record:
+    return Record(tape.ops, tape.replayer.reply(), tape.specs, len(tape.ops))
+
+
+def _law_at(number: int, asked: Iterable[laws.Addition]) -> str:
+    """The law that an operation behind those of the check belongs to."""
+    for added in asked:
+        if number < len(added.ops):
+            return added.law
+        number -= len(added.ops)
+    raise CheckError("an operation of no law")
+
+
+def _liked(base: Record, ops: list[Op], reply: Reply, asked: Iterable[laws.Addition]) -> Record:
+    """The record with laws; where the solution answers a law as it does the check, that stands for the answer."""
+    specs: dict[str, Spec] = dict(base.specs)
+    outputs = dict(base.expected.outputs)
+    for name, spec in (pair for added in asked for pair in added.specs.items()):
+        like = spec.like
+        if like and output_difference(like, outputs[like], reply.outputs[name], replace(spec, holds=None)) is None:
+            specs[name] = spec
+        else:
+            specs[name], outputs[name] = replace(spec, like=None), reply.outputs[name]
+    return Record(ops, replace(reply, outputs=outputs), specs, base.base)

@@ -1,0 +1,108 @@
+"""Laws: each is broken by an answer whose values are right, is named as that law, and can be switched off by name."""
+
+import pytest
+
+from autograder.authoring.mistakes import Variant
+from autograder.authoring.oracle import Oracle
+from autograder.authoring.tape import CheckError, check
+from autograder.judging.judge import judged, records_of
+from conftest import TINY
+from tp.checking import compare
+from tp.checking.compare import LAWS
+
+DOUBLE = "return 2 * x"
+GRU = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
+RETURN = "return henc_ts, henc_final"
+
+# name → (exercise, swap, what the student is told)
+BROKEN = {
+    "kept on the function": ("double", (DOUBLE, "kept = double.__dict__.setdefault(len(x), 2 * x)\n    return kept"),
+                             LAWS["other inputs"]),
+    "kept on the network": ("encoder", (GRU, "if not hasattr(self, 'kept'):\n"
+                            "            self.kept = self.gru(encoder_input, henc_init)\n"
+                            "        henc_ts, henc_final = self.kept"), LAWS["other inputs"]),
+    "a list that grows": ("double", ("def double(x):", "seen = []\ndef double(x):\n    seen.append(x)\n"
+                                     "    x = x + (len(seen) > 1)"), LAWS["memory"]),
+    "detached": ("encoder", (RETURN, "return henc_ts.detach(), henc_final"), LAWS["gradient"]),
+    "without gradient": ("encoder", (GRU, f"with torch.no_grad():\n            {GRU}"), LAWS["gradient"]),
+    "another value in evaluation": ("encoder", (RETURN, "return henc_ts * (1 if self.training else 2), henc_final"),
+                                    LAWS["modes"]),
+    "squeezed": ("encoder", (RETURN, "return henc_ts.squeeze(1), henc_final.squeeze(1)"), LAWS["one sequence"]),
+    "the last but one": ("encoder", (RETURN, "return henc_ts[-max(len(henc_ts), 2):] if len(henc_ts) > 1 else "
+                                     "henc_ts[1:], henc_final"), LAWS["one timestep"]),
+    "gradients off": ("double", (DOUBLE, "torch.set_grad_enabled(False)\n    return 2 * x"), "set_grad_enabled"),
+    "another default dtype": ("last", ("return", "torch.set_default_dtype(torch.float64)\n    return"),
+                              "default dtype"),
+    "seeded": ("last", ("return", "torch.manual_seed(0)\n    return"), "seed of torch's generator"),
+    "mode changed": ("encoder", (GRU, f"self.eval()\n        {GRU}"), "mode of the network"),
+    "wider numbers": ("last", ("double(rows[-1])", "double(rows[-1]).double()"), "float64, it must be of float32"),
+}
+
+
+@pytest.fixture
+def truth(tiny) -> Oracle:
+    """The tiny solution, executed for this test alone."""
+    return Oracle(tiny, TINY)
+
+
+def result_of(truth, version, seed):
+    records = records_of(truth, version.exercise, str(seed))
+    replies = truth.replies(version, [record for own in records for record in own])
+    return judged(truth, version.exercise, records, replies)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_law_is_seen_and_said(truth, seed, name):
+    exercise, swap, said = BROKEN[name]
+    result = result_of(truth, Variant(exercise, name, swap=swap), seed)
+    failed = [one for one in result.checks if not one.passed]
+    assert failed, "no check sees it"
+    assert any(said in one.message for one in failed), [one.message for one in failed]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, _, said) in BROKEN.items() if said in LAWS.values()])
+def test_without_laws_the_same_answer_would_pass(truth, seed, name):
+    """The positive control: the first check, asked as it stands, is content with every one of them."""
+    exercise, swap, _ = BROKEN[name]
+    record = records_of(truth, exercise, str(seed))[0][0].plain
+    (reply,) = truth.replies(Variant(exercise, name, swap=swap), [record])
+    assert compare.first_difference(record, reply) is None
+
+
+def test_a_law_is_switched_off_by_name_and_reason(truth, seed):
+    version = Variant("encoder", "squeezed", swap=BROKEN["squeezed"][1])
+    assert result_of(truth, version, seed).score < truth.source.points("encoder")
+    for one in truth.checks_of("encoder"):
+        one.without["one sequence"] = "for this test"
+    try:
+        assert result_of(truth, version, seed).score == truth.source.points("encoder")
+    finally:
+        for one in truth.checks_of("encoder"):
+            del one.without["one sequence"]
+
+
+def test_a_law_that_is_not_there_cannot_be_switched_off():
+    with pytest.raises(CheckError, match="no law called gravity"):
+        check("double", without={"gravity": "it is an encoder"})
+
+
+def test_a_law_that_the_solution_cannot_follow_is_not_asked(truth, seed):
+    """A check whose draws need several sequences has no record with one."""
+
+    @check("double")
+    def several(t):
+        """Rows that differ."""
+        (B,) = t.sizes("B")
+        x = t.normal(B, 2)
+        t.require(B > 1)
+        t.output("doubled", t["double"](x))
+
+    assert [record.law for record in truth.records(several.check, seed)] == [None]
+
+
+def test_every_law_has_a_sentence(truth, seed):
+    laws = {spec.law for exercise in truth.source.exercises for own in records_of(truth, exercise, str(seed))
+            for record in own for spec in record.specs.values()}
+    laws |= {record.law for exercise in truth.source.exercises for own in records_of(truth, exercise, str(seed))
+             for record in own}
+    assert laws - {None} == set(LAWS)
