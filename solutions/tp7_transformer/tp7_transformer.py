@@ -838,13 +838,13 @@ def echo_batch(B, T):
     return digits, torch.cat([torch.full_like(digits[:, :2], -100), digits[:, :-2]], dim=1)
 
 
-def train_echo(model, steps, rate=3e-3, title="", T=16):
-    """Train `model` on the echo task; the rate rises for 30 steps and then falls in a straight line. → the view."""
+def train_echo(model, steps, title="", rate=3e-3, warm=30):
+    """Train `model` on 16 places; the rate rises for `warm` steps and falls in a straight line. → the view."""
     optimizer = torch.optim.AdamW(model.parameters(), rate, betas=(0.9, 0.98))
     view = tp.live(steps=steps, title=title)
     for step in view:
-        optimizer.param_groups[0]["lr"] = rate * min((step + 1) / 30, 1 - step / steps)
-        digits, target = echo_batch(32, T)
+        optimizer.param_groups[0]["lr"] = rate * min((step + 1) / warm, 1 - step / steps)
+        digits, target = echo_batch(32, 16)
         loss = F.cross_entropy(model(digits).flatten(0, 1), target.flatten())
         optimizer.zero_grad()
         loss.backward()
@@ -875,7 +875,7 @@ if tp.done(*STACK, "rotate", "alibi"):
         for seed in range(3):
             torch.manual_seed(seed)
             writer = Decoder(10, 32, 4, 2, cross=False, positions=way).to(device)
-            train_echo(writer, 1000 if LONG_RUNS else 250, title=f"{name}, seed {seed}")
+            train_echo(writer, 1000 if LONG_RUNS else 250, f"{name}, seed {seed}")
             for T in found:
                 found[T].append(echo_right(writer, T))
         rows.append([name, *(spread(shares) for shares in found.values())])
@@ -883,10 +883,15 @@ if tp.done(*STACK, "rotate", "alibi"):
              caption="Right digits in per cent: median of three seeds (smallest–largest). Guessing gives 10.")
 
 # %% [markdown]
+# In our runs (250 steps, three seeds) learned rows and rotary were right everywhere on 16 places; on 64, where the
+# guess is 10 %, rotary had about 69 %, and the learned rows 35 %: the rows beyond 16 had never been trained. ALiBi had
+# the same share at every length, but a low one. It says *the nearer, the more*; this task needs *exactly two before*.
+# The waves had not finished learning after 250 steps. `LONG_RUNS` gives all of them more.
+#
 # ### What pre-norm buys, measured on depth
 #
-# The same task, the same rate of learning, and stacks of 2, 6 and 12 blocks, with the norm before and after. The stack is
-# the encoder's, with a causal mask put in.
+# The same task with learned rows, in stacks of 2, 4 and 8 blocks, with the norm before and after. The rate of learning is
+# high and does not warm up: this is where the two differ. The stack is the encoder's, with a causal mask put in.
 
 # %% given="deep"
 class Deep(nn.Module):
@@ -894,7 +899,7 @@ class Deep(nn.Module):
 
     def __init__(self, n_layers, pre_norm, D=32, n_heads=4):
         super().__init__()
-        self.encoder = Encoder(10, D, n_heads, n_layers, Sinusoidal, pre_norm)
+        self.encoder = Encoder(10, D, n_heads, n_layers, Learned, pre_norm)
         self.readout = nn.Linear(D, 10)
 
     def forward(self, tokens):
@@ -906,17 +911,17 @@ class Deep(nn.Module):
 # %% training="depth"
 if tp.done(*STACK):
     rows = []
-    for depth in (2, 6, 12):
+    for depth in (2, 4, 8):
         for name, pre_norm in (("before (pre-norm)", True), ("after (post-norm)", False)):
             losses, right = [], []
             for seed in range(3):
                 torch.manual_seed(seed)
                 deep = Deep(depth, pre_norm).to(device)
-                view = train_echo(deep, 600 if LONG_RUNS else 120, title=f"{depth} blocks, norm {name}, seed {seed}")
-                losses.append(view.mean("loss"))
+                view = train_echo(deep, 400 if LONG_RUNS else 100, f"{depth} blocks, norm {name}, seed {seed}", 1e-2, 1)
+                losses.append(view.history["loss"][-1][1])
                 right.append(echo_right(deep, 16))
             rows.append([depth, name, f"{sorted(losses)[1]:.2f} ({min(losses):.2f}–{max(losses):.2f})", spread(right)])
-    tp.table(rows, ["blocks", "the norm stands", "loss", "right digits, %"],
+    tp.table(rows, ["blocks", "the norm stands", "last loss", "right digits, %"],
              caption="Three seeds: median (smallest–largest). Guessing: loss 2.30, 10 %.")
 
 # %% [markdown] answer="norm-and-depth" points=2
@@ -925,7 +930,7 @@ if tp.done(*STACK):
 # does not with pre-norm?
 #
 # ### BEGIN SOLUTION
-# (a) It compares both places of the norm at one rate of learning, with a short warm-up and few steps: where post-norm
+# (a) It compares both places of the norm at one high rate of learning, with no warm-up and few steps: where post-norm
 # falls behind (or one seed fails) with more blocks, it does so under these conditions. It does not say that a deep
 # post-norm stack cannot be trained: a lower rate or a longer warm-up may do. (b) With pre-norm the stream is a plain sum:
 # the derivative of the output with respect to the embedding contains the identity, through any number of blocks. With
@@ -1177,8 +1182,8 @@ def cross_weights(model, rows):
 if tp.done(*WHOLE, "aligned"):
     gold = [pair.alignment for pair in corpus.validation]
     by_head = [aligned(layer, gold) for layer in cross_weights(model, validation_rows)]
-    tp.table([[f"layer {i}", *(f"{share:.1%}" for share in shares)] for i, shares in enumerate(by_head)],
-             ["", *(f"head {k}" for k in range(len(by_head[0])))],
+    tp.table([[i, *(f"{share:.1%}" for share in shares)] for i, shares in enumerate(by_head)],
+             ["layer", *(f"head {k}" for k in range(len(by_head[0])))],
              caption="Share of the French words at which a head looks at a gold word")
     pair = max(corpus.validation, key=lambda pair: len(pair.target_words) if len(pair.target_words) <= 9 else 0)
     shown = cross_weights(model, rows_of([pair]))[-1][0]
