@@ -83,9 +83,9 @@ def four_positions():
         points = [(xs[0] - 85 + 170 * i / 60, height - 18 * math.sin(2 * math.pi * waves * i / 60)) for i in range(61)]
         for a, b in zip(points, points[1:], strict=False):
             d.arrow(a, b, role=role, head=False, gap=0)
-    for row in range(5):
+    for row, hot in enumerate(((0, 1), (1, 3), (2,), (0, 3), (1, 2))):
         d.text(xs[1] - 78, 115 + 34 * row, f"place {row}", "soft", 12.5, anchor="start")
-        d.vector(xs[1] + 38, 110 + 34 * row, 4, "encoder", cell=24, upright=False, hot=((0, 1), (1, 3), (2,), (0, 3), (1, 2))[row])
+        d.vector(xs[1] + 38, 110 + 34 * row, 4, "encoder", cell=24, upright=False, hot=hot)
     centre = (xs[2], 215)
     for angle, role, name in ((20, "encoder", "k at place 4"), (75, "decoder", "q at place 7")):
         tip = (centre[0] - 40 + 92 * math.cos(math.radians(angle)), centre[1] - 92 * math.sin(math.radians(angle)))
@@ -110,7 +110,8 @@ def transformer_block():
     d = Drawing(980, 520)
     d.title("Each part reads the stream through a norm, and adds to it")
     x, ys = 250, (400, 270, 140)
-    parts = (("attention to itself", "causal mask", "decoder"), ("attention to the source", "padding mask", "attention"),
+    parts = (("attention to itself", "causal mask", "decoder"),
+             ("attention to the source", "padding mask", "attention"),
              ("feed-forward", "linear, ReLU, linear", "output"))
     start = d.token(x, 482, "x (B, T, D)", "data", w=130)
     below = start.top

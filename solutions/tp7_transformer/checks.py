@@ -146,7 +146,8 @@ class StandInPositions(nn.Module):
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
     t.standin("attend", stand_in_attend)
-    attention = t["MultiHeadAttention"](D, n_heads, t.define(StandInPositions)(D, n_heads) if positions else None, kv_heads)
+    places = t.define(StandInPositions)(D, n_heads) if positions else None
+    attention = t["MultiHeadAttention"](D, n_heads, places, kv_heads)
     t.weights(attention, scale=0.6)
     attention.kept = torch.ones(n_heads)
     return attention
@@ -424,7 +425,8 @@ def encoder_block(t):
     B, T, D = t.sizes("B T D", low=4)
     mask = ragged(t, B, T)[:, None, :]
     for name, pre_norm in (("before", True), ("after", False)):
-        t.output(f"result, norm {name}", block_of(t, D, pre_norm=pre_norm)(t.normal(B, T, D, scale=2), mask), axes="B T D")
+        block = block_of(t, D, pre_norm=pre_norm)
+        t.output(f"result, norm {name}", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
 
 
 @check("block", weight=2)

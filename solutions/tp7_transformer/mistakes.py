@@ -73,7 +73,8 @@ MISTAKES = [
             "The scores are divided by d, not by its root. All weights become nearly equal.",
             swap=("math.sqrt(query.shape[-1])", "query.shape[-1]")),
     Mistake("attend", "root-of-places",
-            "The root is that of the number of source places. What makes dot products large is the length of the vectors.",
+            "The root is that of the number of source places. What makes dot products large is the length of the "
+            "vectors.",
             swap=("math.sqrt(query.shape[-1])", "math.sqrt(key.shape[-2])")),
     Mistake("attend", "softmax-over-queries",
             "The softmax runs over the places that ask. The weights of *one* query over the source must sum to 1.",
@@ -101,7 +102,8 @@ MISTAKES = [
 
     # ------------------------------------------------------------ masks
     Mistake("masks", "padding-true",
-            "The padding mask is True at PAD. True must say where one may look.", swap=("tokens != PAD", "tokens == PAD")),
+            "The padding mask is True at PAD. True must say where one may look.",
+            swap=("tokens != PAD", "tokens == PAD")),
     Mistake("masks", "specials-masked",
             "SOS, EOS or UNK are masked as if they were padding. Only PAD is.", swap=("tokens != PAD", "tokens > UNK")),
     Mistake("masks", "axes-missing",
@@ -116,12 +118,13 @@ MISTAKES = [
     Mistake("masks", "past-ignored",
             "The diagonal does not know of the past: the new places cannot see all of what was there before.",
             swap=(".tril(past)", ".tril()")),
-    Mistake("masks", "one-too-many", "Each place sees one place of the future.", swap=(".tril(past)", ".tril(past + 1)")),
+    Mistake("masks", "one-too-many", "Each place sees one place of the future.",
+            swap=(".tril(past)", ".tril(past + 1)")),
 
     # ------------------------------------------------------------ heads
     Mistake("heads", "reshaped-across-time",
-            "One reshape to (B, n, T, d) cuts the tensor in the order of memory, so that a head gets numbers of several "
-            "tokens. Give the last axis two names first, and then move the heads to the front.",
+            "One reshape to (B, n, T, d) cuts the tensor in the order of memory, so that a head gets numbers of "
+            "several tokens. Give the last axis two names first, and then move the heads to the front.",
             swap=(SPLIT, "return x.reshape(x.shape[0], -1, x.shape[1], self.head_size)")),
     Mistake("heads", "heads-take-turns",
             "The numbers of a token are dealt out to the heads in turns. The first d numbers belong to the first head.",
@@ -194,7 +197,8 @@ MISTAKES = [
     Mistake("sinusoidal", "rate-of-each-column",
             "Sine and cosine of a pair have different rates. The exponent is 2i/D for both.",
             swap=[(WAVE_RATES, "rates = 10000 ** (-torch.arange(D) / D)"),
-                  (WAVE_TURNS, "return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=-1).flatten(1)")]),
+                  (WAVE_TURNS,
+                   "return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=-1).flatten(1)")]),
     Mistake("sinusoidal", "rates-rise",
             "The rates grow with i. The exponent is negative: later pairs turn more slowly.",
             swap=("(-torch.arange(0, D, 2) / D)", "(torch.arange(0, D, 2) / D)")),
@@ -236,7 +240,8 @@ MISTAKES = [
             swap=("torch.arange(1, n_heads + 1)", "torch.arange(n_heads)")),
     Mistake("alibi", "one-slope", "All heads have the same slope. Each has one of its own.",
             swap=(SLOPES, "slopes = 2.0 ** (-8 * torch.ones(n_heads) / n_heads)")),
-    Mistake("alibi", "squared", "The distance is squared.", swap=(RAMP, "return -slopes[:, None, None] * distances ** 2")),
+    Mistake("alibi", "squared", "The distance is squared.",
+            swap=(RAMP, "return -slopes[:, None, None] * distances ** 2")),
 
     # ------------------------------------------------------------ layer-norm
     Mistake("layer-norm", "sample-variance", "The variance is divided by D − 1. Here it is the plain mean of squares.",
@@ -268,7 +273,8 @@ MISTAKES = [
             swap=("x + part(norm(x)) if", "norm(x) + part(norm(x)) if")),
     Mistake("block", "always-pre", "`pre_norm` is ignored.", swap=(AROUND, "return x + part(norm(x))")),
     Mistake("block", "memory-of-another-x",
-            "Queries come from the normed x, keys and values from the x before the norm. Remember what the part is given.",
+            "Queries come from the normed x, keys and values from the x before the norm. Remember what the part is "
+            "given.",
             swap=[("        def look(x):\n", "        stream = x\n\n        def look(x):\n"),
                   (OWN, "keys, values = self.attention.remember(stream, start)")]),
     Mistake("block", "cache-not-extended",
@@ -310,7 +316,8 @@ MISTAKES = [
             swap=("memories[i] if memories", "memories[0] if memories")),
     Mistake("decoder", "first-cache-for-all", "All blocks share the first cache. Each needs its own.",
             swap=("caches[i] if caches", "caches[0] if caches")),
-    Mistake("decoder", "no-last-norm", "The last norm is left out.", swap=("self.readout(self.norm(x))", "self.readout(x)")),
+    Mistake("decoder", "no-last-norm", "The last norm is left out.",
+            swap=("self.readout(self.norm(x))", "self.readout(x)")),
     Mistake("decoder", "blocks-in-parallel",
             "Every block reads the embeddings. Each must read what the one before it wrote.",
             swap=[("        for i, block", "        embedded = x\n        for i, block"),
@@ -344,11 +351,13 @@ MISTAKES = [
             swap=[("        for looked, links", "        here = torch.zeros(len(maps))\n        for looked, links"),
                   (HITS, HITS.replace("hits +=", "here +=")), ("            words += 1\n", "        hits += here / "
                    "len(alignment)\n        words += 1\n")]),
-    Mistake("aligned", "eos-counts", "Rows after the last word are counted as words: divide by the words of the alignment.",
+    Mistake("aligned", "eos-counts",
+            "Rows after the last word are counted as words: divide by the words of the alignment.",
             swap=("            words += 1\n", "        words += maps.shape[1]\n")),
     Mistake("aligned", "first-link-only", "Only the first of several gold places counts. Each of them is right.",
             swap=("float(place in links)", "float(place == links[0])")),
-    Mistake("aligned", "over-the-target", "The largest weight is sought over the French words, not over the English ones.",
+    Mistake("aligned", "over-the-target",
+            "The largest weight is sought over the French words, not over the English ones.",
             swap=("maps.argmax(dim=-1).T", "(maps.argmax(dim=1) * torch.ones(maps.shape[1], 1, 1).long())[:, 0].T"
                   ".repeat(maps.shape[1], 1)")),
     Mistake("aligned", "smallest-weight", "You look for the smallest weight.", swap=("maps.argmax", "maps.argmin")),
@@ -361,7 +370,8 @@ MISTAKES = [
     Mistake("cache", "nothing-kept", "`extend` forgets what it was given: the next call begins anew.",
             swap=("        " + KEEP + "\n", "")),
     Mistake("cache", "new-in-front", "New places are put before the old ones.",
-            swap=(JOIN, "keys, values = torch.cat([keys, self.keys], dim=-2), torch.cat([values, self.values], dim=-2)")),
+            swap=(JOIN,
+                  "keys, values = torch.cat([keys, self.keys], dim=-2), torch.cat([values, self.values], dim=-2)")),
     Mistake("cache", "heads-joined", "New places are joined along the axis of the heads. Places are the axis −2.",
             swap=(JOIN, JOIN.replace("dim=-2", "dim=1"))),
     Mistake("cache", "length-of-heads", "`len` counts something else than places.",
@@ -388,7 +398,8 @@ MISTAKES = [
             swap=("torch.full_like(source[:, 0], SOS)", "torch.full_like(source[:, 0], EOS)")),
     Mistake("cache", "source-read-each-step",
             "The source is read again at every step. It does not change: read it once, before the loop.",
-            swap=[("    memory, memory_mask = model.encoder(source)\n    memories = model.decoder.remember(memory)\n", ""),
+            swap=[("    memory, memory_mask = model.encoder(source)\n"
+                   "    memories = model.decoder.remember(memory)\n", ""),
                   ("        logits = model", "        memory, memory_mask = model.encoder(source)\n"
                    "        memories = model.decoder.remember(memory)\n        logits = model")]),
     Mistake("cache", "first-place-said", "The result begins with SOS. It is read, not said.",
@@ -428,7 +439,8 @@ MISTAKES = [
     Mistake("working", "greatest-digit-first", "The digits of b are taken from the greatest on. Begin with the least.",
             swap=("b // 10 ** row % 10", "b // 10 ** (n - 1 - row) % 10")),
     Mistake("working", "factors-swapped", "a and b have changed places.",
-            swap=[("b // 10 ** row % 10", "a // 10 ** row % 10"), ("a // 10 ** column % 10", "b // 10 ** column % 10")]),
+            swap=[("b // 10 ** row % 10", "a // 10 ** row % 10"),
+                  ("a // 10 ** column % 10", "b // 10 ** column % 10")]),
     Mistake("working", "carry-before-digit", "The carry is written before the digit.",
             swap=("[digit, last, carry]", "[digit, carry, last]")),
     Mistake("working", "no-last-digit", "Rows from 1 on end with one more digit: both last carries together.",
@@ -448,8 +460,10 @@ VARIANTS = [
     Variant("attend", "a mask of large negative numbers", swap=(
         MASKED, "scores = torch.where(mask, scores, torch.full_like(scores, -1e30))")),
     Variant("attend", "F.softmax and torch.matmul", swap=[
-        (SOFTMAX, "weights = F.softmax(scores, -1)"), ("weights @ value, weights", "torch.matmul(weights, value), weights")]),
-    Variant("attend", "softmax by hand", swap=(SOFTMAX, '''powers = (scores - scores.max(dim=-1, keepdim=True).values).exp()
+        (SOFTMAX, "weights = F.softmax(scores, -1)"),
+        ("weights @ value, weights", "torch.matmul(weights, value), weights")]),
+    Variant("attend", "softmax by hand",
+            swap=(SOFTMAX, '''powers = (scores - scores.max(dim=-1, keepdim=True).values).exp()
     weights = powers / powers.sum(dim=-1, keepdim=True)''')),
     Variant("attend", "the mask as a bias", swap=(MASKED, "scores = scores + torch.zeros_like(scores).masked_fill("
                                                   "~mask.expand_as(scores), -math.inf)")),
@@ -462,7 +476,8 @@ VARIANTS = [
         CAUSAL, "return ~torch.ones(T, past + T, device=device).triu(past + 1).bool()")),
     Variant("masks", "past and present side by side", swap=(
         CAUSAL, "return torch.cat([torch.ones(T, past, dtype=torch.bool), torch.ones(T, T).tril().bool()], dim=1)")),
-    Variant("masks", "reshaped", swap=(PADDING, "return (tokens != PAD).reshape(tokens.shape[0], 1, 1, tokens.shape[1])")),
+    Variant("masks", "reshaped",
+            swap=(PADDING, "return (tokens != PAD).reshape(tokens.shape[0], 1, 1, tokens.shape[1])")),
 
     # ------------------------------------------------------------ heads
     Variant("heads", "view and permute", swap=(
@@ -493,7 +508,8 @@ VARIANTS = [
 ''', "")]),
     Variant("influence", "the largest difference", swap=(
         COLUMN, "columns.append((model(changed[None]) - before.reshape(1, len(tokens), -1)).abs()[0].amax(1) > 1e-6)")),
-    Variant("influence", "lists of tokens", swap=(CLONE, "changed = torch.tensor(tokens.tolist(), device=tokens.device)")),
+    Variant("influence", "lists of tokens",
+            swap=(CLONE, "changed = torch.tensor(tokens.tolist(), device=tokens.device)")),
     Variant("influence", "two loops", swap=(LEAKS, '''seen = influence(model, tokens, V)
     return [(t, u) for t in range(len(tokens)) for u in range(t + 1, len(tokens)) if seen[t, u]]''')),
     Variant("influence", "columns written into a matrix", swap=[
@@ -505,7 +521,8 @@ VARIANTS = [
     Variant("sinusoidal", "written into an empty table", swap=(WAVE_TURNS, '''table = torch.empty(T, D)
     table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
     return table''')),
-    Variant("sinusoidal", "rates by exp", swap=(WAVE_RATES, "rates = torch.exp(-math.log(10000) / D * torch.arange(0, D, 2))")),
+    Variant("sinusoidal", "rates by exp",
+            swap=(WAVE_RATES, "rates = torch.exp(-math.log(10000) / D * torch.arange(0, D, 2))")),
     Variant("sinusoidal", "an outer product", swap=(
         "torch.arange(T)[:, None] * rates", "torch.outer(torch.arange(T).float(), rates)")),
     Variant("sinusoidal", "loops", source='''def sinusoidal(T, D):
@@ -528,7 +545,9 @@ VARIANTS = [
     turned[..., 1::2] = a * angles.sin() + b * angles.cos()
     return turned''')),
     Variant("rotate", "the pairs' axis unflattened", swap=(PAIRS, "a, b = x.unflatten(-1, (-1, 2)).unbind(-1)")),
-    Variant("rotate", "matrices", swap=[("    " + PAIRS + "\n", ""), (TURNED, '''turn = torch.stack([torch.stack([angles.cos(), -angles.sin()], -1),
+    Variant("rotate", "matrices",
+            swap=[("    " + PAIRS + "\n", ""),
+                                          (TURNED, '''turn = torch.stack([torch.stack([angles.cos(), -angles.sin()], -1),
                         torch.stack([angles.sin(), angles.cos()], -1)], -2)
     return torch.einsum("tpij,...tpj->...tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
     Variant("rotate", "an arange from start", swap=(
@@ -543,7 +562,8 @@ VARIANTS = [
     Variant("alibi", "einsum", swap=(RAMP, 'return torch.einsum("h,ts->hts", -slopes, distances.float())')),
 
     # ------------------------------------------------------------ layer-norm
-    Variant("layer-norm", "var without correction", swap=(VARIANCE, "variance = x.var(dim=-1, correction=0, keepdim=True)")),
+    Variant("layer-norm", "var without correction",
+            swap=(VARIANCE, "variance = x.var(dim=-1, correction=0, keepdim=True)")),
     Variant("layer-norm", "rsqrt", swap=(NORMED, "return gain * centred * torch.rsqrt(variance + eps) + bias")),
     Variant("layer-norm", "mean of squares minus square of mean", swap=(
         VARIANCE, "variance = (x.double() ** 2).mean(-1, keepdim=True) - x.double().mean(-1, keepdim=True) ** 2\n"
@@ -555,10 +575,13 @@ VARIANTS = [
     Variant("block", "an if statement", swap=(AROUND, '''if self.pre_norm:
             return x + part(norm(x))
         return norm(part(x) + x)''')),
-    Variant("block", "a lambda", swap=[(SELF, "return self.attention(x, keys=keys, values=values, mask=mask, start=start)"),
-                                      (CROSS, CROSS.replace("lambda x: self.cross(x, *memory, memory_mask)",
-                                                            "lambda y: self.cross(y, memory[0], memory[1], memory_mask)"))]),
-    Variant("block", "norms by number", swap=(FEED, "return self.around(self.norms[len(self.norms) - 1], x, self.feed_forward)")),
+    Variant("block", "a lambda",
+            swap=[(SELF, "return self.attention(x, keys=keys, values=values, mask=mask, start=start)"),
+                                      (CROSS, CROSS.replace(
+                                          "lambda x: self.cross(x, *memory, memory_mask)",
+                                          "lambda y: self.cross(y, memory[0], memory[1], memory_mask)"))]),
+    Variant("block", "norms by number",
+            swap=(FEED, "return self.around(self.norms[len(self.norms) - 1], x, self.feed_forward)")),
     Variant("block", "all in one place", swap=[
         (FEED, '''if self.pre_norm:
             return x + self.feed_forward(self.norms[-1](x))
@@ -613,7 +636,8 @@ VARIANTS = [
 '''),
     Variant("aligned", "rows cut first", swap=(
         LOOKED, "for looked, links in zip(maps[:, :len(alignment)].argmax(-1).T.tolist(), alignment):")),
-    Variant("aligned", "topk", swap=("maps.argmax(dim=-1).T.tolist()", "maps.topk(1, dim=-1).indices[..., 0].T.tolist()")),
+    Variant("aligned", "topk",
+            swap=("maps.argmax(dim=-1).T.tolist()", "maps.topk(1, dim=-1).indices[..., 0].T.tolist()")),
 
     # ------------------------------------------------------------ cache
     Variant("cache", "lists of pieces", source='''class Cache:
@@ -648,7 +672,8 @@ def greedy(model, source, max_length=30):
         (CHOSEN, "tokens = torch.where(finished, torch.full_like(tokens, PAD), logits[:, 0].argmax(dim=-1))")]),
     Variant("cache", "a for loop that breaks", swap=[
         (LOOP, "for _ in range(max_length):"),
-        ("        said.append(tokens)\n", "        said.append(tokens)\n        if finished.all():\n            break\n")]),
+        ("        said.append(tokens)\n",
+         "        said.append(tokens)\n        if finished.all():\n            break\n")]),
     Variant("cache", "an empty tensor to begin with", swap=[
         ("        if self.keys is not None:\n            " + JOIN + "\n",
          '''        if self.keys is None:

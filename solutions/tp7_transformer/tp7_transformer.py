@@ -51,9 +51,9 @@ LONG_RUNS = False  # True: the long version of every training in this notebook (
 # ![One query is compared with three keys. The scores go through a softmax, and the weights make a sum of the three
 # values. Keys and values are made from the same vectors by two different matrices.](figures/query_key_value.svg)
 #
-# In TP 6 the decoder's state asked, and the encoder's hidden vectors answered twice: once to be *found* (the score), once
-# to be *read* (the context). These are two jobs. What makes a word easy to find need not be what one wants to know about
-# it. In TP 2 you looked up a digit by its **place**, and read its **value**.
+# In TP 6 the decoder's state asked, and the encoder's hidden vectors answered twice: once to be *found* (the score),
+# once to be *read* (the context). These are two jobs. What makes a word easy to find need not be what one wants to know
+# about it. In TP 2 you looked up a digit by its **place**, and read its **value**.
 #
 # So each vector gets two descriptions: a **key**, by which it is found, and a **value**, which is read. Who looks has a
 # **query**. Query, key and value are three linear maps of vectors that are already there.
@@ -140,14 +140,14 @@ for d in sizes:
 tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights", "gradient of the softmax"])
 
 # %% [markdown] answer="scale" points=2
-# **Question 1.** Read the table. (a) What happens to the gradient as d grows, without and with the division? (b) Somebody
-# proposes to divide by d, not by √d. What would the weights look like for d = 1024, at the start of training?
+# **Question 1.** Read the table. (a) What happens to the gradient as d grows, without and with the division? (b)
+# Somebody proposes to divide by d, not by √d. What would the weights look like for d = 1024, at the start of training?
 #
 # ### BEGIN SOLUTION
 # (a) Without the division the scores spread like √d; one weight takes nearly everything, and the gradient falls towards
-# 0 as d grows. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a spread
-# of 1/√d = 0.03: all weights nearly equal, about 0.1 for ten. Attention would begin as a plain mean; queries and keys
-# would have to grow a lot before it looks anywhere.
+# 0 as d grows. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a
+# spread of 1/√d = 0.03: all weights nearly equal, about 0.1 for ten. Attention would begin as a plain mean; queries and
+# keys would have to grow a lot before it looks anywhere.
 #
 # **Rubric.** 1 point: with numbers from the table, gradient falls without the division and stays with it. 1 point:
 # nearly equal weights, because the spread is 1/√d.
@@ -187,8 +187,8 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights", "gradien
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>torch.ones(…, dtype=torch.bool).tril(diagonal)</code> keeps everything up to a diagonal; 0 is the one that begins
-# in the upper left corner, larger numbers lie further to the right.
+# <code>torch.ones(…, dtype=torch.bool).tril(diagonal)</code> keeps everything up to a diagonal; 0 is the one that
+# begins in the upper left corner, larger numbers lie further to the right.
 # </details>
 
 # %% exercise="masks"
@@ -214,8 +214,8 @@ tp.check("masks")
 # ### Several heads
 #
 # One softmax can look at one thing well. A word may need several: its verb, its noun, the word before. So the D numbers
-# are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. Nothing is looped: the heads are one
-# more axis in front, and `attend` does not mind.
+# are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. Nothing is looped: the heads are
+# one more axis in front, and `attend` does not mind.
 #
 # Where a head's vectors come from *within* the sequence is told by an object of the following kind. This one knows
 # nothing of order, and does nothing. In part 3 you write others.
@@ -358,8 +358,8 @@ if tp.done("attend", "masks", "heads"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# Change a <code>tokens.clone()</code>, never the tokens themselves. <code>matrix.triu(1)</code> keeps what lies above the
-# diagonal, <code>.nonzero().tolist()</code> lists where it is true.
+# Change a <code>tokens.clone()</code>, never the tokens themselves. <code>matrix.triu(1)</code> keeps what lies above
+# the diagonal, <code>.nonzero().tolist()</code> lists where it is true.
 # </details>
 
 # %% exercise="influence"
@@ -396,8 +396,8 @@ if tp.done("attend", "masks", "heads", "influence"):
     tokens = torch.tensor([3, 1, 4, 1, 5, 2])
     print("without a mask:", len(leaks(open_to_all, tokens, 9)), "leaks;", "with it:", len(leaks(causal, tokens, 9)))
     names = [f"place {t}" for t in range(len(tokens))]
-    tp.plots.attention_heatmaps({"no mask": influence(open_to_all, tokens, 9), "causal mask": influence(causal, tokens, 9)},
-                                names, names, numbers=False)
+    maps = {"no mask": influence(open_to_all, tokens, 9), "causal mask": influence(causal, tokens, 9)}
+    tp.plots.attention_heatmaps(maps, names, names, numbers=False)
 
 # %% [markdown] answer="leak" points=2
 # **Question 2.** A model without a causal mask is trained to say the next token, and its training loss is nearly 0. (a)
@@ -410,8 +410,8 @@ if tp.done("attend", "masks", "heads", "influence"):
 # read only what came before when it makes a state: its order of computing is a causal mask. (It can still be cheated
 # with, if the target is not shifted.)
 #
-# **Rubric.** 1 point: it copies the token it should predict, which is not there in free running. 1 point: the recurrence
-# computes states in order, so that the future is not in them.
+# **Rubric.** 1 point: it copies the token it should predict, which is not there in free running. 1 point: the
+# recurrence computes states in order, so that the future is not in them.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -425,7 +425,8 @@ if tp.done("attend", "heads"):
     torch.manual_seed(0)
     attention, x, order = MultiHeadAttention(16, 2), torch.randn(1, 6, 16), torch.randperm(6)
     straight, shuffled = attention(x, *attention.remember(x)), attention(x[:, order], *attention.remember(x[:, order]))
-    print(f"words shuffled, results shuffled back: largest difference {(straight[:, order] - shuffled).abs().max():.1e}")
+    print("words shuffled, results shuffled back: largest difference",
+          f"{(straight[:, order] - shuffled).abs().max():.1e}")
 
 # %% [markdown]
 # So a place must be put in. Four ways, behind the one interface `Positions`:
@@ -434,8 +435,8 @@ if tp.done("attend", "heads"):
 # |---|---|---|
 # | sinusoidal (Vaswani 2017) | added to the embedding | waves of D/2 lengths: a clock with many hands |
 # | learned | added to the embedding | a row of a table for each place |
-# | rotary (Su 2021, [2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are turned | the angle between two places |
-# | ALiBi (Press 2021, [2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | the further away, the less |
+# | rotary ([2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are turned | the angle between two places |
+# | ALiBi ([2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | the further away, the less |
 #
 # ![Four small pictures: waves added to an embedding, rows of a table, two arrows turned by an angle, and a ramp of
 # scores that falls with the distance.](figures/four_positions.svg)
@@ -609,8 +610,8 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned, "rotary
 #
 # ### Exercise 8 · Layer norm
 #
-# Sums grow. So a vector is brought back to mean 0 and variance 1 before it is read, each token by itself; then each entry
-# gets a gain and a shift that are learned:
+# Sums grow. So a vector is brought back to mean 0 and variance 1 before it is read, each token by itself; then each
+# entry gets a gain and a shift that are learned:
 #
 # $$y = \frac{x - \bar x}{\sqrt{\operatorname{var}(x) + \epsilon}} \odot g + b$$
 #
@@ -623,7 +624,8 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned, "rotary
 #
 # *Minutes* 8 · *Difficulty* ●○○○
 #
-# <details><summary>Hint 1 · the idea</summary> Mean and variance of the last axis, each kept as an axis of size 1. </details>
+# <details><summary>Hint 1 · the idea</summary> Mean and variance of the last axis, each kept as an axis of size 1.
+# </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
 # (…, D) minus (…, 1). <code>gain</code> and <code>bias</code> fit the last axis as they are.
@@ -663,8 +665,8 @@ if tp.done("layer-norm"):
 # - `forward(x, mask=None, memory=None, memory_mask=None, cache=None)`: three parts in this order, each with `around`:
 #   1. attention to itself, with `self.norms[0]`. Keys and values are remembered from **what the part is given** (the
 #      normed x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)` before
-#      one looks; and the first vector of x stands at place `start = len(cache)`, which both `remember` and the attention
-#      must be told. Without a cache it stands at place 0.
+#      one looks; and the first vector of x stands at place `start = len(cache)`, which both `remember` and the
+#      attention must be told. Without a cache it stands at place 0.
 #   2. if `memory` is given, a pair (keys, values): `self.cross` looks at it, under `memory_mask`, with `self.norms[1]`.
 #   3. `self.feed_forward`, with the last of the norms.
 #
@@ -763,16 +765,17 @@ class Encoder(nn.Module):
 # - in: `tokens` (B, T), ids; `memories`, a pair (keys, values) for each block, or None for a model that has no source;
 #   `memory_mask`; `caches`, one for each block, or None
 # - out: logits (B, T, V)
-# - with caches, the tokens stand at the places start, start + 1, … with `start = len(caches[0])`: the positions are added
-#   from there on, and the causal mask knows of `start` places in the past. `len` is asked **before** the blocks run,
-#   because they extend the caches.
+# - with caches, the tokens stand at the places start, start + 1, … with `start = len(caches[0])`: the positions are
+#   added from there on, and the causal mask knows of `start` places in the past. `len` is asked **before** the blocks
+#   run, because they extend the caches.
 #
 # *Tiny example.* Two tokens, a past of 3: the mask is `causal_mask(2, 3)`, (2, 5).
 #
 # *Minutes* 15 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The encoder's <code>forward</code> with four additions: start, causal mask, each block's own memory and cache, read-out.
+# The encoder's <code>forward</code> with four additions: start, causal mask, each block's own memory and cache,
+# read-out.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -890,8 +893,8 @@ if tp.done(*STACK, "rotate", "alibi"):
 #
 # ### What pre-norm buys, measured on depth
 #
-# The same task with learned rows, in stacks of 2, 4 and 8 blocks, with the norm before and after. The rate of learning is
-# high and does not warm up: this is where the two differ. The stack is the encoder's, with a causal mask put in.
+# The same task with learned rows, in stacks of 2, 4 and 8 blocks, with the norm before and after. The rate of learning
+# is high and does not warm up: this is where the two differ. The stack is the encoder's, with a causal mask put in.
 
 # %% given="deep"
 class Deep(nn.Module):
@@ -932,9 +935,9 @@ if tp.done(*STACK):
 # ### BEGIN SOLUTION
 # (a) It compares both places of the norm at one high rate of learning, with no warm-up and few steps: where post-norm
 # falls behind (or one seed fails) with more blocks, it does so under these conditions. It does not say that a deep
-# post-norm stack cannot be trained: a lower rate or a longer warm-up may do. (b) With pre-norm the stream is a plain sum:
-# the derivative of the output with respect to the embedding contains the identity, through any number of blocks. With
-# post-norm each block's norm lies on the stream; every gradient passes through all of them, and each rescales it.
+# post-norm stack cannot be trained: a lower rate or a longer warm-up may do. (b) With pre-norm the stream is a plain
+# sum: the derivative of the output with respect to the embedding contains the identity, through any number of blocks.
+# With post-norm each block's norm lies on the stream; every gradient passes through all of them, and each rescales it.
 #
 # **Rubric.** 1 point: a reading of the table with its limits (rate, steps, seeds). 1 point: the identity path against a
 # norm in every block.
@@ -972,7 +975,8 @@ def rows_of(pairs):
 
 def padded(rows):
     """B pairs of lists of ids → `source` (B, S), `target` (B, T)."""
-    return tuple(pad_sequence([torch.tensor(row[side]) for row in rows], batch_first=True).to(device) for side in (0, 1))
+    sides = ([torch.tensor(row[side]) for row in rows] for side in (0, 1))
+    return tuple(pad_sequence(side, batch_first=True).to(device) for side in sides)
 
 
 def batches_of(rows, batch_size=64, seed=0):
@@ -1130,8 +1134,8 @@ if tp.done(*WHOLE):
 # **Write** `aligned(weights, alignments)`.
 # - in: for each sentence the weights (h, T', S') of one layer, and its gold alignment, a list of T'' ≤ T' tuples: for
 #   each French word the places of the English words that it may come from
-# - out: (h,), the share of all French words (of all sentences together) at which the head's largest weight lies on one of
-#   these places
+# - out: (h,), the share of all French words (of all sentences together) at which the head's largest weight lies on one
+#   of these places
 #
 # Rows after the last word of the alignment (EOS) do not count.
 #
@@ -1215,15 +1219,15 @@ if tp.done(*WHOLE):
 
 # %% [markdown] answer="heads-read" points=3
 # **Question 4.** (a) Which head aligns best in your model, and which French words does it miss? (b) Put the two tables
-# side by side: is the head that aligns best also the one that is missed most when it is cut off? (c) A friend says: "The
-# attention map shows how the model translates." Give one fact from your tables for this sentence, or against it.
+# side by side: is the head that aligns best also the one that is missed most when it is cut off? (c) A friend says:
+# "The attention map shows how the model translates." Give one fact from your tables for this sentence, or against it.
 #
 # ### BEGIN SOLUTION
 # (a) A head of the attention to the source, with its share from the table; words named from the map or counted, for
-# example *ne*, *est-ce que*, a determiner that looks at its noun. (b) An answer that compares the two orders as they are
-# in this run; they need not agree. (c) For: a head finds most words without having been shown an alignment, and the model
-# fails when attention to the source is cut. Against: several heads share the work, a head that looks at a gold word may be
-# cut off at a smaller cost than one that looks elsewhere, and what flows is the value, not the weight.
+# example *ne*, *est-ce que*, a determiner that looks at its noun. (b) An answer that compares the two orders as they
+# are in this run; they need not agree. (c) For: a head finds most words without having been shown an alignment, and the
+# model fails when attention to the source is cut. Against: several heads share the work, a head that looks at a gold
+# word may be cut off at a smaller cost than one that looks elsewhere, and what flows is the value, not the weight.
 #
 # **Rubric.** 1 point: head, share, and words missed. 1 point: both tables compared, with numbers. 1 point: one fact,
 # fitting its claim.
@@ -1246,8 +1250,8 @@ if tp.done(*WHOLE):
 # - `Cache`: `len(cache)`, the number of places it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T, d)
 #   are put after those that it has; it returns **all** keys and all values.
 # - `greedy(model, source, max_length=30)`: as `greedy_slowly`, but one new token at a time. In: `source` (B, S); out:
-#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have ended, or
-#   after `max_length` steps. Read the source once, remember it once; a fresh cache for each block of the decoder.
+#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have ended,
+#   or after `max_length` steps. Read the source once, remember it once; a fresh cache for each block of the decoder.
 #
 # *Tiny example.* A cache that got 1 place, then 1 more, has length 2, and its second `extend` returns 2 places.
 #
@@ -1373,8 +1377,8 @@ tp.check("costs")
 
 # %% [markdown]
 # Now the clock. A decoder of two layers with random weights writes T tokens, with and without a cache. The projections
-# and the feed-forward networks cost too, and a call of PyTorch has a price of its own, whatever the size of its tensors:
-# so the times need not grow as the products do.
+# and the feed-forward networks cost too, and a call of PyTorch has a price of its own, whatever the size of its
+# tensors: so the times need not grow as the products do.
 
 # %% demo="cache-timed"
 @torch.no_grad()
@@ -1402,8 +1406,8 @@ if tp.done(*STACK, "cache", "costs"):
 # %% [markdown]
 # ### Multi-query attention
 #
-# The cache is read again at every step. In large models reading it takes longer than computing with it, and so one makes
-# it smaller: all heads of queries share **one** head of keys and values (Shazeer 2019,
+# The cache is read again at every step. In large models reading it takes longer than computing with it, and so one
+# makes it smaller: all heads of queries share **one** head of keys and values (Shazeer 2019,
 # [1911.02150](https://arxiv.org/abs/1911.02150)). In your code this is one word, `kv_heads=1`. Keys are then
 # (B, 1, S, d), and broadcasting does the rest.
 
@@ -1417,14 +1421,14 @@ if tp.done("attend", "masks", "heads", "cache", "costs"):
               f"{cache_bytes(1000, 2, kv_heads, 16) // 1024} kB for 1000 places and 2 layers")
 
 # %% [markdown] answer="cache-read" points=2
-# **Question 5.** (a) Products fall by a factor that grows with T, the time you measured falls by less. Name two reasons.
-# (b) Why may an *encoder* not be run with such a cache, one word after the other?
+# **Question 5.** (a) Products fall by a factor that grows with T, the time you measured falls by less. Name two
+# reasons. (b) Why may an *encoder* not be run with such a cache, one word after the other?
 #
 # ### BEGIN SOLUTION
 # (a) Only scores and contexts were counted: projections, feed-forward and read-out fall by another factor; each call of
 # PyTorch costs some time even for one token; with few places this price dominates; `torch.cat` copies the cache at each
-# step. (b) Its words look in both directions: a new word changes the vectors of all earlier ones in the first block, and so
-# their keys and values in the next. What was kept would be wrong.
+# step. (b) Its words look in both directions: a new word changes the vectors of all earlier ones in the first block,
+# and so their keys and values in the next. What was kept would be wrong.
 #
 # **Rubric.** 1 point: two reasons. 1 point: without a causal mask earlier vectors change.
 # ### END SOLUTION
@@ -1457,9 +1461,9 @@ if tp.done(*WHOLE, "cache"):
 # %% [markdown]
 # ## 7 · Writing the working
 #
-# A network that must say 487 · 623 at once has to do all the work in one step. On paper nobody does. If a model may write
-# *before* it answers, each character has only to follow from a few others that it can look at. This is what a chain of
-# thought is for. But **how** the working is written decides everything.
+# A network that must say 487 · 623 at once has to do all the work in one step. On paper nobody does. If a model may
+# write *before* it answers, each character has only to follow from a few others that it can look at. This is what a
+# chain of thought is for. But **how** the working is written decides everything.
 #
 # ![Above, a working as on paper: a digit of the sum hangs on two digits that stand far apart and on a carry that is
 # written nowhere. Below, the same with every digit beside those it comes from.](figures/working.svg)
@@ -1469,23 +1473,23 @@ if tp.done(*WHOLE, "cache"):
 #
 # ### Exercise 15 · A working in which every character is easy
 #
-# **Write** `working(a, b, n)`: two numbers of at most n digits → a string of digits. For each digit of b, from the least
-# on, one **row** (row number 0, 1, … n − 1). Digits that are missing are 0.
+# **Write** `working(a, b, n)`: two numbers of at most n digits → a string of digits. For each digit of b, from the
+# least on, one **row** (row number 0, 1, … n − 1). Digits that are missing are 0.
 #
 # A row begins with its digit of b. Then, for each of the n digits of a, from the least on:
 # - the digit of a; the last digit of (digit of a · digit of b + carry); the new carry. The carry is 0 at first.
-# - **from row 1 on** also three more: the digit of the sum so far that stands at this place; the last digit of (that digit
-#   + the product's digit + the sum's carry); the sum's new carry, which is 0 at first.
+# - **from row 1 on** also three more: the digit of the sum so far that stands at this place; the last digit of (that
+#   digit + the product's digit + the sum's carry); the sum's new carry, which is 0 at first.
 #
 # Rows from 1 on end with one more digit: the last carry of the product plus the last carry of the sum.
 #
-# The *sum so far*, for the next row: the row's digits (after row 0 the product's digits, later the sums' digits), and as
-# its highest digit the last carry (later: both carries together). The lowest of them belongs to the answer and is done
-# with: the next row's first column meets the second of them.
+# The *sum so far*, for the next row: the row's digits (after row 0 the product's digits, later the sums' digits), and
+# as its highest digit the last carry (later: both carries together). The lowest of them belongs to the answer and is
+# done with: the next row's first column meets the second of them.
 #
 # *Tiny example.* `working(23, 14, 2)`. Row 0, digit 4: `4`, then `3 2 1` (3·4 = 12), then `2 9 0` (2·4 + 1 = 9). Digits
-# 2, 9 and carry 0; the 2 is done with; sum so far 9, 0. Row 1, digit 1: `1`, then `3 3 0` and `9 2 1` (9 + 3 = 12), then
-# `2 2 0` and `0 3 0` (0 + 2 + 1 = 3), at the end `0`. Together `4321290` + `13309212200300`.
+# 2, 9 and carry 0; the 2 is done with; sum so far 9, 0. Row 1, digit 1: `1`, then `3 3 0` and `9 2 1` (9 + 3 = 12),
+# then `2 2 0` and `0 3 0` (0 + 2 + 1 = 3), at the end `0`. Together `4321290` + `13309212200300`.
 #
 # *Minutes* 30 · *Difficulty* ●●●●
 #
@@ -1583,7 +1587,8 @@ def train_writer(design, steps, n=2, seed=0, title=""):
     optimizer = torch.optim.AdamW(writer.parameters(), 3e-3, betas=(0.9, 0.98), fused=True)
     view = tp.live(steps=steps, title=title)
     for step in view:
-        optimizer.param_groups[0]["lr"] = 3e-3 * min(1, (step + 1) / 100) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
+        warm = min(1, (step + 1) / 100) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
+        optimizer.param_groups[0]["lr"] = 3e-3 * warm
         ids, _ = text_batch(design, rng, 64, n)
         logits = writer(ids[:, :-1].clamp(min=0))[:, 2 * n + 1:]
         loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 2 * n + 2:].flatten())
@@ -1657,21 +1662,21 @@ if tp.done(*STACK, "cache", "working"):
     print("writes:   ", *write_on(writer, [text[:8]], len(text)))
 
 # %% [markdown] answer="scratchpad" points=3
-# **Question 6.** (a) Which characters of the working on paper does the model get wrong, and what would it have to look at
-# in order to write them? (b) Describe your own design in a sentence, its share of right answers, and why you think it is
-# better or worse than the one of exercise 15. (c) What does the test with one digit more show about what the model has
-# learned: multiplying, or something else?
+# **Question 6.** (a) Which characters of the working on paper does the model get wrong, and what would it have to look
+# at in order to write them? (b) Describe your own design in a sentence, its share of right answers, and why you think
+# it is better or worse than the one of exercise 15. (c) What does the test with one digit more show about what the
+# model has learned: multiplying, or something else?
 #
 # ### BEGIN SOLUTION
-# (a) For example the middle digits of partial products or of running sums, read off the shares in the cell above: such a
-# digit depends on digits that stand far apart, and on a carry that is written nowhere and would have to be computed from
-# all lower digits. (b) Any design that was run, with its number; what counts is how many characters each character hangs
-# on, how far away they stand, and whether carries are written. (c) With a table of learned places it has never been
-# trained at places beyond those of two digits, and the rows' length is part of what it learned: it continues the format
-# it knows. It has learned a procedure for this format, not multiplication.
+# (a) For example the middle digits of partial products or of running sums, read off the shares in the cell above: such
+# a digit depends on digits that stand far apart, and on a carry that is written nowhere and would have to be computed
+# from all lower digits. (b) Any design that was run, with its number; what counts is how many characters each character
+# hangs on, how far away they stand, and whether carries are written. (c) With a table of learned places it has never
+# been trained at places beyond those of two digits, and the rows' length is part of what it learned: it continues the
+# format it knows. It has learned a procedure for this format, not multiplication.
 #
-# **Rubric.** 1 point: characters named with numbers, and what they depend on. 1 point: an own design, run, with a reason.
-# 1 point: format or places against the procedure itself.
+# **Rubric.** 1 point: characters named with numbers, and what they depend on. 1 point: an own design, run, with a
+# reason. 1 point: format or places against the procedure itself.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1712,16 +1717,17 @@ if tp.done(*STACK):
     tp.table(rows, ["places", "a GRU layer, ms", "a block, ms"], caption="Forward pass, batch of 4, 64 units, one core")
 
 # %% [markdown] answer="carries-over" points=3
-# **Question 7.** Use your own numbers. (a) From which length on does the block cost more than the GRU layer here, and why
-# does its time grow faster than the number of places? (b) Name one situation in which you would still take a recurrent
-# model. (c) Name two things from TP 1 to TP 6 that you used unchanged in this TP.
+# **Question 7.** Use your own numbers. (a) From which length on does the block cost more than the GRU layer here, and
+# why does its time grow faster than the number of places? (b) Name one situation in which you would still take a
+# recurrent model. (c) Name two things from TP 1 to TP 6 that you used unchanged in this TP.
 #
 # ### BEGIN SOLUTION
-# (a) Read off the table (the crossing depends on the machine). Projections and feed-forward grow like T; scores, softmax
-# and context like T², and from some length on they dominate. A GRU's steps cannot run side by side, but each costs the
-# same. (b) For example a stream without end on a small device, where the state has a fixed size while a cache grows;
-# sequences that are very long and need little exact looking back. (c) For example attention with masks, embeddings, the
-# loss that ignores padding, teacher forcing, greedy decoding, clipping and schedule, exact match, scored alignments.
+# (a) Read off the table (the crossing depends on the machine). Projections and feed-forward grow like T; scores,
+# softmax and context like T², and from some length on they dominate. A GRU's steps cannot run side by side, but each
+# costs the same. (b) For example a stream without end on a small device, where the state has a fixed size while a cache
+# grows; sequences that are very long and need little exact looking back. (c) For example attention with masks,
+# embeddings, the loss that ignores padding, teacher forcing, greedy decoding, clipping and schedule, exact match,
+# scored alignments.
 #
 # **Rubric.** 1 point: a crossing with numbers, T² named. 1 point: fixed state against growing cache (or streaming). 1
 # point: two things.
