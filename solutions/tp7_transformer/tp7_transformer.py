@@ -433,9 +433,9 @@ if tp.done("attend", "heads"):
 #
 # | way | where it enters | what it says |
 # |---|---|---|
-# | sinusoidal (Vaswani 2017) | added to the embedding | waves of D/2 lengths: a clock with many hands |
+# | sinusoidal (Vaswani 2017) | added to the embedding | D/2 waves: a clock with many hands |
 # | learned | added to the embedding | a row of a table for each place |
-# | rotary ([2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are turned | the angle between two places |
+# | rotary ([2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are turned | the angle between two |
 # | ALiBi ([2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | the further away, the less |
 #
 # ![Four small pictures: waves added to an embedding, rows of a table, two arrows turned by an angle, and a ramp of
