@@ -545,10 +545,9 @@ VARIANTS = [
     turned[..., 1::2] = a * angles.sin() + b * angles.cos()
     return turned''')),
     Variant("rotate", "the pairs' axis unflattened", swap=(PAIRS, "a, b = x.unflatten(-1, (-1, 2)).unbind(-1)")),
-    Variant("rotate", "matrices",
-            swap=[("    " + PAIRS + "\n", ""),
-                                          (TURNED, '''turn = torch.stack([torch.stack([angles.cos(), -angles.sin()], -1),
-                        torch.stack([angles.sin(), angles.cos()], -1)], -2)
+    Variant("rotate", "matrices", swap=[("    " + PAIRS + "\n", ""), (
+        TURNED, '''sines, cosines = angles.sin(), angles.cos()
+    turn = torch.stack([torch.stack([cosines, -sines], -1), torch.stack([sines, cosines], -1)], -2)
     return torch.einsum("tpij,...tpj->...tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
     Variant("rotate", "an arange from start", swap=(
         TURN_ANGLES, "angles = torch.arange(start, start + T, device=x.device)[:, None] * rates")),

@@ -1580,7 +1580,7 @@ def text_batch(design, rng, B, n, held_out=False):
     return pad_sequence(rows, batch_first=True, padding_value=-100).to(device), texts
 
 
-def train_writer(design, steps, n=2, seed=0, title=""):
+def train_writer(design, steps, n=3, seed=0, title=""):
     """A decoder of two blocks that learns to go on after the question. → the model."""
     torch.manual_seed(seed)
     writer, rng = Decoder(len(CHARACTERS), 64, 4, 2, cross=False, positions=Learned).to(device), random.Random(seed)
@@ -1611,7 +1611,7 @@ def write_on(writer, questions, length):
     return ["".join(CHARACTERS[i] for i in row).split("\n")[0] for row in torch.cat(said, dim=1).tolist()]
 
 
-def answers_right(writer, design, n=2, count=300, seed=1):
+def answers_right(writer, design, n=3, count=300, seed=1):
     """The share of held-out products whose answer (what stands after the last `=`) is right."""
     _, texts = text_batch(design, random.Random(seed), count, n, held_out=True)
     said = write_on(writer, [text[:2 * n + 2] for text in texts], max(map(len, texts)))
@@ -1626,8 +1626,9 @@ if tp.done(*STACK, "cache", "working"):
         for seed in range(3 if LONG_RUNS else 1):
             writers[name] = train_writer(design, 600, seed=seed, title=f"working: {name}")
             found.append(answers_right(writers[name], design))
-        rows.append([name, len(design(23, 14, 2)), spread(found, 1)])
-    tp.table(rows, ["working", "its characters", "right answers, %"], caption="Products of two digits by two, held out")
+        rows.append([name, len(design(123, 456, 3)), spread(found, 1)])
+    tp.table(rows, ["working", "its characters", "right answers, %"],
+             caption="Products of three digits by three, held out; one seed, with LONG_RUNS three (smallest–largest)")
 
 # %% [markdown]
 # Which characters are hard? The next cell asks the model for each character *after a right beginning*, and prints the
@@ -1635,7 +1636,7 @@ if tp.done(*STACK, "cache", "working"):
 
 # %% demo="hard-characters"
 @torch.no_grad()
-def by_character(writer, design, n=2):
+def by_character(writer, design, n=3):
     """One text, and for each of its characters after the question how often the model has it right."""
     ids, texts = text_batch(design, random.Random(2), 200, n, held_out=True)
     right = (writer(ids[:, :-1].clamp(min=0)).argmax(-1) == ids[:, 1:])[:, 2 * n + 1:].float().mean(dim=0)
@@ -1649,17 +1650,17 @@ if tp.done(*STACK, "cache", "working"):
 # %% [markdown]
 # ### One digit more
 #
-# The writer has seen products of at most two digits. Asked for three, it meets places that it never saw, and rows of
+# The writer has seen products of at most three digits. Asked for four, it meets places that it never saw, and rows of
 # another length. Before you run the cell: what do you expect?
 
 # %% demo="one-digit-more"
 if tp.done(*STACK, "cache", "working"):
     writer = writers["each digit beside its parents"]
-    for n in (2, 3):
+    for n in (3, 4):
         print(f"{n} digits by {n}: {answers_right(writer, working, n, count=100):.0%} of the answers are right")
-    text = written_out(working, 123, 456, 3)
-    print("should be:", text[8:-1])
-    print("writes:   ", *write_on(writer, [text[:8]], len(text)))
+    text = written_out(working, 1234, 5678, 4)
+    print("should be:", text[10:-1])
+    print("writes:   ", *write_on(writer, [text[:10]], len(text)))
 
 # %% [markdown] answer="scratchpad" points=3
 # **Question 6.** (a) Which characters of the working on paper does the model get wrong, and what would it have to look
@@ -1672,7 +1673,7 @@ if tp.done(*STACK, "cache", "working"):
 # a digit depends on digits that stand far apart, and on a carry that is written nowhere and would have to be computed
 # from all lower digits. (b) Any design that was run, with its number; what counts is how many characters each character
 # hangs on, how far away they stand, and whether carries are written. (c) With a table of learned places it has never
-# been trained at places beyond those of two digits, and the rows' length is part of what it learned: it continues the
+# been trained at places beyond those of three digits, and the rows' length is part of what it learned: it continues the
 # format it knows. It has learned a procedure for this format, not multiplication.
 #
 # **Rubric.** 1 point: characters named with numbers, and what they depend on. 1 point: an own design, run, with a
