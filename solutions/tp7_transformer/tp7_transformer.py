@@ -1124,7 +1124,8 @@ if tp.done(*WHOLE):
              ["English words", "sentences", "right"])
 
 # %% [markdown]
-# RECURRENT-COMPARISON
+# **Against TP 6.** There the plain decoder had 99.5 % of unseen sentences after 60 seconds of one core and about 1 500
+# steps (five seeds: 99.2 to 99.8 %). RESULT-HERE Your own number stands above; one run is one seed.
 #
 # ### Exercise 12 · The head that aligns
 #
@@ -1683,7 +1684,16 @@ if tp.done(*STACK, "cache", "working"):
 # %% [markdown]
 # ### An open problem: the quotient
 #
-# QUOTIENT-TEXT
+# A quotient such as 487 / 623 has resisted so far. A recurrent model, given a long division
+# to write, answered 2 of 100 after ten minutes. One character of a long division is no small table: the next digit of
+# the quotient comes from a comparison of two whole numbers. Three ideas, none of them finished in this course:
+# - look at each character's share first, as you did above, before you change anything;
+# - write the nine multiples of the divisor at the beginning, so that the next digit is a comparison with what stands
+#   there;
+# - use digits from −9 to 9. Then the next digit may be read off the *leading* digits of remainder and divisor alone; if
+#   it is a little wrong, a later digit repairs it. Processors divide in this way (SRT division).
+#
+# If you find a working by which nine of ten quotients come out right, you have found something that we have not.
 #
 # ## 8 · What carries over, and what does not
 #
