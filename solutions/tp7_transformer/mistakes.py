@@ -56,10 +56,10 @@ KEEP = "self.keys, self.values = keys, values"
 LENGTH = "return 0 if self.keys is None else self.keys.shape[-2]"
 CACHES = "caches = [Cache() for _ in model.decoder.blocks]"
 FIRST = "tokens, said = torch.full_like(source[:, 0], SOS), []"
-STEP = "logits = model.decoder(tokens[:, None], memories, memory_mask, caches)"
-CHOSEN = "tokens = logits[:, -1].argmax(dim=-1).masked_fill(finished, PAD)"
-ENDED = "finished = finished | (tokens == EOS)"
-LOOP = "while len(said) < max_length and not finished.all():"
+STEP = "logits = model.decoder(tokens[:, None], memories, words, caches)"
+CHOSEN = "tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)"
+ENDED = "ended = ended | (tokens == EOS)"
+LOOP = "while len(said) < max_length and not ended.all():"
 COUNT = "pairs = sum(t if cached else t * t for t in range(1, T + 1))"
 PRODUCTS = "return 2 * pairs * n_layers * n_heads * head_size"
 BYTES = "return 2 * T * n_layers * kv_heads * head_size * bytes_each"
@@ -381,27 +381,27 @@ MISTAKES = [
     Mistake("cache", "one-cache-for-all", "All blocks share one cache. Each needs its own.",
             swap=(CACHES, "caches = [Cache()] * len(model.decoder.blocks)")),
     Mistake("cache", "no-caches", "The caches are not given to the decoder: it sees the newest word only.",
-            swap=(STEP, "logits = model.decoder(tokens[:, None], memories, memory_mask)")),
+            swap=(STEP, "logits = model.decoder(tokens[:, None], memories, words)")),
     Mistake("cache", "talks-after-the-end", "Sentences go on after their EOS. What follows is PAD.",
-            swap=(".masked_fill(finished, PAD)", "")),
+            swap=(".masked_fill(ended, PAD)", "")),
     Mistake("cache", "eos-hidden", "The EOS itself is replaced by PAD: a sentence is finished *after* it has said EOS.",
             swap=[("        " + ENDED + "\n", ""),
                   (CHOSEN, "tokens = logits[:, -1].argmax(dim=-1)\n        " + ENDED + "\n"
-                   "        tokens = tokens.masked_fill(finished, PAD)")]),
+                   "        tokens = tokens.masked_fill(ended, PAD)")]),
     Mistake("cache", "never-ends-early", "The loop goes on to `max_length` though all sentences have ended.",
             swap=(LOOP, "while len(said) < max_length:")),
     Mistake("cache", "first-ends-all", "All sentences stop when the first has ended.",
-            swap=("not finished.all()", "not finished.any()")),
+            swap=("not ended.all()", "not ended.any()")),
     Mistake("cache", "one-step-too-many", "There is one step more than `max_length`.",
             swap=("len(said) < max_length", "len(said) <= max_length")),
     Mistake("cache", "starts-with-eos", "The decoder starts with EOS, not with SOS.",
             swap=("torch.full_like(source[:, 0], SOS)", "torch.full_like(source[:, 0], EOS)")),
     Mistake("cache", "source-read-each-step",
             "The source is read again at every step. It does not change: read it once, before the loop.",
-            swap=[("    memory, memory_mask = model.encoder(source)\n"
-                   "    memories = model.decoder.remember(memory)\n", ""),
-                  ("        logits = model", "        memory, memory_mask = model.encoder(source)\n"
-                   "        memories = model.decoder.remember(memory)\n        logits = model")]),
+            swap=[("    vectors, words = model.encoder(source)\n"
+                   "    memories = model.decoder.remember(vectors)\n", ""),
+                  ("        logits = model", "        vectors, words = model.encoder(source)\n"
+                   "        memories = model.decoder.remember(vectors)\n        logits = model")]),
     Mistake("cache", "first-place-said", "The result begins with SOS. It is read, not said.",
             swap=("return torch.stack(said, dim=1)",
                   "return torch.stack([torch.full_like(tokens, SOS), *said], dim=1)")),
@@ -668,11 +668,11 @@ def greedy(model, source, max_length=30):
 '''),
     Variant("cache", "the column kept", swap=[
         (FIRST, "tokens, said = torch.full_like(source[:, :1], SOS)[:, 0], []"),
-        (CHOSEN, "tokens = torch.where(finished, torch.full_like(tokens, PAD), logits[:, 0].argmax(dim=-1))")]),
+        (CHOSEN, "tokens = torch.where(ended, torch.full_like(tokens, PAD), logits[:, 0].argmax(dim=-1))")]),
     Variant("cache", "a for loop that breaks", swap=[
         (LOOP, "for _ in range(max_length):"),
         ("        said.append(tokens)\n",
-         "        said.append(tokens)\n        if finished.all():\n            break\n")]),
+         "        said.append(tokens)\n        if ended.all():\n            break\n")]),
     Variant("cache", "an empty tensor to begin with", swap=[
         ("        if self.keys is not None:\n            " + JOIN + "\n",
          '''        if self.keys is None:

@@ -127,8 +127,8 @@ if tp.done("attend"):
 # %% demo="scale-measured"
 def softmax_gradient(scores):
     """`scores` (N, S) → the mean over N of the norm of the softmax's Jacobian (S, S)."""
-    weights = scores.softmax(dim=-1)
-    jacobian = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]
+    shares = scores.softmax(dim=-1)
+    jacobian = torch.diag_embed(shares) - shares[:, :, None] * shares[:, None, :]
     return jacobian.flatten(1).norm(dim=1).mean().item()
 
 rows, sizes = [], (4, 16, 64, 256, 1024)
@@ -1277,7 +1277,7 @@ if tp.done(*WHOLE):
 #
 # <details><summary>Hint 3 · the line</summary>
 # <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean (B,) remembers who has
-# finished: <code>finished | (tokens == EOS)</code>.
+# ended: <code>ended | (tokens == EOS)</code>.
 # </details>
 
 # %% exercise="cache"
@@ -1310,15 +1310,15 @@ def greedy(model, source, max_length=30):
     """`source` (B, S) → `tokens` (B, T), PAD after EOS; one new token a step."""
     # TODO: read once; then a token at a time
     ### BEGIN SOLUTION
-    memory, memory_mask = model.encoder(source)
-    memories = model.decoder.remember(memory)
+    vectors, words = model.encoder(source)
+    memories = model.decoder.remember(vectors)
     caches = [Cache() for _ in model.decoder.blocks]
     tokens, said = torch.full_like(source[:, 0], SOS), []
-    finished = torch.zeros_like(tokens, dtype=torch.bool)
-    while len(said) < max_length and not finished.all():
-        logits = model.decoder(tokens[:, None], memories, memory_mask, caches)
-        tokens = logits[:, -1].argmax(dim=-1).masked_fill(finished, PAD)
-        finished = finished | (tokens == EOS)
+    ended = torch.zeros_like(tokens, dtype=torch.bool)
+    while len(said) < max_length and not ended.all():
+        logits = model.decoder(tokens[:, None], memories, words, caches)
+        tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)
+        ended = ended | (tokens == EOS)
         said.append(tokens)
     return torch.stack(said, dim=1)
     ### END SOLUTION
