@@ -388,19 +388,21 @@ class StandInHeads(nn.Module):
 
 
 class StandInCache:
-    """Holds keys and values (B, S, D); `calls` counts how often it was extended."""
+    """Holds pairs (B, S, D) as they came; `calls` counts how often it was extended."""
 
-    def __init__(self, keys, values):
-        self.keys, self.values, self.calls = keys, values, 0
+    def __init__(self, keys=None, values=None):
+        self.pairs, self.calls = [] if keys is None else [(keys, values)], 0
 
     def __len__(self):
-        return 0 if self.keys is None else self.keys.shape[1]
+        return sum(pair[0].shape[1] for pair in self.pairs)
 
-    def extend(self, keys, values):
-        if self.keys is not None:
-            keys, values = torch.cat([self.keys, keys], 1), torch.cat([self.values, values], 1)
-        self.keys, self.values, self.calls = keys, values, self.calls + 1
-        return keys, values
+    def whole(self):
+        return tuple(torch.cat(parts, 1) for parts in zip(*self.pairs, strict=True))
+
+    def extend(self, *pair):
+        self.pairs.append(pair)
+        self.calls += 1
+        return self.whole()
 
 
 def block_of(t, D, cross=False, pre_norm=True):
@@ -448,7 +450,7 @@ def with_a_cache(t):
         cache = t.define(StandInCache)(*kept)
         t.output(f"result with {name}", block(t.normal(B, T, D, scale=2), None, None, None, cache), axes="B T D")
         t.output(f"calls of {name}", cache.calls)
-        t.output(f"keys in {name}", cache.keys, axes="B S D")
+        t.output(f"keys in {name}", cache.whole()[0], axes="B S D")
 
 
 @check("block")
@@ -517,7 +519,7 @@ def with_caches(t):
     caches = [t.define(StandInCache)(t.normal(B, S, D), t.normal(B, S, D)) for _ in range(2)]
     t.output("logits", decoder_of(t, V, D, False)(t.integers(0, V, B, T), None, None, caches), axes="B T V")
     for i, cache in enumerate(caches):
-        t.output(f"keys of cache {i}", cache.keys, axes="B S D")
+        t.output(f"keys of cache {i}", cache.whole()[0], axes="B S D")
 
 
 @check("decoder")
@@ -639,23 +641,6 @@ def extended(t):
         t.output(f"length after {i + 1}", length(cache))
 
 
-class StandInToyCache:
-    """What a toy decoder keeps; the sum of what it has read."""
-
-    def __init__(self):
-        self.keys = None
-        self.values = None
-
-    def __len__(self):
-        return 0 if self.keys is None else self.keys.shape[1]
-
-    def extend(self, keys, values):
-        if self.keys is not None:
-            keys, values = torch.cat([self.keys, keys], 1), torch.cat([self.values, values], 1)
-        self.keys, self.values = keys, values
-        return keys, values
-
-
 class ToyModel(nn.Module):
     """Encoder and decoder in one. What it says depends on all that was read, and on how many places there are.
 
@@ -698,7 +683,7 @@ def toy_model(t, V, D, stops):
 
 
 def said_by(t, stops, max_length=None):
-    t.standin("Cache", StandInToyCache)
+    t.standin("Cache", StandInCache)
     B, V = len(stops), t.integer(9, 14)
     S, D = t.sizes("S D", low=4, high=9)
     model = toy_model(t, V, D, stops)
