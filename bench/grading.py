@@ -31,7 +31,7 @@ from autograder.classroom.nbgrader.config import find_alembic
 from .measure import spread, table
 
 TITLE = "Grading a class"
-COURSE = courses.find(Path(__file__).parent)
+COURSE = courses.find(Path(__file__).parent.parent)
 TP = "tp3_seq2seq"
 JOBS = 2
 SIZES = {"stock nbgrader": [10, 50], "the judge": [10, 50, 200, 1000]}  # stock would take hours for more

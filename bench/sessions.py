@@ -1,4 +1,4 @@
-"""(d) The networks of two sessions against the clock: tp2's look-up, tp6's translator.
+"""(d) The networks of three sessions against the clock: tp2's look-up, the translators of tp6 and tp7.
 
 The networks and their training are those of the solutions; only the budget is in CPU seconds here.
 """
@@ -16,8 +16,8 @@ from tp import corpus
 
 from .measure import spread, table
 
-COURSE = courses.find(Path(__file__).parent)
-TITLE = "The look-up of tp2, the translator of tp6"
+COURSE = courses.find(Path(__file__).parent.parent)
+TITLE = "The look-up of tp2, the translators of tp6 and tp7"
 
 
 def look_up(seed, limit):
@@ -97,10 +97,31 @@ def weights(tp6, model, ids):
     return attention_weights[:, 0].argmax(-1).tolist()
 
 
+def transformer(seed, seconds, n_train=40_000, n_test=1_000):
+    """tp7's translator after so many seconds, on the sentences of tp6's: exact match, and the head that aligns best."""
+    tp7 = oracle(COURSE, "tp7_transformer").namespace
+    train_pairs, _, test_pairs = corpus.load(n_train, 1, n_test)
+    tp7["english"] = tp7["Words"](pair.source_words for pair in train_pairs)
+    tp7["french"] = tp7["Words"](pair.target_words for pair in train_pairs)
+    model, rows, budget = tp7["build"](seed=seed), tp7["rows_of"](test_pairs), Budget(seconds)
+    tp7["learn"](model, tp7["rows_of"](train_pairs), budget, seed=seed)
+    spent = budget.spent()
+    right = tp7["sentences_right"](model, rows, tp7["greedy"])
+    looked = [[] for _ in model.decoder.blocks]
+    with torch.no_grad():
+        for row in rows:
+            model(*tp7["padded"]([row]))
+            for layer, block in zip(looked, model.decoder.blocks, strict=True):
+                layer.append(block.cross.attention_weights[0])
+    shares = [tp7["aligned"](layer, [pair.alignment for pair in test_pairs]).max().item() for layer in looked]
+    return {"seconds": spent, "sentences right": sum(right) / len(right), "words aligned": max(shares)}
+
+
 def measure(quick, repeats, folder):
     small = (1, 300, 20) if quick else (60,)
     return {"look-up of tp2, stopped at 99 %": [look_up(seed, 1 if quick else 120) for seed in range(repeats)],
-            "translator of tp6": [translator(seed, *small) for seed in range(repeats)]}
+            "translator of tp6": [translator(seed, *small) for seed in range(repeats)],
+            "Transformer of tp7, its best head": [transformer(seed, *small) for seed in range(repeats)]}
 
 
 def report(results, picture):

@@ -17,11 +17,13 @@ import tp3
 import tp4
 import tp5
 import tp6
+import tp7
 from kit import FIGURES
 
 HERE = Path(__file__).resolve().parent
 # Each of these modules registers its figures when it is imported.
-SECTIONS = {"readme": readme, "tp1": tp1, "tp2": tp2, "tp3": tp3, "tp4": tp4, "tp5": tp5, "tp6": tp6}
+SECTIONS = {"readme": readme, "tp1": tp1, "tp2": tp2, "tp3": tp3, "tp4": tp4, "tp5": tp5, "tp6": tp6,
+            "tp7": tp7}
 
 
 def gallery():
