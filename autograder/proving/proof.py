@@ -51,7 +51,7 @@ def prove(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     """What does not hold of a TP, with the number of seeds on which it does not."""
     truth = oracle(course, assignment)
     proof = Proof(assignment, len(seeds), len(truth.mistakes), len(truth.variants))
-    proof.faults.update(standins.faults(truth))
+    proof.faults.update(set(standins.faults(truth)))
     for seed in seeds:
         for exercise in truth.source.exercises:
             _prove_exercise(truth, exercise, str(seed), device, proof)
