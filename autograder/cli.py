@@ -208,7 +208,7 @@ def _demo(args: argparse.Namespace, course: Course) -> int:
 def _terms(args: argparse.Namespace) -> Terms:
     from .judging.judge import resolved
 
-    return Terms(resolved(args.device), not args.no_isolation, Limits(exercise_seconds=args.time_limit))
+    return Terms(resolved(args.device), not args.no_isolation, Limits().scaled(args.time_limit))
 
 
 # The words
@@ -265,7 +265,8 @@ def _parser() -> argparse.ArgumentParser:
         judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
                              help="where students' code computes (auto)")
         judging.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS",
-                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g})")
+                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g}); "
+                                  "all other times are scaled with it")
         judging.add_argument("--no-isolation", action="store_true",
                              help="run student code unprotected; every report says so")
     return parser
