@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from typing import Any, NoReturn
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
@@ -92,9 +93,8 @@ def main() -> None:
             guards.add(guard)
             control.sendall(b"%d %d" % (apart, guard))
         else:
-            guard = int(order.split()[1])
-            guards.discard(guard)
-            _kill(guard, guards)
+            guards.discard(int(order.split()[1]))
+            _kill(guards)
             control.sendall(b"killed")
 
 
@@ -138,8 +138,8 @@ def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], r
     return answer == b"1", guard
 
 
-def _kill(guard: int, others: set[int]) -> None:
-    """Kill a kernel and all that it started, wherever that went: everything beneath us but the other kernels.
+def _kill(others: set[int]) -> None:
+    """Kill what a kernel started, and itself, wherever they went: everything beneath us but the other kernels.
 
     First all are stopped, so that none can start another while we look.
     """
@@ -150,12 +150,15 @@ def _kill(guard: int, others: set[int]) -> None:
         stopped |= new
     for pid in stopped:
         _signal(pid, signal.SIGKILL)
-    try:
-        os.waitpid(guard, 0)
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+    for _ in range(200):  # what has left its kernel comes to us only when that has died
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        if not _beneath(os.getpid(), others):
+            return
+        time.sleep(0.01)
 
 
 def _signal(pid: int, which: int) -> None:
