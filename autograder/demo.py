@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+from . import foreign
 from .classroom.grading import Classroom, Graded, grade_class
 from .classroom.overview import overview
 from .course import Course
@@ -35,7 +36,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
 
 
 def _told(graded: Graded, done: int, total: int) -> None:
-    print(f"   {done}/{total} {graded.handed.student}", flush=True)
+    print(foreign.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
 
 
 def _nbgrader(course: Course, *command: str) -> None:

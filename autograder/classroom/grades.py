@@ -10,6 +10,8 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from .. import foreign
+
 
 @dataclass(frozen=True)
 class Grade:
@@ -103,10 +105,4 @@ def _number(value: float) -> str:
 
 def _save(path: Path, rows: Iterable[list[str]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[_plain(cell) for cell in row] for row in rows])
-
-
-def _plain(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    formula = text[:1] in ("=", "+", "@", "\t", "\r") or (text[:1] == "-" and text != "-")
-    return f"'{text}" if formula else text
+        csv.writer(file).writerows([[foreign.spreadsheet(cell) for cell in row] for row in rows])

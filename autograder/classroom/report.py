@@ -12,8 +12,9 @@ from pathlib import Path
 from statistics import mean, median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from .. import foreign
 from ..authoring import mistakes
 from ..course import Course
 from ..judging.verdict import Outcome, Verdict
@@ -251,6 +252,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
+        finalize=foreign.on_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -261,7 +263,7 @@ def _environment() -> Environment:
 
 def _marked(text: str) -> Markup:
     """Escaped text, with what stands in `backticks` as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(foreign.html(text))))
 
 
 def _number(value: float) -> str:
