@@ -118,6 +118,26 @@ def test_nothing_outlives_a_kernel(warm):
     assert warm._parent.children(recursive=True) == []
 
 
+# An attack that leaves something for the next submission: what the next would see of it.
+LEFT = {"file-for-the-next": "os.path.exists('/scratch/next.py')",
+        "shared-memory": "os.path.exists('/dev/shm/x')",
+        "startup-file": "glob.glob(os.environ['HOME'] + '/ipython/profile_default/startup/0.py') != []",
+        "empty-files": "os.path.exists('f1')"}
+
+
+def test_a_kernel_that_two_shared_would_be_poisoned(warm):
+    """The wall between submissions is the fork: in one and the same kernel, the next sees what was left."""
+    shared = warm.fork()
+    attacks = {path.stem: path.read_text() for path in (Path(__file__).parent / "attacks").glob("*/*.py")}
+    for name in LEFT:
+        run(shared, attacks[name])
+    assert {name: ask(shared, seen) for name, seen in LEFT.items()} == dict.fromkeys(LEFT, True)
+    shared.kill()
+    fresh = warm.fork()
+    assert {name: ask(fresh, seen) for name, seen in LEFT.items()} == dict.fromkeys(LEFT, False)
+    fresh.kill()
+
+
 FLEES = """
 import ctypes, os, time
 os.setsid()
