@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import course as courses
+from . import foreign
 from .authoring import source
 from .course import Course, CourseError
 from .judging import submission
@@ -36,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _cannot(reason: str) -> int:
-    print(f"autograder: {reason}", file=sys.stderr)
+    print(f"autograder: {foreign.line(reason)}", file=sys.stderr)
     return 2
 
 
@@ -151,12 +152,12 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     with Judge(course, _terms(args)) as judge:
         verdict = judge.grade(handed, args.seed or seed_of(Ledger(course).secret(), "", assignment, data))
     if args.json:
-        print(json.dumps(asdict(verdict), ensure_ascii=False))
+        print(json.dumps(asdict(verdict)))  # ASCII: no escape sequence, no direction mark
     else:
         for exercise in verdict.exercises:
-            print(exercise.explained())
+            print(foreign.lines(exercise.explained()))
         for note in verdict.notes:
-            print(f"note: {note}")
+            print(foreign.line(f"note: {note}"))
         print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
@@ -176,7 +177,7 @@ def _grade(args: argparse.Namespace, course: Course) -> int:
             bar.total = total
             bar.update()
             if graded.problem:
-                bar.write(f"{graded.handed.student}: {graded.problem}", file=sys.stderr)
+                bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
 
         graded = grade_class(Classroom(course), args.tp or course.assignments, _terms(args), args.jobs, args.force,
                              executor, each)
@@ -282,7 +283,7 @@ def _report(args: argparse.Namespace, course: Course) -> int:
     if args.student is None:
         print(report.write(classroom, names))
     elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
-        print(report.write_student(classroom, names, args.student))
+        print(foreign.line(str(report.write_student(classroom, names, args.student))))
     else:
         raise source.SourceError(f"nothing is graded of a student called {args.student}")
     return 0
@@ -297,7 +298,7 @@ def _demo(args: argparse.Namespace, course: Course) -> int:
 def _terms(args: argparse.Namespace) -> Terms:
     from .judging.judge import resolved
 
-    return Terms(resolved(args.device), not args.no_isolation, Limits(exercise_seconds=args.time_limit))
+    return Terms(resolved(args.device), not args.no_isolation, Limits().scaled(args.time_limit))
 
 
 # The words
@@ -376,7 +377,8 @@ def _parser() -> argparse.ArgumentParser:
         judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
                              help="where students' code computes (auto)")
         judging.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS",
-                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g})")
+                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g}); "
+                                  "all other times are scaled with it")
         judging.add_argument("--no-isolation", action="store_true",
                              help="run student code unprotected; every report says so")
     return parser

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
+from . import foreign
 from .classroom import report
 from .classroom.grading import Classroom, Graded, grade_class
 from .classroom.nbgrader import pages
@@ -48,7 +49,7 @@ def _telling(graded: list[Graded]) -> str:
 
 
 def _told(graded: Graded, done: int, total: int) -> None:
-    print(f"   {done}/{total} {graded.handed.student}", flush=True)
+    print(foreign.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
 
 
 def _nbgrader(course: Course, *command: str) -> None:

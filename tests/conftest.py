@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 REPOSITORY = find(TESTS.parent)  # the real course
 TINY_COURSE = Course(TESTS / "fixtures" / "tiny")
 TINY = "tp0_tiny"  # its one TP
-SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=40, patience=10,
+SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
                memory=2 * 2**30, processes=48, disk=16 * 2**20)
 RUN = os.environ.get("COURSE_TEST_SEED") or secrets.token_hex(4)  # every draw of this run follows from it
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from .. import foreign
+
 
 @dataclass(frozen=True)
 class Grade:
@@ -109,10 +111,4 @@ def number(value: float) -> str:
 
 def _save(path: Path, rows: Iterable[list[str]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[plain(cell) for cell in row] for row in rows])
-
-
-def plain(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    formula = text[:1] in ("=", "+", "@", "\t", "\r") or (text[:1] == "-" and text != "-")
-    return f"'{text}" if formula else text
+        csv.writer(file).writerows([[foreign.spreadsheet(cell) for cell in row] for row in rows])

@@ -8,6 +8,7 @@ stopped run left undone, the next one does.
 import functools
 import logging
 import multiprocessing
+import os
 import signal
 import tempfile
 import threading
@@ -32,6 +33,7 @@ from ..judging import submission
 from ..judging.judge import Judge, seed_of
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
+from ..sandbox.inside import die_with_parent
 from ..sandbox.terms import Terms
 from ..sandbox.walls import SandboxError
 from .ledger import Entry, Ledger
@@ -251,6 +253,14 @@ def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
 
 
+def _begin(parent: int) -> None:
+    """What a worker does first: an interrupt is its parent's to handle, and it does not outlive its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
+    if os.getppid() != parent:  # killed already
+        os._exit(1)
+
+
 class Processes:
     """Worker processes of this machine; when one has died and broken the pool, the next submission gets a new pool."""
 
@@ -259,9 +269,8 @@ class Processes:
         self.pool = self._pool()
 
     def _pool(self) -> ProcessPoolExecutor:
-        """Started fresh, so that no thread of torch's is forked; an interrupt is the parent's to handle."""
-        return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), signal.signal,
-                                   (signal.SIGINT, signal.SIG_IGN))
+        """Started fresh, so that no thread of torch's is forked."""
+        return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
 
     def submit(self, task: Callable[..., Any], *args: Any) -> Future[Any]:
         """As an executor's."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from .. import foreign
 from .grading import Graded
 
 SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "⌛", "crashed": "†"}
@@ -10,7 +11,8 @@ UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everythin
 
 def overview(graded: Sequence[Graded]) -> str:
     """One line a submission: score, verdict of each exercise, seconds."""
-    rows = [("student", "TP", "score", "exercises", "seconds", ""), *map(_row, graded)]
+    head = ("student", "TP", "score", "exercises", "seconds", "")
+    rows = [head, *([foreign.line(text) for text in _row(one)] for one in graded)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join([*map(str.ljust, row[:5], widths), row[5]]).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))

@@ -3,7 +3,9 @@
 import re
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+from .. import foreign
 
 
 def environment() -> Environment:
@@ -11,6 +13,7 @@ def environment() -> Environment:
     made = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
+        finalize=foreign.on_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -21,7 +24,7 @@ def environment() -> Environment:
 
 def marked(text: str) -> Markup:
     """Escaped text, with what stands in `backticks` as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(foreign.html(text))))
 
 
 def number(value: float) -> str:

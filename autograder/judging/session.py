@@ -1,5 +1,6 @@
 """One submission at work: its kernel with the cells run, made anew whenever it is lost."""
 
+import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -9,6 +10,7 @@ from tp.checking.replies import Error, Record, Reply
 
 from ..sandbox.outside import Kernel, KernelLost, Sandbox
 from ..sandbox.walls import SandboxError
+from ..sandbox.watchdog import Budget
 from .submission import Plan, Step
 
 
@@ -21,7 +23,10 @@ class Session:
         self.errors: dict[str | None, Error] = {}  # exercise → the error its cell stopped with
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
         self._kernel: Kernel | None = None
-        self._started = time.monotonic()
+        self._forked = False
+        limits = sandbox.terms.limits
+        self._whole = Budget(math.inf, limits.notebook_seconds)
+        self._clock = limits.share * limits.notebook_seconds  # of one cell, or of the checks of one exercise
 
     def __enter__(self) -> "Session":
         return self
@@ -32,11 +37,10 @@ class Session:
 
     def replies(self, exercise: str, records: Sequence[Record]) -> tuple[list[Reply], KernelLost | None]:
         """The replies to the checks of an exercise, and why there are fewer than records, if so."""
-        limits = self.sandbox.terms.limits
         replies: list[Reply] = []
         try:
             kernel = self._ready(exercise)
-            budget = kernel.budget(limits.exercise_seconds)
+            budget = self._budget(self.sandbox.terms.limits.exercise_seconds)
             for record in records:
                 replies.append(kernel.replay(record.ops, budget))
             return replies, None
@@ -51,12 +55,13 @@ class Session:
 
     def _ready(self, exercise: str) -> Kernel:
         """A kernel in which the cells have been run; a cell that kills it is left out from then on."""
-        limits = self.sandbox.terms.limits
         while self._kernel is None:
-            if time.monotonic() - self._started > limits.notebook_seconds * limits.patience:
-                seconds = limits.notebook_seconds * limits.patience
-                raise KernelLost("timeout", f"the notebook took more than {seconds:.3g} seconds in all")
+            self._still()
+            started = time.monotonic()
             self._kernel = self.sandbox.fork()
+            if self._forked:  # the first one is at our expense
+                self._whole.book(0.0, time.monotonic() - started)
+            self._forked = True
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
                     break
@@ -64,11 +69,22 @@ class Session:
             step = self.plan.steps[number]
             if (step.kind, step.name) == ("exercise", exercise):
                 raise reason
+        self._still()
         return self._kernel
+
+    def _budget(self, seconds: float) -> Budget:
+        return Budget(seconds, self._clock, self._whole)
+
+    def _still(self) -> None:
+        """``KernelLost`` when the time of the notebook is over."""
+        late = self._budget(0.0).broken()
+        if late:
+            self._drop()
+            raise KernelLost("timeout", late)
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
         try:
-            error = kernel.cell(step.source, kernel.budget(self.sandbox.terms.limits.cell_seconds)).error
+            error = kernel.cell(step.source, self._budget(self.sandbox.terms.limits.cell_seconds)).error
         except KernelLost as lost:
             self._kernel = None
             if number == 0 and step.kind == "given":  # nothing of the student's has run yet

@@ -13,13 +13,17 @@ import signal
 import socket
 import struct
 import sys
+import time
 from typing import Any, NoReturn
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
-PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 2, 1
 MAX_MESSAGE = 64 * 2**20
 MAX_OUTPUT = 10_000
+MAX_FILES = 16_384  # of each file system that a kernel can write to: an empty file takes the system's memory too
 SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -62,9 +66,18 @@ def _read(sock: socket.socket, count: int) -> bytes | None:
 # The warm parent: imports once, forks on demand, runs no line of a student's
 
 
+def die_with_parent() -> None:
+    """From now on this process is killed when the one that started it ends, however it ends."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main() -> None:
+    die_with_parent()
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
     control = socket.socket(fileno=int(sys.argv[1]))
-    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[2:])}
+    refused = bytes.fromhex(sys.argv[2])
+    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[3:])}
+    guards: set[int] = set()
     shell = _warm()
     if limits["address_space"]:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
@@ -76,9 +89,12 @@ def main() -> None:
         if not order:
             return
         if order == b"fork":
-            control.sendall(_fork(control, fds[0], shell, limits))
+            apart, guard = _fork(control, fds[0], shell, limits, refused)
+            guards.add(guard)
+            control.sendall(b"%d %d" % (apart, guard))
         else:
-            _kill(int(order.split()[1]))
+            guards.discard(int(order.split()[1]))
+            _kill(guards)
             control.sendall(b"killed")
 
 
@@ -107,36 +123,73 @@ def _warm() -> Any:
     return Shell.instance(config=Config(config))
 
 
-def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int]) -> bytes:
-    """Fork a kernel that serves the socket ``fd``: "<its process number> <1 when it has namespaces of its own>"."""
+def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], refused: bytes) -> tuple[bool, int]:
+    """Fork a kernel that serves the socket ``fd``: whether it has namespaces of its own, and its guard's number."""
     inside, outside = os.pipe()
     guard = os.fork()
     if guard == 0:
         control.close()
         os.close(inside)
-        _guard(fd, outside, shell, limits)
+        _guard(fd, outside, shell, limits, refused)
     os.close(outside)
     os.close(fd)
     answer = os.read(inside, 64)
     os.close(inside)
-    return answer + b" %d" % guard
+    return answer == b"1", guard
 
 
-def _kill(guard: int) -> None:
-    """Kill a kernel: the guard stands in a process group with it, and its namespace dies with its first process."""
-    for target in (-guard, guard):
+def _kill(others: set[int]) -> None:
+    """Kill what a kernel started, and itself, wherever they went: everything beneath us but the other kernels.
+
+    First all are stopped, so that none can start another while we look.
+    """
+    stopped: set[int] = set()
+    while new := _beneath(os.getpid(), others) - stopped:
+        for pid in new:
+            _signal(pid, signal.SIGSTOP)
+        stopped |= new
+    for pid in stopped:
+        _signal(pid, signal.SIGKILL)
+    for _ in range(200):  # what has left its kernel comes to us only when that has died
         try:
-            os.kill(target, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        if not _beneath(os.getpid(), others):
+            return
+        time.sleep(0.01)
+
+
+def _signal(pid: int, which: int) -> None:
     try:
-        os.waitpid(guard, 0)
-    except ChildProcessError:
+        os.kill(pid, which)
+    except ProcessLookupError:
         pass
 
 
-def _guard(fd: int, report: int, shell: Any, limits: dict[str, int]) -> NoReturn:
+def _beneath(root: int, spared: set[int]) -> set[int]:
+    """The processes beneath one, without those that are spared and what is beneath them."""
+    children: dict[int, set[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:  # it has just ended
+            continue
+        children.setdefault(parent, set()).add(int(name))
+    found: set[int] = set()
+    todo = [root]
+    while todo:
+        new = children.get(todo.pop(), set()) - spared
+        found |= new
+        todo += new
+    return found
+
+
+def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: bytes) -> NoReturn:
     """Between the warm parent and a kernel: makes the namespaces, waits for the kernel, dies with it."""
+    die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
     apart = bool(limits["isolated"]) and _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0
@@ -146,12 +199,13 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int]) -> NoReturn
                 file.write(line)
     pid = os.fork()
     if pid == 0:
-        _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: should the guard die, so does its kernel
+        die_with_parent()
         os.write(report, b"%d" % apart)
         os.close(report)
         status = 1
         try:
             _confine(apart, limits)
+            _refuse(refused)
             _serve(socket.socket(fileno=fd), shell)
             status = 0
         finally:
@@ -171,7 +225,7 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
             kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
             if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None):
                 raise OSError(ctypes.get_errno(), f"{place} cannot be protected")
-        options = f"size={limits['disk']},mode=700".encode()
+        options = f"size={limits['disk']},nr_inodes={MAX_FILES},mode=700".encode()
         for place in (SCRATCH, "/dev/shm"):
             if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
                 raise OSError(ctypes.get_errno(), f"no {place} of its own")
@@ -193,6 +247,20 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
     header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     _libc.capset(header, nothing)
     _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def _refuse(refused: bytes) -> None:
+    """A session keyring of its own, and the filter of system calls, if there is one."""
+    if not refused:
+        return
+    keyctl = {"x86_64": 250}.get(os.uname().machine, 219)
+    _libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
+    if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Program(len(refused) // 8, refused)), 0, 0):
+        raise OSError(ctypes.get_errno(), "system calls cannot be filtered")
 
 
 # The kernel: one submission

@@ -1,5 +1,8 @@
 """The sandbox, from outside: bubblewrap around a warm kernel, deadlines and bounds, and no trust in what comes back."""
 
+import contextlib
+import fcntl
+import glob
 import os
 import select
 import shutil
@@ -19,13 +22,14 @@ import psutil
 from tp.checking import replies, wire
 from tp.checking.replies import Error, Op, Reply
 
-from . import inside, walls
+from . import calls, inside, walls
 from .terms import Terms
 from .walls import SandboxError, require_bubblewrap
 from .watchdog import Budget, Usage, usage_beneath
 
 START_SECONDS = 120
 FORK_SECONDS = 30
+PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
 
 
@@ -80,6 +84,7 @@ class Sandbox:
             self._process = None
         if self._home:
             shutil.rmtree(self._home, ignore_errors=True)
+            os.close(self._lock)
             self._home = None
 
     def kill(self, guard: int) -> None:
@@ -101,7 +106,10 @@ class Sandbox:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
-        self._home = tempfile.mkdtemp(prefix="kernel-")
+        _sweep()
+        self._home = tempfile.mkdtemp(prefix=PREFIX)
+        self._lock = os.open(self._home, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
         log = open(Path(self._home) / "log", "w+")
         command, variables = self._command(fd)
         self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -132,11 +140,12 @@ class Sandbox:
         return [require_bubblewrap(), *built, "--", *kernel], variables
 
     def _bounds(self) -> list[str]:
+        """What the kernel is started with: the filter of system calls, and its limits."""
         limits = self.terms.limits
         values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
-                  "cpu": int(limits.notebook_seconds) * 2, "isolated": int(self.terms.isolated),
+                  "cpu": int(limits.notebook_seconds) + 1, "isolated": int(self.terms.isolated),
                   "address_space": 0 if self.terms.device == "cuda" else limits.memory}
-        return [f"{name}={value}" for name, value in values.items()]
+        return [calls.program(self.terms).hex(), *(f"{name}={value}" for name, value in values.items())]
 
     def _warm_parent(self, pid: int) -> psutil.Process:
         """The process that forks: bubblewrap's innermost child, or the process itself."""
@@ -162,16 +171,25 @@ class Sandbox:
         return answer
 
 
+def _sweep() -> None:
+    """Remove the folders of sandboxes whose process was killed; a young one may not be locked yet."""
+    for folder in glob.glob(f"{tempfile.gettempdir()}/{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                if time.time() - os.fstat(lock).st_mtime > YOUNG:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
 class Kernel:
     """One forked kernel; every request has a budget, and an answer that is not one kills it."""
 
     def __init__(self, sandbox: Sandbox, sock: socket.socket, guard: int):
         self.sandbox, self.sock, self.guard = sandbox, sock, guard
         self._number = 0
-
-    def budget(self, seconds: float) -> Budget:
-        """A budget of CPU seconds for one request or several."""
-        return Budget(seconds, self.sandbox.terms.limits.patience)
 
     def cell(self, source: str, budget: Budget) -> "Ran":
         """Run a cell."""
@@ -206,7 +224,7 @@ class Kernel:
         try:
             self.sock.settimeout(FORK_SECONDS)
             self.sock.sendall(len(data).to_bytes(4, "little") + data)
-            reply = wire.unpack(self._frame(_Watch(self.sandbox, budget)))
+            reply = wire.unpack(self._answer(budget))
         except (OSError, EOFError):
             raise self._lost("crashed", "the kernel died: something in the code ends the process, "
                              "or needs more memory than there is") from None
@@ -216,12 +234,16 @@ class Kernel:
             raise self._no_answer()
         return reply
 
-    def _frame(self, watch: "_Watch") -> bytes:
+    def _answer(self, budget: Budget) -> bytes:
         """The bytes of the next message, while the bounds are watched."""
-        length = int.from_bytes(self._bytes(4, watch), "little")
-        if length > wire.MAX_BYTES:
-            raise wire.WireError("too long")
-        return self._bytes(length, watch)
+        watch = _Watch(self.sandbox, budget)
+        try:
+            length = int.from_bytes(self._bytes(4, watch), "little")
+            if length > wire.MAX_BYTES:
+                raise wire.WireError("too long")
+            return self._bytes(length, watch)
+        finally:
+            watch.book()
 
     def _bytes(self, count: int, watch: "_Watch") -> bytes:
         parts = bytearray()
@@ -242,16 +264,21 @@ class _Watch:
 
     def __init__(self, sandbox: Sandbox, budget: Budget):
         self.sandbox, self.budget = sandbox, budget
-        self._started = time.monotonic()
+        self._started = self._booked = time.monotonic()
         self._seen: float | None = None  # CPU seconds at the last look
+
+    def book(self, computed: float = 0.0) -> None:
+        """Book the time since the last booking, and CPU seconds."""
+        now = time.monotonic()
+        self.budget.book(computed, now - self._booked)
+        self._booked = now
 
     def broken(self) -> tuple[Literal["timeout", "crashed"], str] | None:
         """The bound that is broken, as a verdict and a sentence; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
         limits, usage = self.sandbox.terms.limits, self.sandbox.usage()
-        if self._seen is not None:
-            self.budget.spent += max(usage.seconds - self._seen, 0)
+        self.book(0.0 if self._seen is None else max(usage.seconds - self._seen, 0))
         self._seen = usage.seconds
         if usage.memory > limits.memory:
             return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"

@@ -1,6 +1,6 @@
 """Under which conditions a submission is judged, and what it may use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Device = Literal["cpu", "cuda"]
@@ -8,16 +8,26 @@ Device = Literal["cpu", "cuda"]
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one submission. Seconds are CPU seconds; by the clock, ``patience`` times as many may pass."""
+    """Bounds of one submission.
+
+    A cell and the checks of an exercise are bounded in CPU seconds. The notebook is bounded by the clock, waiting
+    included, and ``share`` is the part of its time that one cell, or the checks of one exercise, may take.
+    """
 
     cell_seconds: float = 15
     exercise_seconds: float = 15
-    notebook_seconds: float = 300
-    patience: float = 4
+    notebook_seconds: float = 180
+    share: float = 1 / 4
     memory: int = 3 * 2**30
     processes: int = 64
     files: int = 256
     disk: int = 64 * 2**20
+
+    def scaled(self, exercise_seconds: float) -> "Limits":
+        """The same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
+        factor = exercise_seconds / self.exercise_seconds
+        return replace(self, cell_seconds=factor * self.cell_seconds, exercise_seconds=exercise_seconds,
+                       notebook_seconds=factor * self.notebook_seconds)
 
 
 @dataclass(frozen=True)

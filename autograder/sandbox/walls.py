@@ -76,9 +76,10 @@ def walls(variables: dict[str, str], helpers: Sequence[Path], terms: Terms) -> l
 
 
 def _scratch(limits: Limits) -> list[str]:
+    # what is mapped from /dev/zero would be memory that no process is charged for
     size, scratch = ["--size", str(limits.disk)], inside.SCRATCH
-    built = ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", scratch,
-             "--dir", f"{scratch}/matplotlib"]
+    built = ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/null", "/dev/zero",
+             *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", scratch, "--dir", f"{scratch}/matplotlib"]
     for cache in _font_caches():
         built += ["--ro-bind", cache, f"{scratch}/matplotlib/{Path(cache).name}"]
     return built

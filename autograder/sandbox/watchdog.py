@@ -1,8 +1,7 @@
 """What a kernel uses, and how much of it is left."""
 
 import contextlib
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import psutil
 
@@ -16,36 +15,55 @@ class Usage:
     seconds: float
 
 
+# The system keeps what waits in a socket for its reader, and counts it for no process.
+BYTES_OF_AN_OPEN_FILE = 2 * 212_992
+
+
 def usage_beneath(parent: psutil.Process) -> Usage:
-    """What all processes beneath ``parent`` use now."""
+    """What all processes beneath ``parent`` use now; the seconds are also those of processes that have ended."""
     memory = count = 0
     seconds = 0.0
+    with contextlib.suppress(psutil.Error):
+        times = parent.cpu_times()
+        seconds = times.children_user + times.children_system
     for process in parent.children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            memory += process.memory_info().rss
             times = process.cpu_times()
-            seconds += times.user + times.system
+            seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
+            memory += process.memory_info().rss
+            memory += process.num_fds() * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
 
 
 @dataclass
 class Budget:
-    """CPU seconds that the requests of one cell or exercise may use together; by the clock, ``patience`` times as many.
+    """What the requests of one cell or exercise may use together: CPU seconds, and seconds on the clock.
 
-    A right answer never waits, so what waits is given more time than what computes, but not for ever.
+    A right answer never waits, so what waits is given more time than what computes, but not for ever. What is spent
+    here is spent of ``whole`` too, which is the notebook's.
     """
 
     seconds: float
-    patience: float
-    spent: float = 0.0  # CPU seconds of the requests so far
-    started: float = field(default_factory=time.monotonic)
+    clock: float
+    whole: "Budget | None" = None
+    computed: float = 0.0  # CPU seconds of the requests so far
+    passed: float = 0.0  # seconds on the clock
+
+    def book(self, computed: float, passed: float) -> None:
+        """Spend CPU seconds and seconds on the clock."""
+        self.computed += computed
+        self.passed += passed
+        if self.whole:
+            self.whole.book(computed, passed)
 
     def broken(self) -> str | None:
-        """The sentence for the student when the budget is spent."""
-        if self.spent > self.seconds:
+        """The sentence for the student when the budget, or the notebook's, is spent."""
+        if self.computed > self.seconds:
             return f"it computed for more than {self.seconds:.3g} seconds; is there a loop that does not end?"
-        if time.monotonic() - self.started > self.seconds * self.patience:
-            waited = self.seconds * self.patience
-            return f"it took more than {waited:.3g} seconds, most of them waiting; is there a loop that does not end?"
+        if self.passed > self.clock:
+            return (f"it took more than {self.clock:.3g} seconds, most of them waiting; "
+                    "is there a loop that does not end?")
+        if self.whole and self.whole.passed > self.whole.clock:
+            return f"the whole notebook took more than {self.whole.clock:.3g} seconds"
         return None

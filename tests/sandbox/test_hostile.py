@@ -79,13 +79,27 @@ def test_forgeries_gain_nothing_over_wrong_work(grade):
 
 
 def test_a_waiting_notebook_is_ended():
-    terms = Terms(limits=Limits(cell_seconds=0.5, exercise_seconds=0.5, patience=4))
+    terms = Terms(limits=Limits(cell_seconds=0.5, notebook_seconds=20, share=0.1))
     with Judge(TINY_COURSE, terms) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
     assert double.verdict == "timeout"
     assert all("took more than 2 seconds, most of them waiting" in check.message for check in double.checks)
+
+
+def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
+    """Each stays below the bound of a cell; together they would take six times what a notebook may."""
+    terms = Terms(limits=Limits(notebook_seconds=4))
+    waits = ("import time; time.sleep(0.8)",) * 30
+    with Judge(TINY_COURSE, terms) as judge:
+        notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
+        result = judge.grade(handed(notebook), "seed")
+        assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits[:1])), "seed").notes == ()
+    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    reasons = {check.message for exercise in result.exercises for check in exercise.checks}
+    assert reasons == {"Not checked: the whole notebook took more than 4 seconds."}
+    assert len(result.notes) == 1, "one cell is ended, and none is run after it"
 
 
 BURNS = """
@@ -101,13 +115,13 @@ def double(x):
 
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right):
     """Each check needs less than the bound, and together they need more."""
-    result = grade({**right, "double": BURNS.format(seconds=1.4)})
+    result = grade({**right, "double": BURNS.format(seconds=0.7)})
     double, *others = result.exercises
     assert [check.passed for check in double.checks] == [True, False]
     assert double.verdict == "timeout"
     assert "it computed for more than 2 seconds" in double.checks[1].message
     assert all(other.verdict == "passed" for other in others)
-    assert grade({**right, "double": BURNS.format(seconds=0.5)}).exercises[0].verdict == "passed"
+    assert grade({**right, "double": BURNS.format(seconds=0.1)}).exercises[0].verdict == "passed"
 
 
 # What students write to people

@@ -5,6 +5,7 @@ import copy
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from ... import foreign
 from ...authoring import release, source
 from ...course import Course
 from ...judging import submission
@@ -53,7 +54,7 @@ def _own(text: str, at: str) -> nbformat.NotebookNode:
 
 def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
     """The rebuilt notebook with the judge's reasons as the outputs of its check cells."""
-    reasons = {f"check-{result.exercise}": result.explained() for result in verdict.exercises}
+    reasons = {f"check-{result.exercise}": foreign.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if cell.cell_type == "code":
@@ -63,11 +64,6 @@ def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.Not
     if verdict.isolation == "none":
         notes.append("graded without isolation")
     if notes:
-        text = "**Notes of the grader**\n\n" + "\n".join(f"- {_literal(note)}" for note in notes)
+        text = "**Notes of the grader**\n\n" + "\n".join(f"- {foreign.markdown(note)}" for note in notes)
         notebook.cells.insert(0, new_markdown_cell(text, id="grader-notes"))
     return notebook
-
-
-def _literal(text: str) -> str:
-    """Text of a student's as it stands: no Markdown, no HTML."""
-    return "".join(f"&#{ord(c)};" if c in "<>&*_`[]()!#|\\~$" else c for c in text)

@@ -25,8 +25,8 @@ class SaveVerdict(NbGraderPreprocessor):
 
     device = Enum(("auto", "cpu", "cuda"), default_value="auto", help="Where students' code computes").tag(config=True)
     isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
-    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take").tag(
-        config=True)
+    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take; "
+                             "all other times are scaled with it").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """nbgrader's second pass: no cell is run here."""
@@ -41,7 +41,7 @@ class SaveVerdict(NbGraderPreprocessor):
     def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
         """The verdict that is kept while nothing has changed, else a new one."""
         course = Course(Path(coursedir.root))
-        terms = Terms(resolved(self.device), self.isolated, Limits(exercise_seconds=self.exercise_seconds))
+        terms = Terms(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
         student, assignment = where["student"], where["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         handed = submission.read(folder / f"{where['notebook']}.ipynb", assignment, student)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from ... import foreign
 from ...course import Course
 from .. import grades
 from ..grades import Grade
@@ -131,7 +132,7 @@ def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
     writer.writerow(["    Points Possible", "", "", "", "", grades.number(maximum)])
     for one in students:
         if one.row.id.isdigit():  # an anonymous one is not to be found
-            writer.writerow([grades.plain(one.row.name), one.row.id, "", "", "", grades.number(one.grade.total)])
+            writer.writerow([foreign.spreadsheet(one.row.name), one.row.id, "", "", "", grades.number(one.grade.total)])
     return file.getvalue()
 
 

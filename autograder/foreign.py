@@ -1,0 +1,42 @@
+"""Foreign text, made safe for where it is shown. A student's names, code and messages reach no sink past this file.
+
+Whatever is not printable (escape sequences, direction marks, other controls) is shown by its number, as ``\\x1b`` is.
+"""
+
+from typing import Any
+
+from markupsafe import Markup, escape
+
+_MARKUP = "<>&*_`[]()!#|\\~$"
+
+
+def line(text: str) -> str:
+    """One line of a terminal or a log: no escape sequence, no direction mark, no line of its own."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def lines(text: str) -> str:
+    """Text of several lines, indented or not: code, or words of ours with foreign ones in them."""
+    return "\n".join("\t".join(map(line, row.split("\t"))) for row in text.split("\n"))
+
+
+def markdown(text: str) -> str:
+    """One line as it stands, in Markdown: no mark-up, no HTML."""
+    return "".join(f"&#{ord(c)};" if c in _MARKUP else c for c in line(text))
+
+
+def html(text: str) -> Markup:
+    """Text as it stands, on a page."""
+    return escape(lines(text))
+
+
+def on_page(value: Any) -> Any:
+    """What a template puts on a page: text made safe, HTML of ours and numbers as they are."""
+    return html(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def spreadsheet(text: str) -> str:
+    """A cell of a CSV file that no spreadsheet takes for a formula."""
+    text = line(text)
+    formula = text.lstrip()[:1] in ("=", "+", "@") or (text.lstrip()[:1] == "-" and text != "-")
+    return f"'{text}" if formula else text
