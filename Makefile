@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 LAB := .venv-lab
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof slow notebooks figures bench dist lock clean
+.PHONY: help lab demo grade lint test proof mutants slow notebooks figures bench dist lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ proof: $(READY)  ## prove the judge on twenty seeds, then everything hostile and
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder prove --seeds 20 --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/judging/test_broken.py tests/sandbox/test_canary.py
+
+mutants: $(READY)  ## let a machine write wrong answers, and list those that pass
+	$(BIN)/autograder mutants --jobs 2
 
 notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
