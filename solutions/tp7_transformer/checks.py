@@ -131,6 +131,7 @@ class StandInPositions(nn.Module):
     def __init__(self, D, n_heads):
         super().__init__()
         self.n_heads = n_heads
+        self.slope = nn.Parameter(torch.ones(n_heads, 1, 1))  # a bias may be learned
 
     def add(self, x, start=0):
         places = torch.arange(start, start + x.shape[1], device=x.device, dtype=x.dtype)
@@ -141,7 +142,7 @@ class StandInPositions(nn.Module):
         return x * (1.5 + torch.sin(1 + places))[:, None]
 
     def bias(self, T, S):
-        return 0.2 * torch.arange(self.n_heads * T * S).reshape(self.n_heads, T, S).cos()
+        return self.slope * torch.arange(self.n_heads * T * S).reshape(self.n_heads, T, S).cos()
 
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
@@ -235,8 +236,9 @@ class Reader(nn.Module):
         return torch.einsum("tu,bud->btd", self.sees, self.table[tokens])
 
 
-def reader(t, T, V, sees):
-    table = t.normal(V, 3)
+def reader(t, T, V, sees, alike=1):
+    """A model over V tokens, of which each `alike` that follow each other cannot be told apart."""
+    table = t.normal(V, 3)[torch.arange(V) // alike]
     table[:, 1] = 0.5  # one of the three numbers never changes
     return t.define(Reader)(sees.float(), table)
 
@@ -249,7 +251,11 @@ def who_sees_whom(t):
     t.require(not torch.equal(sees, sees.T) and sees.triu(1).any() and sees.tril(-1).any())
     tokens = t.integers(0, V, T)
     tokens[t.integer(0, T)] = V - 1
+    odd = tokens % 2 == 1
+    t.require(sees[:, odd].any() and sees[:, ~odd & (tokens < V - 1)].any())
     t.output("influence", t["influence"](reader(t, T, V, sees), tokens, V), axes="T U")
+    t.output("influence of tokens that are alike in pairs", t["influence"](reader(t, T, V, sees, 2), tokens, V),
+             axes="T U")
 
 
 @check("influence", weight=2)
@@ -268,7 +274,8 @@ def small_and_large(t):
     """Differences as small as rounding do not count; small ones that are real do, and a fall as well as a rise."""
     T, V = 4, 6
     sees = torch.eye(T)
-    sees[0, 0], sees[0, 2], sees[1, 3], sees[3, 0] = 0, 1e-9, 1e-3, -2.0
+    sees[0] = torch.tensor([0, 1.5e-6, 1e-9, 0.6e-6])  # more than 1e-6 counts, however little more
+    sees[1, 3], sees[3, 0] = 1e-3, -2.0
     table = torch.arange(float(V))[:, None] * torch.tensor([1.0, 0.0, 0.5])  # a larger id: larger numbers, one the same
     t.output("influence", t["influence"](t.define(Reader)(sees, table), t.integers(0, V - 1, T), V), axes="T T")
 
@@ -278,7 +285,7 @@ def tokens_as_they_were(t):
     """The tokens are not changed for who calls."""
     T, V = t.sizes("T V", low=4, high=9)
     tokens = t.torch.tensor(t.integers(0, V, T).tolist())
-    t["influence"](reader(t, T, V, torch.eye(T)), tokens, V)
+    t.output("influence", t["influence"](reader(t, T, V, torch.eye(T)), tokens, V), axes="T U")
     t.output("tokens afterwards", tokens, axes="T")
 
 
@@ -297,6 +304,7 @@ def one_place_one_pair(t):
     t.output("one place", t["sinusoidal"](1, 6), axes="1 D")
     t.output("one pair", t["sinusoidal"](5, 2), axes="T 2", atol=1e-4)
     t.output("far places", t["sinusoidal"](90, 8)[80:], axes="T D", atol=1e-3)
+    t.output("places further away", t["sinusoidal"](4000, 8)[3990:], axes="T D", atol=2e-3)
 
 
 @check("rotate", weight=2)
@@ -308,10 +316,11 @@ def turned(t):
 
 @check("rotate", weight=2)
 def turned_from_a_start(t):
-    """Places that begin later, and a single vector."""
+    """Places that begin later, also far away, and a single vector."""
     T, d = t.integer(3, 6), 2 * t.integer(2, 5)
     t.output("turned", t["rotate"](t.normal(T, d), t.integer(2, 20)), axes="T d", atol=1e-4)
     t.output("one vector", t["rotate"](t.normal(1, d), t.integer(2, 20)), axes="1 d", atol=1e-4)
+    t.output("turned far away", t["rotate"](t.normal(T, 8), t.integer(3900, 4000)), axes="T d", atol=2e-3)
 
 
 @check("rotate")
@@ -371,36 +380,45 @@ def norm_gradient(t):
 # ---------------------------------------------------------------- block
 
 class StandInHeads(nn.Module):
-    """Attention of another kind; remembers and looks with one matrix each, and says where it was told to start."""
+    """Attention of another kind, in one head; it says where it was told to start."""
 
     def __init__(self, D, n_heads, positions=None, kv_heads=None):
         super().__init__()
-        self.ask, self.keep, self.read = (nn.Linear(D, D) for _ in range(3))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(D, D) for _ in range(4))
+        self.head_size, self.positions, self.attention_weights = D // n_heads, positions, None
+        self.register_buffer("kept", torch.ones(n_heads))
+
+    def split(self, x):
+        return x.unsqueeze(1)
 
     def remember(self, x, start=0):
-        return self.keep(x) + 0.1 * start, self.read(x)
+        return self.split(self.W_k(x)) + 0.1 * start, self.split(self.W_v(x))
 
     def forward(self, x, keys, values, mask=None, start=0):
-        scores = torch.tanh(self.ask(x) @ keys.transpose(-2, -1)) + 0.05 * start
+        scores = torch.tanh(self.split(self.W_q(x)) @ keys.transpose(-2, -1)) + 0.05 * start
         if mask is not None:
             scores = scores * mask
-        return scores @ values
+        self.attention_weights = scores
+        return self.W_o((scores @ values).squeeze(1))
 
 
 class StandInCache:
-    """Holds pairs (B, S, D) as they came; `calls` counts how often it was extended."""
+    """Holds pairs (B, n, S, d) as they came; `calls` counts how often it was extended."""
 
-    def __init__(self, keys=None, values=None):
-        self.pairs, self.calls = [] if keys is None else [(keys, values)], 0
+    keys = property(lambda self: self.whole()[0] if self.pairs else None)
+    values = property(lambda self: self.whole()[1] if self.pairs else None)
+
+    def __init__(self):
+        self.pairs, self.calls = [], 0
 
     def __len__(self):
-        return sum(pair[0].shape[1] for pair in self.pairs)
+        return sum(pair[0].shape[-2] for pair in self.pairs)
 
     def whole(self):
-        return tuple(torch.cat(parts, 1) for parts in zip(*self.pairs, strict=True))
+        return tuple(torch.cat(parts, -2) for parts in zip(*self.pairs, strict=True))
 
-    def extend(self, *pair):
-        self.pairs.append(pair)
+    def extend(self, keys, values):
+        self.pairs.append((keys, values))
         self.calls += 1
         return self.whole()
 
@@ -425,7 +443,7 @@ def around_a_part(t):
 def encoder_block(t):
     """Attention to itself under a mask, and feed-forward; the norm before and after."""
     B, T, D = t.sizes("B T D", low=4)
-    mask = ragged(t, B, T)[:, None, :]
+    mask = ragged(t, B, T)[:, None, None, :]
     for name, pre_norm in (("before", True), ("after", False)):
         block = block_of(t, D, pre_norm=pre_norm)
         t.output(f"result, norm {name}", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
@@ -437,8 +455,8 @@ def decoder_block(t):
     B, T, S, D = t.sizes("B T S D", low=4, high=9)
     block, mask = block_of(t, D, cross=True), torch.ones(T, T, dtype=torch.bool).tril()
     for places, name in ((S, "result"), (T, "result on a memory as long as x")):
-        memory = t.normal(B, places, D), t.normal(B, places, D)
-        t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, ragged(t, B, places)[:, None, :]), axes="B T D")
+        memory, memory_mask = (t.normal(B, 1, places, D), t.normal(B, 1, places, D)), ragged(t, B, places)
+        t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, memory_mask[:, None, None, :]), axes="B T D")
 
 
 @check("block", weight=2)
@@ -446,11 +464,13 @@ def with_a_cache(t):
     """Keys and values go through the cache, and the places begin where it ends; an empty cache is a cache too."""
     B, T, S, D = t.sizes("B T S D")
     block = block_of(t, D)
-    for name, kept in (("a cache", (t.normal(B, S, D), t.normal(B, S, D))), ("an empty cache", (None, None))):
-        cache = t.define(StandInCache)(*kept)
+    for name, places in (("a cache", S), ("an empty cache", 0)):
+        cache = t.define(StandInCache)()
+        if places:
+            cache.extend(t.normal(B, 1, places, D), t.normal(B, 1, places, D))
         t.output(f"result with {name}", block(t.normal(B, T, D, scale=2), None, None, None, cache), axes="B T D")
         t.output(f"calls of {name}", cache.calls)
-        t.output(f"keys in {name}", cache.whole()[0], axes="B S D")
+        t.output(f"keys in {name}", cache.whole()[0], axes="B 1 S D")
 
 
 @check("block")
@@ -467,20 +487,28 @@ def block_gradient(t):
 class StandInBlock(nn.Module):
     """A block of one matrix, in which mask, memory and cache all leave a trace."""
 
+    attention = property(lambda self: self)
+    cross = property(lambda self: self if self.crossed else None)
+
     def __init__(self, D, n_heads, cross=False, positions=None, pre_norm=True, kv_heads=None):
         super().__init__()
-        self.mix = nn.Linear(D, D)
-        self.cross = self
+        self.mix = self.feed_forward = nn.Linear(D, D)
+        self.norms = nn.ModuleList([nn.Identity() for _ in range(3 if cross else 2)])
+        self.crossed, self.pre_norm = cross, pre_norm
 
-    def remember(self, memory):
-        return self.mix(memory), memory
+    def remember(self, memory, start=0):
+        return self.mix(memory)[:, None], memory[:, None]
+
+    def around(self, norm, x, part):
+        return part(norm(x))
 
     def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
         x = torch.tanh(self.mix(x)) + 0.1 * (mask.sum(-1, keepdim=True) if mask is not None else 5)
         if memory is not None:
-            x = x + (memory[0] * memory_mask[:, 0, 0, :, None] + 0.3 * memory[1]).mean(1, keepdim=True)
+            keys, values = memory
+            x = x + (keys * memory_mask.transpose(-2, -1) + 0.3 * values)[:, 0].mean(1, keepdim=True)
         if cache is not None:
-            cache.extend(x, x)
+            cache.extend(x[:, None], x[:, None])
         return x
 
 
@@ -507,29 +535,33 @@ def without_a_source(t):
 def with_a_source(t):
     """Each block has a memory of its own, and all the same mask."""
     B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
-    memories = [(t.normal(B, S, D), t.normal(B, S, D)) for _ in range(2)]
+    memories = [(t.normal(B, 1, S, D), t.normal(B, 1, S, D)) for _ in range(2)]
     mask = ragged(t, B, S)[:, None, None, :]
     t.output("logits", decoder_of(t, V, D, True)(t.integers(0, V, B, T), memories, mask), axes="B T V")
 
 
 @check("decoder", weight=2)
 def with_caches(t):
-    """Places and mask go on where the caches end; each block has its own cache."""
+    """Places and mask go on where the caches end; each block has its own cache; one block alone."""
     B, T, S, V, D = t.sizes("B T S V D", low=2, high=8)
-    caches = [t.define(StandInCache)(t.normal(B, S, D), t.normal(B, S, D)) for _ in range(2)]
-    t.output("logits", decoder_of(t, V, D, False)(t.integers(0, V, B, T), None, None, caches), axes="B T V")
-    for i, cache in enumerate(caches):
-        t.output(f"keys of cache {i}", cache.whole()[0], axes="B S D")
+    for n_layers, of in ((2, ""), (1, " of one block")):
+        caches = [t.define(StandInCache)() for _ in range(n_layers)]
+        for cache in caches:
+            cache.extend(t.normal(B, 1, S, D), t.normal(B, 1, S, D))
+        decoder = decoder_of(t, V, D, False, n_layers)
+        t.output(f"logits{of}", decoder(t.integers(0, V, B, T), None, None, caches), axes="B T V")
+        for i, cache in enumerate(caches):
+            t.output(f"keys of cache {i}{of}", cache.whole()[0], axes="B 1 S D")
 
 
 @check("decoder")
 def decoder_gradient(t):
     """The gradient reaches embedding and memory."""
     B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
-    decoder, memory = decoder_of(t, V, D, True, 1), t.leaf(t.normal(B, S, D))
+    decoder, memory = decoder_of(t, V, D, True, 1), t.leaf(t.normal(B, 1, S, D))
     t.backward(decoder(t.integers(0, V, B, T), [(memory, memory)], torch.ones(B, 1, 1, S, dtype=torch.bool)))
     t.output("gradient of the embedding", decoder.embedding.weight.grad, axes="V D")
-    t.output("gradient of the memory", memory.grad, axes="B S D")
+    t.output("gradient of the memory", memory.grad, axes="B 1 S D")
 
 
 # ---------------------------------------------------------------- transformer
@@ -537,10 +569,11 @@ def decoder_gradient(t):
 class StandInEncoder(nn.Module):
     def __init__(self, V, D):
         super().__init__()
-        self.table = nn.Parameter(torch.zeros(V, D))
+        self.embedding, self.norm = nn.Embedding(V, D), nn.Identity()
+        self.positions, self.blocks = nn.Identity(), nn.ModuleList([nn.Identity()])
 
     def forward(self, source):
-        return self.table[source], (source != 0)[:, None, None, :]
+        return self.embedding(source), (source != 0)[:, None, None, :]
 
 
 class StandInDecoder(nn.Module):
@@ -548,16 +581,15 @@ class StandInDecoder(nn.Module):
 
     def __init__(self, V, D):
         super().__init__()
-        self.table = nn.Parameter(torch.zeros(V, D))
-        self.out = nn.Parameter(torch.zeros(D, V))
-        self.blocks = [None]
+        self.embedding, self.readout, self.norm = nn.Embedding(V, D), nn.Linear(D, V), nn.Identity()
+        self.positions, self.blocks = nn.Identity(), nn.ModuleList([nn.Identity()])
 
     def remember(self, memory):
         return [torch.sin(memory)]
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
         read = (memories[0] * memory_mask[:, 0, 0, :, None]).sum(1, keepdim=True)
-        return torch.tanh(self.table[tokens].cumsum(1) + read) @ self.out
+        return self.readout(torch.tanh(self.embedding(tokens).cumsum(1) + read))
 
 
 def stand_in_shifted(target):
@@ -594,7 +626,7 @@ def transformer_gradient(t):
     B, S, T, D = t.sizes("B S T D", low=4, high=9)
     model = transformer_of(t, 12, D)
     t.backward(model(t.integers(3, 12, B, S), t.integers(3, 12, B, T)))
-    t.output("gradient of the encoder", model.encoder.table.grad, axes="V D")
+    t.output("gradient of the encoder", model.encoder.embedding.weight.grad, axes="V D")
 
 
 # ---------------------------------------------------------------- aligned
@@ -639,6 +671,7 @@ def extended(t):
         t.output(f"keys after {i + 1}", keys, axes="B n S d")
         t.output(f"values after {i + 1}", values, axes="B n S d")
         t.output(f"length after {i + 1}", length(cache))
+    t.output("length of another cache", length(t["Cache"]()))
 
 
 class ToyModel(nn.Module):
@@ -666,7 +699,7 @@ class ToyModel(nn.Module):
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
         x, start = self.table[tokens], len(caches[0]) if caches else 0
         for memory, cache in zip(memories, caches or [None] * len(self.blocks), strict=True):
-            seen = x if cache is None else cache.extend(x, x)[0]
+            seen = x if cache is None else cache.extend(x[:, None], x[:, None])[0][:, 0]
             read = (memory * memory_mask[:, 0, 0, :, None]).sum(1, keepdim=True)
             x = torch.sin(2 * seen.cumsum(1)[:, -x.shape[1]:] + read)
         logits = 3 * x @ self.out
