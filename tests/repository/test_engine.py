@@ -101,7 +101,8 @@ def test_what_students_run_never_imports_the_engine():
     ("autograder.sandbox", []),
     ("autograder.judging", ["course", "authoring", "sandbox"]),
     ("autograder.proving", ["course", "samples", "authoring", "sandbox", "judging"]),
-    ("autograder.classroom", ["course", "authoring", "sandbox", "judging"]),
+    ("autograder.foreign", []),
+    ("autograder.classroom", ["course", "foreign", "authoring", "sandbox", "judging"]),
     ("autograder.handout", ["course", "authoring"]),
 ])
 def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
