@@ -83,5 +83,5 @@ def from_json(data: bytes, kind: type[T], what: str) -> T:
     """The ``kind`` that ``data`` holds; ``FileError`` names ``what`` when it holds anything else."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{what} does not hold a {kind.__name__}: {str(error).splitlines()[0]}") from None

@@ -219,7 +219,8 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
 
     page = course.gradebook / "report" / "index.html"
     assert copied("report") == (0, f"{page}\n")
-    assert {path.name for path in page.parent.iterdir()} == {"index.html", "grades.csv", f"moodle-{TINY}.csv", "canvas.csv"}
+    written = {path.name for path in page.parent.iterdir()}
+    assert written == {"index.html", "grades.csv", f"moodle-{TINY}.csv", "canvas.csv"}
     assert "ada" in (page.parent / "grades.csv").read_text()
     written_answers = sum(cell.points for cell in source.load(course, TINY).by_role("answer"))
     rows = (page.parent / "canvas.csv").read_text().splitlines()
