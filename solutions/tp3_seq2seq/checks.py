@@ -216,18 +216,18 @@ class StandInDecoder(nn.Module):
             self.reads = nn.Linear(input_size, hidden_size)
             self.keeps = nn.Linear(hidden_size, hidden_size, bias=False)
 
-        def forward(self, input, hx=None):
+        def read(self, input, hx, scored):
             if input.dim() != 3 or input.shape[2] != self.input_size:
                 raise RuntimeError(f"the decoder reads (T, B, {self.input_size}), got {tuple(input.shape)}")
             wanted = (1, input.shape[1], self.hidden_size)
             hx = input.new_zeros(wanted) if hx is None else hx
             if tuple(hx.shape) != wanted:
                 raise RuntimeError(f"the decoder starts from a state of shape {wanted}, got {tuple(hx.shape)}")
-            h, hidden = hx[0], []
+            h, found = hx[0], []
             for character in input:
                 h = torch.cos(self.reads(character) + self.keeps(h))
-                hidden.append(h)
-            return torch.stack(hidden), h[None]
+                found.append(scored(h))
+            return torch.stack(found), h[None]
 
     def __init__(self, hidden_size, output_size, device, attention=False):
         super().__init__()
@@ -236,8 +236,8 @@ class StandInDecoder(nn.Module):
         self.linear = nn.Linear(hidden_size, output_size).to(device)
 
     def forward(self, decoder_input, hdec_init, henc_ts=None):
-        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
-        return torch.log_softmax(self.linear(hdec_ts), dim=-1), hdec_final
+        scores, last = self.gru.read(decoder_input, hdec_init, self.linear)
+        return scores - scores.logsumexp(-1, keepdim=True), last
 
 
 def strings(t, alphabet, longest):

@@ -56,9 +56,9 @@ class Toy(nn.Module):
             self.dense_final, self.normalised = nn.Linear(embedding_size, vocabulary_size), normalised
 
         def forward(self, decoder_tokens, states, henc_ts=None):
-            hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)
+            seen, states = self.lstm.forward(self.embedding.weight[decoder_tokens], states)
             look = 0 if henc_ts is None else henc_ts.amax(0, keepdim=True)
-            said = self.dense_final(hdec_ts + look)
+            said = self.dense_final(seen + look)
             return said - said.logsumexp(-1, keepdim=True) if self.normalised else said, states
 
     decoder_class = Decoder
@@ -72,7 +72,8 @@ class Toy(nn.Module):
 
 
 def toy_encode(model, encoder_tokens):
-    return model.encoder(encoder_tokens)
+    henc_ts, states = model.encoder(encoder_tokens)
+    return henc_ts, states
 
 
 def toy_step(model, tokens, states, henc_ts):

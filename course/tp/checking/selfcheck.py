@@ -179,7 +179,7 @@ def _show_beside(result: Result) -> None:
     if result.record is None or result.reply is None:
         return
     for name, spec in result.record.specs.items():
-        expected, got = result.record.expected.outputs[name], result.reply.outputs.get(name)
+        expected, got = result.record.answer.outputs[name], result.reply.outputs.get(name)
         if spec.holds or not (isinstance(expected, Array) and isinstance(got, Array)):
             continue
         want, have = expected.array, got.array
