@@ -138,7 +138,7 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], re
     for own in records[:whole]:
         answers.append([next(left) for _ in own])
         got.append(answers[-1][0])
-    named = truth.diagnose(exercise, firsts, got)
+    named = _with_laws(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
     results = [_result(check, own, reply, mistake, cell_error)
                for check, own, reply, mistake in zip(checks, records, answers, named, strict=False)]
     for check in checks[whole:]:
@@ -150,6 +150,24 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], re
     points = truth.source.points(exercise)
     verdict = lost.verdict if lost else _outcome(results, got, cell_error)
     return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
+
+
+def _with_laws(truth: Oracle, exercise: str, named: Sequence[Recognised | None], records: Sequence[Sequence[Record]],
+               answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
+    """The names, where one mistake alone was recognised also for the checks in which it breaks the same law."""
+    causes = {one.name: one for one in named if one}
+    found = list(named)
+    if len(causes) != 1 or all(found):
+        return found
+    (cause,) = causes.values()
+    mistake = next(one for one in truth.mistakes_of(exercise) if one.name == cause.name)
+    for i, (own, replies) in enumerate(zip(records, answers, strict=False)):
+        said = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
+        if found[i] is None and any(said):
+            theirs = truth.replies(mistake, own)
+            if said == [compare.first_difference(record, reply) for record, reply in zip(own, theirs, strict=True)]:
+                found[i] = cause
+    return found
 
 
 def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
