@@ -10,9 +10,7 @@ from autograder.authoring.tape import check
 
 DIGITS = "0123456789"
 GO, EOS = "=", "\n"
-WITHOUT_GO = {"other inputs": "an answer turned round in time no longer begins with GO, which may be read from it"}
 ENDS_ELSEWHERE = {"other inputs": "the answer then ends elsewhere, and whether the row of EOS comes back is left open"}
-TURNED_ROUND = {"other inputs": "a target turned round in time begins with its end: it is no answer"}
 
 
 # ---------------------------------------------------------------- shift
@@ -299,7 +297,7 @@ def teacher_forcing(t):
     t.output("output", s.model(s.encoder_input, s.decoder_input), axes="T B V")
 
 
-@check("seq2seq", weight=2, without=WITHOUT_GO)
+@check("seq2seq", weight=2)
 def free_running(t):
     """Running freely, the decoder reads GO, then its own most likely characters, for T timesteps."""
     s = Setting(t)
@@ -307,7 +305,7 @@ def free_running(t):
     t.output("output", output, axes="T B V")
 
 
-@check("seq2seq", without=WITHOUT_GO)
+@check("seq2seq")
 def no_stop_in_training(t):
     """Running freely without inference, it goes on after EOS: the loss needs all T timesteps."""
     s = Setting(t, B=1)
@@ -339,7 +337,7 @@ def inference_without_end(t):
     t.output("output", s.model(question, None, False, True), axes="T 1 V")
 
 
-@check("seq2seq", without=WITHOUT_GO)
+@check("seq2seq")
 def gradient_of_a_free_run(t):
     """The gradient of a free run reaches the encoder, through all timesteps."""
     s = Setting(t)
@@ -378,14 +376,14 @@ def graded_answers(t, T, V):
     return output, one_hot.float()
 
 
-@check("exact-match", weight=2, without=TURNED_ROUND)
+@check("exact-match", weight=2)
 def share_of_right_answers(t):
     """The share of right answers in a batch that holds right ones and wrong ones of each kind."""
     T, V = t.sizes("T V", low=5)
     t.output("exact_match", t["exact_match"](*graded_answers(t, T, V)))
 
 
-@check("exact-match", without=TURNED_ROUND)
+@check("exact-match")
 def all_and_none(t):
     """One right answer makes 1, one wrong answer makes 0."""
     T, V = t.sizes("T V", low=5)

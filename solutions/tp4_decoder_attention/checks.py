@@ -9,7 +9,6 @@ from torch import nn
 from autograder.authoring.tape import check
 
 GO, EOS = "=", "\n"
-WITHOUT_GO = {"other inputs": "an answer turned round in time no longer begins with GO, which may be read from it"}
 ENDS_ELSEWHERE = {"other inputs": "the answer then ends elsewhere, and whether the row of EOS comes back is left open"}
 DETACHED = "the weights are kept to be looked at: with their gradient or detached, both are right"
 
@@ -341,7 +340,7 @@ def teacher_forcing(t):
     t.output("output", s.model(s.encoder_input, s.decoder_input), axes="T B V")
 
 
-@check("seq2seq", weight=2, without=WITHOUT_GO)
+@check("seq2seq", weight=2)
 def free_running(t):
     """Running freely, the decoder gets all of the encoder's states at every timestep."""
     s = Setting(t)
@@ -374,7 +373,7 @@ def inference(t):
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
 
 
-@check("seq2seq", without=WITHOUT_GO)
+@check("seq2seq")
 def without_attention_too(t):
     """Without attention the model still works, forced and free."""
     s = Setting(t, attention=False)

@@ -72,6 +72,7 @@ def test_a_hole_in_the_checks_is_seen(tmp_path):
     blind = """
 @check("double", without={"gradient": "for this test"})
 def nothing_but_zeros(t):
+    'Twice nothing.'
     t.output("doubled", t["double"](t.normal(3, 4) * 0))
 """
     course = tiny_copy(tmp_path, checks=text.replace('@check("double")', '@check("last")', 2) + blind)
