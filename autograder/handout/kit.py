@@ -15,7 +15,7 @@ from .files import start
 
 FILES = Path(start.__file__).parent
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same course
-_SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
+_SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 
 
 def kit(course: Course, path: Path) -> None:

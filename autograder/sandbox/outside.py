@@ -104,6 +104,8 @@ class Sandbox:
         return usage_beneath(self._parent)
 
     def _start(self) -> None:
+        if self.terms.isolated:
+            require_bubblewrap()  # before anything is opened
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
         _sweep()
