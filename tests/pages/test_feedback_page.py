@@ -82,7 +82,8 @@ def test_on_paper_all_folds_are_open_and_it_is_never_dark(places):
         shown = "document.querySelector('.notebook > .text').checkVisibility({contentVisibilityAuto: true})"
         assert not page.evaluate(shown)
         page.emulate_media(media="print")
-        assert page.evaluate(shown) and page.evaluate(hidden) == 0
+        page.wait_for_function(shown, timeout=5_000)
+        assert page.evaluate(hidden) == 0
         page.evaluate("document.body.style.background = '#ffffff'")  # paper, whatever the page would paint
         assert [text for text, ratio in page.evaluate(CONTRASTS) if ratio < 4.5] == []
 
