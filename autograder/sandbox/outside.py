@@ -104,8 +104,7 @@ class Sandbox:
         return usage_beneath(self._parent)
 
     def _start(self) -> None:
-        if self.terms.isolated:
-            require_bubblewrap()  # before anything is opened
+        program = require_bubblewrap() if self.terms.isolated else None  # before anything is opened
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
         _sweep()
@@ -113,7 +112,7 @@ class Sandbox:
         self._lock = os.open(self._home, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
         log = open(Path(self._home) / "log", "w+")
-        command, variables = self._command(fd)
+        command, variables = self._command(fd, program)
         self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                          env=variables, start_new_session=True, cwd="/")
         theirs.close()
@@ -129,9 +128,9 @@ class Sandbox:
         self._parent = self._warm_parent(self._process.pid)
         self._reusable = True
 
-    def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
-        """How the warm parent is started, and its environment."""
-        if not self.terms.isolated:
+    def _command(self, fd: int, program: str | None) -> tuple[list[str], dict[str, str]]:
+        """How the warm parent is started, by bubblewrap or without it, and its environment."""
+        if program is None:
             path = os.pathsep.join(sorted({str(helper.parent) for helper in self.helpers}))
             variables = walls.environment(str(self._home), path, self.terms.device)
             return [sys.executable, "-B", str(walls.KERNEL), str(fd), *self._bounds()], variables
@@ -139,7 +138,7 @@ class Sandbox:
         built = walls.walls(variables, self.helpers, self.terms)
         python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the walls
         kernel = [python, "-B", "/kernel.py", str(fd), *self._bounds()]
-        return [require_bubblewrap(), *built, "--", *kernel], variables
+        return [program, *built, "--", *kernel], variables
 
     def _bounds(self) -> list[str]:
         """What the kernel is started with: the filter of system calls, and its limits."""
