@@ -38,7 +38,7 @@ lint: $(READY)  ## read the code as a machine does: ruff, mypy
 
 test: lint  ## lint, then run the tests
 	sh setup.sh --programs bwrap chromium
-	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(TESTS)
 
 slow: $(READY)  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium

@@ -179,8 +179,8 @@ def _grade(args: argparse.Namespace, course: Course) -> int:
             if graded.problem:
                 bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
 
-        graded = grade_class(Classroom(course), args.tp or course.assignments, _terms(args), args.jobs, args.force,
-                             executor, each)
+        graded = grade_class(Classroom(course), args.tp or course.assignments, _terms(args), executor, args.force,
+                             each)
     if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
         return 0
@@ -190,9 +190,9 @@ def _grade(args: argparse.Namespace, course: Course) -> int:
 
 @contextlib.contextmanager
 def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    """Where submissions are judged: None (processes of this machine), or a Dask cluster."""
+    """Where submissions are judged: so many processes of this machine, or a Dask cluster."""
     if not args.scheduler:
-        yield None
+        yield args.jobs
         return
     try:
         from distributed import Client

@@ -28,7 +28,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
         path = hand_in(made, student, name, content)
         path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     print("3. Grade, in bubblewrap, two at a time")
-    graded = grade_class(Classroom(made), [name], TERMS, jobs=2, each=_told)
+    graded = grade_class(Classroom(made), [name], TERMS, workers=2, each=_told)
     print("4. Feedback and report: autograder feedback, autograder report")
     classroom = Classroom(made)
     given = pages.give(classroom, name)

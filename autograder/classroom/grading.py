@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ from .nbgrader.entering import Entering
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
+
+AHEAD = 64  # submissions on their way to workers whose number we do not know
 
 
 @dataclass(frozen=True)
@@ -147,10 +150,9 @@ def _notebook_in(folder: Path, assignment: str) -> Handed:
 Told = Callable[[Graded, int, int], None]  # of each submission as it is done: it, how many are done, how many there are
 
 
-def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), jobs: int = 1,
-                force: bool = False, executor: Executor | None = None,
-                each: Told = lambda graded, done, total: None) -> list[Graded]:
-    """Grade everything that was handed in for these TPs."""
+def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), workers: int | Executor = 1,
+                force: bool = False, each: Told = lambda graded, done, total: None) -> list[Graded]:
+    """Grade everything that was handed in for these TPs, by so many processes or by workers of one's own."""
     for assignment in assignments:
         classroom.register(assignment)
     handed = classroom.handed_in(assignments)
@@ -173,14 +175,24 @@ def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Ter
             tell(Graded(one, kept.verdict, fresh=False))
         else:
             tell(_entered(classroom, one, kept))
-    own = Processes(min(jobs, len(waiting))) if executor is None and waiting else None
-    try:
-        for graded in _judged(own or executor, classroom, waiting, terms, ahead=4 * max(jobs, 1)):
+    with _executor(workers, len(waiting)) as executor:
+        ahead = 4 * workers if isinstance(workers, int) else AHEAD
+        for graded in _judged(executor, classroom, waiting, terms, ahead):
             tell(graded)
-    finally:
-        if own:
-            own.shutdown()
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
+
+
+@contextmanager
+def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
+    """Who judges; processes of our own end with the block."""
+    if not isinstance(workers, int):
+        yield workers
+        return
+    processes = Processes(max(1, min(workers, submissions)))
+    try:
+        yield processes
+    finally:
+        processes.shutdown()
 
 
 @dataclass(frozen=True)
@@ -261,7 +273,7 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
 
-class Processes:
+class Processes(Executor):
     """Worker processes of this machine; when one has died and broken the pool, the next submission gets a new pool."""
 
     def __init__(self, jobs: int):
@@ -272,17 +284,17 @@ class Processes:
         """Started fresh, so that no thread of torch's is forked."""
         return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
 
-    def submit(self, task: Callable[..., Any], *args: Any) -> Future[Any]:
-        """As an executor's."""
+    def submit(self, task: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """Judge this, in a new pool where the old one broke."""
         try:
-            return self.pool.submit(task, *args)
+            return self.pool.submit(task, *args, **options)
         except BrokenExecutor:
             self.pool = self._pool()
-            return self.pool.submit(task, *args)
+            return self.pool.submit(task, *args, **options)
 
-    def shutdown(self) -> None:
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the workers; what waits is not judged."""
-        self.pool.shutdown(cancel_futures=True)
+        self.pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import pytest
 from conftest import REPOSITORY
 
 PAGE = (REPOSITORY.root / "docs" / "authoring.md").read_text(encoding="utf-8")
-TUTORIAL = PAGE.split("\n# Reference\n")[0]
+TUTORIAL = PAGE.split("\n## Reference\n")[0]
 STEP = re.compile(r"^Append to `(?P<append>[^`]+)`:\n\n```python\n(?P<text>.*?)^```$"
                   r"|^In `(?P<change>[^`]+)` change `(?P<old>[^`]+)` to `(?P<new>[^`]+)`\.$"
                   r"|^```sh\n(?P<sh>.*?)^```$|^```text\n(?P<shown>.*?)^```$", re.M | re.S)

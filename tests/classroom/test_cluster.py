@@ -63,7 +63,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
     with distributed.Client(address, timeout="60s") as client:
         client.wait_for_workers(2, timeout=120)
         with client.get_executor(pure=False, retries=3) as executor:
-            graded = grade_class(Classroom(course), [REAL], jobs=2, executor=executor, each=each)
+            graded = grade_class(Classroom(course), [REAL], workers=executor, each=each)
     assert killed and not any(one.problem for one in graded)
     expected = [source.load(REPOSITORY, REAL).points(FIRST), automatic_points(REPOSITORY, REAL)]
     assert [one.verdict.score for one in graded] == expected * 4

@@ -58,7 +58,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, capsys):
     cli.main(["--course", str(course.root), "check", str(path / "no" / EVIL)])
     sinks["terminal"] = capsys.readouterr()
     sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
-    graded = grade_class(Classroom(course), [TINY], Terms(limits=SHORT), executor=workers.Here())
+    graded = grade_class(Classroom(course), [TINY], Terms(limits=SHORT), workers=workers.Here())
     sinks["table"] = overview(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     entries, nothing = Classroom(course).ledger.entries(TINY), grades.Grades([], {}, {})

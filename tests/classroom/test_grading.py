@@ -65,7 +65,7 @@ def run(short_judge, monkeypatch):
     monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
 
     def grade(course, terms=TERMS, **options):
-        graded = grade_class(Classroom(course), [TINY], terms, executor=workers.Here(), **options)
+        graded = grade_class(Classroom(course), [TINY], terms, workers=workers.Here(), **options)
         return {one.handed.student: one for one in graded}
 
     return grade
@@ -265,7 +265,7 @@ def test_a_worker_that_is_killed_costs_its_own_submission_only(course, short_jud
     monkeypatch.setattr(grading, "judge_one", workers.judge_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
-    graded = grade_class(Classroom(course), [TINY], TERMS, jobs=2)
+    graded = grade_class(Classroom(course), [TINY], TERMS, workers=2)
     problems = problems_of({one.handed.student: one for one in graded})
     assert list(problems) == ["bob", "tom"]
     assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
@@ -349,7 +349,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
     process.wait()
     kept = {entry.student: entry.verdict for entry in Ledger(real_term).entries(REAL)}
     assert kept
-    graded = {one.handed.student: one for one in grade_class(Classroom(real_term), [REAL], jobs=2)}
+    graded = {one.handed.student: one for one in grade_class(Classroom(real_term), [REAL], workers=2)}
     assert problems_of(graded) == {} and scores_of(graded) == REAL_SCORES
     for student, verdict in kept.items():
         assert graded[student].verdict == verdict, "judged twice"
@@ -358,7 +358,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
 def test_side_by_side_or_one_by_one_is_the_same(real_term):
     secret = Ledger(real_term).secret()
     with Judge(real_term) as judge:
-        for graded in grade_class(Classroom(real_term), [REAL], jobs=2):
+        for graded in grade_class(Classroom(real_term), [REAL], workers=2):
             student = graded.handed.student
             path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
             alone = submission.read(path, REAL, student)

@@ -69,7 +69,7 @@ def test_two_graders_enter_the_same_class_at_once(classroom, short_judge, monkey
     monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
     with monkeypatch.context() as later:  # judged, but not entered: that is left to the two
         later.setattr(Classroom, "enter", lambda *args: None)
-        grade_class(classroom, [TINY], TERMS, executor=workers.Here())
+        grade_class(classroom, [TINY], TERMS, workers=workers.Here())
     monkeypatch.setattr(grading, "judge_one", None)
     together = multiprocessing.get_context("fork")
     start, results = together.Barrier(2), together.Queue()
