@@ -134,17 +134,35 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
 
 
 def _code(notebook: NotebookNode) -> str:
-    """The digest of a notebook's code, which its outputs depend on. Text, comments and docstrings may change."""
-    return digests.of_texts(_undocumented(_plain(cell.source)) for cell in _code_cells(notebook))
+    """The digest of a notebook's code, which its outputs depend on. Text, comments and docstrings may change.
+
+    So may what a cell says before it gives up for want of a module: a run that has outputs came past it.
+    """
+    return digests.of_texts(_essential(_plain(cell.source)) for cell in _code_cells(notebook))
 
 
-def _undocumented(source: str) -> str:
-    """Python in one layout, without comments and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
+def _essential(source: str) -> str:
+    """Python in one layout, without comments, docstrings and last words about a missing module."""
+    return ast.unparse(_Essential().visit(ast.parse(source)))
+
+
+class _Essential(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def _undocumented(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        gives_up = all(ast.unparse(handler).startswith("except ModuleNotFoundError")
+                       and ast.unparse(handler.body[0]).startswith("sys.exit(") for handler in node.handlers)
+        return node.body if gives_up and not node.orelse and not node.finalbody else node
 
 
 def _plain(source: str) -> str:

@@ -17,7 +17,11 @@
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
-import tp
+try:
+    import tp
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, beside the folder tp, "
+             "and start as the course's README says")
 tp.start("tp5_inference")
 
 # %% given="imports"

@@ -148,6 +148,28 @@ def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
         assert said, f"{grade_id} does not fail on the blank exercise"
 
 
+BASE = "import tp\ndef f(x):\n    return x"
+GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit(f'{no}: …')"
+
+
+@pytest.mark.parametrize("same", [
+    BASE.replace("import tp", "import tp  # why").replace("    return", "    'What it does.'\n    return"),
+    BASE.replace("import tp", GIVES_UP),
+])
+def test_outputs_are_kept_when_only_words_change(same):
+    assert release._essential(same) == release._essential(BASE)
+
+
+@pytest.mark.parametrize("other", [
+    BASE.replace("return x", "return -x"),
+    BASE.replace("import tp", GIVES_UP.replace("sys.exit(f'{no}: …')", "tp = None")),
+    BASE.replace("import tp", GIVES_UP.replace("ModuleNotFoundError", "ValueError")),
+    BASE.replace("import tp", GIVES_UP + "\nelse:\n    tp.x = 1"),
+])
+def test_outputs_are_not_kept_when_code_changes(other):
+    assert release._essential(other) != release._essential(BASE)
+
+
 @pytest.mark.slow
 @each_tp
 def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypatch):

@@ -152,6 +152,27 @@ def test_the_wheel_beside_them_holds_all_that_they_take(editions):
         assert not [name for name in wheel.namelist() if name.startswith("autograder")]
 
 
+# A notebook of the kit, taken out of it
+
+
+@pytest.mark.parametrize("missing", ["tp", "torch_of_another_name"])
+def test_a_notebook_out_of_its_place_says_in_one_line_where_it_belongs(kernel, tmp_path, missing):
+    """Without the folder tp, and with it in a Python that lacks what it imports."""
+    if missing != "tp":
+        (tmp_path / "tp").mkdir()
+        (tmp_path / "tp" / "__init__.py").write_text(f"import {missing}")
+    done = run(kernel, tmp_path, code(release.released_notebook(REPOSITORY, "tp3_seq2seq"), "start"))
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"FAILED SystemExit(\"No module named '{missing}': ") and "beside the folder tp" in said
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_all_notebooks_begin_alike():
+    first = {code(release.released_notebook(REPOSITORY, name), "start")[0].replace(name, "NAME")
+             for name in REPOSITORY.assignments}
+    assert len(first) == 1
+
+
 # Addresses
 
 
