@@ -15,6 +15,7 @@ from typing import Any
 import jupytext
 
 from ..course import Course
+from . import rubric
 
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 STUB = "raise NotImplementedError  # replace this line by your code"
@@ -196,4 +197,6 @@ def advice(source: Source) -> list[str]:
             if hints != 3:
                 said.append(str(fault(source.path, (text or cell).line, f"the exercise {cell.name} has {hints} hints, "
                                       "not three (idea, shape, line)")))
+        if cell.role == "answer" and (wrong := rubric.advice(cell.hidden, cell.points)):
+            said.append(str(fault(source.path, cell.line, f"the rubric of {cell.name} {wrong}")))
     return said

@@ -16,10 +16,9 @@ from markupsafe import Markup
 
 from ..authoring import digests, mistakes, release, source
 from ..course import Course
-from ..judging import submission
 from ..judging.submission import Cell
 from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
-from . import marks, pages
+from . import answers, marks, pages
 from .ledger import Entry, Ledger
 from .markdown import offline
 from .marks import Mark, Marks
@@ -238,7 +237,7 @@ def write(course: Course, gradebook: Any, assignment: str, student: str, noteboo
 def page_of(course: Course, assignment: str, student: str, graded: Marks, notebook: bytes, look: Look = Look()) -> Page:
     """What the page of a submission shows."""
     truth, ledger = source.load(course, assignment), Ledger(course)
-    entry, cells = ledger.load(assignment, student), _cells(notebook)
+    entry, cells = ledger.load(assignment, student), answers.cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
@@ -264,7 +263,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
     def answer(cell: source.Cell) -> Answer:
         name = str(cell.name)
         mark = graded.marks.get(name, Mark(None, cell.points))
-        question, text = _question_and_answer(course, assignment, name, texts.get(name, ""))
+        question, text = answers.parted(course, assignment, name, texts.get(name, ""))
         read = "waiting to be read" if mark.points is None else "read"
         outcome = read if text or mark.by_person else "blank"
         model = offline(cell.hidden, figures) if look.model_answers else None
@@ -282,13 +281,6 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
         answers=[answer(cell) for cell in truth.by_role("answer")],
         notebook=[_shown(cell, i, figures) for i, cell in enumerate(_without_notes(cells))],
     )
-
-
-def _cells(notebook: bytes) -> list[Cell]:
-    try:
-        return submission.parse(notebook)
-    except submission.Unreadable:
-        return []
 
 
 def _without_notes(cells: Sequence[Cell]) -> list[Cell]:
@@ -320,15 +312,6 @@ def _sections(truth: source.Source) -> dict[str, Section]:
         if cell.role in ("exercise", "answer"):
             found[str(cell.name)] = last
     return found
-
-
-def _question_and_answer(course: Course, assignment: str, name: str, text: str) -> tuple[str, str]:
-    """The question as it was released, and what the student wrote beneath it."""
-    cells = release.released_notebook(course, assignment).cells
-    released = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
-    question = released.replace(source.ANSWER_STUB, "").strip()
-    answer = text.strip().removeprefix(question).replace(source.ANSWER_STUB, "").strip()
-    return question, answer
 
 
 def _shown(cell: Cell, number: int, figures: Path) -> Shown:

@@ -39,6 +39,17 @@ class Entry:
     entered: bool = False
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in the place of the one before: the whole of it, or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)  # half a file, when the disk is full
+
+
 class Ledger:
     """The secret and the verdicts of one course."""
 
@@ -82,14 +93,7 @@ class Ledger:
 
     def save(self, entry: Entry) -> None:
         """Write an entry in the place of the one before."""
-        path = self.path(entry.verdict.assignment, entry.student)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            temporary.write_text(to_json(entry), encoding="utf-8")
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)  # half a file, when the disk is full
+        write_whole(self.path(entry.verdict.assignment, entry.student), to_json(entry))
 
     def kept(self, handed: Submission, terms: Terms) -> Entry | None:
         """The entry of a submission, if its verdict was made on the same things under the same terms."""

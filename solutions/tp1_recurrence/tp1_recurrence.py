@@ -600,8 +600,9 @@ if tp.done("vocabulary", "next-token"):
 # one in training: there is no matrix for that timestep. What was learned about a word at place 3 would not help at
 # place 7, so every word would have to be learned at every place, from fewer examples each.
 #
-# **Rubric.** 1 point for each of two of these: any length with a fixed number of weights; what is learned at one place
-# serves at all others; fewer weights, so less data is needed (late timesteps are rare in training).
+# **Rubric.** 1 point: any length with a fixed number of weights. 1 point: what is learned at one place serves at all
+# others. 1 point: fewer weights, so less data is needed (late timesteps are rare in training). Two of the three are
+# enough.
 # ### END SOLUTION
 
 # %% [markdown]

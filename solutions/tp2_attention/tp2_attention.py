@@ -839,7 +839,8 @@ if tp.done("plain-scores", "learned-scores"):
 # tensor as in the additive score, and no saturation at large H. (d) Location based can be enough, since the place
 # follows from the decoder's state alone (it needs a bound on S and ignores content).
 #
-# **Rubric.** Half a point each; a different choice counts when its reason holds.
+# **Rubric.** 0.5 points: (a), with a reason that holds, as for all of these; a different choice counts when its reason
+# does. 0.5 points: (b). 0.5 points: (c). 0.5 points: (d).
 # ### END SOLUTION
 
 # %% [markdown]

@@ -1468,8 +1468,9 @@ if tp.done(*ALL, "bleu"):
 # in free running is. Scoring: dot has no parameters and is cheaper per step; additive can compare vectors of different
 # spaces. Differences of a few points between runs of seconds and one seed are noise.
 #
-# **Rubric.** 1 point for each experiment: it says what the table shows and one limit of it (time budget, one seed,
-# short sentences). For the ratio, the limit must be that the losses are computed on different decoder inputs.
+# **Rubric.** 1 point: learning rate, what the table shows and one limit of it (time budget, one seed, short sentences),
+# as for all of these. 1 point: hidden size. 1 point: ratio; the limit must be that the losses are computed on different
+# decoder inputs. 1 point: scoring.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -206,11 +206,11 @@ def test_lateness_is_said(term):
 
 def test_model_answers_are_for_students_only_when_the_instructor_says_so(term):
     ours(term)
-    assert "2 points for a reason" not in page(term, "ada")
+    assert "1.5 points: a reason" not in page(term, "ada")
     with open(term.course.root / "nbgrader_config.py", "a") as file:
         file.write("c.FeedbackExporter.model_answers = True\n")
     assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
-    assert "2 points for a reason" in page(term, "ada") and "2 points for a reason" in page(term, "eve")
+    assert "1.5 points: a reason" in page(term, "ada") and "1.5 points: a reason" in page(term, "eve")
 
 
 def test_nothing_on_the_page_is_alive_or_comes_from_elsewhere(term):

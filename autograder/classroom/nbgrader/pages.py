@@ -11,7 +11,7 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, default
 
 from ...course import Course
-from .. import feedback
+from .. import answers, feedback
 from ..feedback import Look
 from ..grading import Classroom
 
@@ -77,7 +77,7 @@ def give(classroom: Classroom, assignment: str) -> list[Given]:
         submissions = gradebook.assignment_submissions(assignment)
         students = sorted(one.student.id for one in submissions)
         found = [Given(student, _changes(course, gradebook, assignment, student, look)) for student in students
-                 if _autograded(course, assignment, student).is_file()]
+                 if answers.notebook(course, assignment, student).is_file()]
     return [_given(classroom, assignment, one) if one.changed else one for one in found]
 
 
@@ -95,11 +95,7 @@ def page_of(course: Course, assignment: str, student: str) -> Path:
     return course.gradebook / "feedback" / student / assignment / f"{assignment}.html"
 
 
-def _autograded(course: Course, assignment: str, student: str) -> Path:
-    return course.gradebook / "autograded" / student / assignment / f"{assignment}.ipynb"
-
-
 def _changes(course: Course, gradebook: Any, assignment: str, student: str, look: Look) -> list[str]:
-    notebook = _autograded(course, assignment, student).read_bytes()
+    notebook = answers.notebook(course, assignment, student).read_bytes()
     now = feedback.made_from(course, gradebook, assignment, student, notebook, look)
     return feedback.changes(page_of(course, assignment, student), now)

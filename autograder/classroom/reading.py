@@ -1,0 +1,63 @@
+"""How a person read the written answers of a student: which items of the rubric were given, and the points.
+
+``gradebook/read/<tp>/<student>.json`` holds ``Readings``, beside the verdicts. The points that count, and the comment,
+stand in nbgrader's gradebook: where somebody has changed them in formgrader since, the items no longer say why, and
+`items_of` gives none.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..authoring.rubric import Item
+from ..course import Course
+from ..judging.verdict import FileError, from_json, to_json
+from .ledger import write_whole
+from .marks import Mark
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """An item of the rubric as it was when the answer was read, and whether the answer has it."""
+
+    item: Item
+    given: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One answer: its points, and the items; the points are what a person says, and need not be the sum."""
+
+    points: float
+    items: tuple[Ticked, ...]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The answers of one submission that were read, by the name of the question."""
+
+    answers: dict[str, Reading]
+
+
+def path(course: Course, assignment: str, student: str) -> Path:
+    """Where the readings of a submission stand."""
+    return course.gradebook / "read" / assignment / f"{student}.json"
+
+
+def load(course: Course, assignment: str, student: str) -> dict[str, Reading]:
+    """The readings of a submission by question; none when there is no file that can be read."""
+    place = path(course, assignment, student)
+    try:
+        return from_json(place.read_bytes(), Readings, str(place)).answers
+    except (OSError, FileError):
+        return {}
+
+
+def save(course: Course, assignment: str, student: str, answers: dict[str, Reading]) -> None:
+    """Keep the readings of a submission, in the place of those before."""
+    write_whole(path(course, assignment, student), to_json(Readings(answers)))
+
+
+def items_of(readings: dict[str, Reading], question: str, mark: Mark) -> tuple[Ticked, ...]:
+    """The items behind the points of an answer; none when nobody ticked them, or the points are others now."""
+    reading = readings.get(question)
+    return reading.items if reading and reading.points == mark.points else ()
