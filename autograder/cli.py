@@ -1,4 +1,4 @@
-"""The command line: `autograder release | execute | prove | check | grade | feedback | report | demo`."""
+"""The command line: `autograder release | prove | check | grade | questions | feedback | report | similar | demo`."""
 
 import argparse
 import contextlib
@@ -229,6 +229,32 @@ def _feedback(args: argparse.Namespace, course: Course) -> int:
     return status
 
 
+def _questions(args: argparse.Namespace, course: Course) -> int:
+    from .classroom import questions, sheet
+    from .classroom.grading import Classroom
+    from .classroom.pages import counted
+
+    classroom = Classroom(course)
+    if args.enter:
+        entered = sheet.enter(classroom, args.enter)
+        for one in entered:
+            points = f"{one.reading.points:g} of {one.question.points:g} points"
+            print(foreign.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
+        print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
+        return 0
+    names = _graded(classroom, args.tp)
+    if not names:
+        print("Nothing is graded yet: run autograder grade first")
+    for name in names:
+        asked = questions.collect(classroom, name, args.anonymous)
+        page = questions.write(classroom, name, asked)
+        table = page.with_suffix(".csv")
+        sheet.write(table, asked)
+        waiting = sum(answer.points is None for question in asked for answer in question.answers)
+        print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
+    return 0
+
+
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
     there: list[str] = classroom.ledger.assignments()
@@ -355,6 +381,10 @@ def _parser() -> argparse.ArgumentParser:
 
     feedback = command("feedback", _feedback, "write the students' pages that are out of date, and say what changed")
 
+    questions = command("questions", _questions, "write a page to read the written answers on, and a CSV file of them")
+    questions.add_argument("--anonymous", action="store_true", help="name no student")
+    questions.add_argument("--enter", type=Path, metavar="CSV", help="enter the points and comments of a file instead")
+
     collect = command("collect", _collect, "take submissions out of the zip that Moodle or Canvas writes")
     collect.add_argument("zip", type=Path, metavar="ZIP")
     collect.add_argument("--tp", help="the TP of all of them, when the notebooks do not say")
@@ -369,7 +399,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
     demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for several in (release, execute, prove, mutants, grade, feedback, report):
+    for several in (release, execute, prove, mutants, grade, feedback, questions, report):
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
     for side_by_side in (prove, mutants, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")

@@ -36,7 +36,20 @@ def on_page(value: Any) -> Any:
 
 
 def spreadsheet(text: str) -> str:
-    """A cell of a CSV file that no spreadsheet takes for a formula."""
-    text = line(text)
+    """A cell of a CSV file, of one line, that no spreadsheet takes for a formula."""
+    return _no_formula(line(text))
+
+
+def spreadsheet_text(text: str) -> str:
+    """The same with the lines that the text has."""
+    return _no_formula(lines(text))
+
+
+def from_spreadsheet(cell: str) -> str:
+    """The text of such a cell."""
+    return cell[1:] if cell[:1] == "'" and _no_formula(cell[1:]) == cell else cell
+
+
+def _no_formula(text: str) -> str:
     formula = text.lstrip()[:1] in ("=", "+", "@") or (text.lstrip()[:1] == "-" and text != "-")
     return f"'{text}" if formula else text

@@ -10,6 +10,33 @@ import pytest
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync"]
 
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+
+# Of every piece of text that is shown: the text, and the contrast with what lies behind it, after WCAG.
+CONTRASTS = """() => {
+  const number = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = element => {
+    for (; element; element = element.parentElement) {
+      const colour = number(getComputedStyle(element).backgroundColor);
+      if (colour.length == 3 || colour[3] > 0) return colour;
+    }
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim(), element = walker.currentNode.parentElement;
+    if (!text || !element.checkVisibility()) continue;
+    const [a, b] = [number(getComputedStyle(element).color), behind(element)].map(light);
+    found.push([text.slice(0, 40), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]);
+  }
+  return found;
+}"""
+OPEN = "document.querySelectorAll('details').forEach(fold => fold.open = true)"
+WIDER = """[...document.querySelectorAll('body *')].filter(one => one.checkVisibility()
+  && one.getBoundingClientRect().right > innerWidth + 0.5).map(one => one.outerHTML.slice(0, 80))"""
+
 
 @functools.cache
 def chromium():

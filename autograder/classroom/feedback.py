@@ -257,7 +257,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
             checks=len(result.checks),
             code=sayings.code(result),
             section=sections[name],
-            comment=_comment(graded, name),
+            comment=graded.said(name),
         )
 
     def answer(cell: source.Cell) -> Answer:
@@ -268,7 +268,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
         outcome = read if text or mark.by_person else "blank"
         model = offline(cell.hidden, figures) if look.model_answers else None
         return Answer(name, mark, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
-                      offline(text, figures) if text else None, _comment(graded, name), model)
+                      offline(text, figures) if text else None, graded.said(name), model)
 
     return Page(
         title=truth.title,
@@ -294,11 +294,6 @@ def _when(ledger: Ledger, entry: Entry | None) -> datetime | None:
         return None
     path = ledger.path(entry.verdict.assignment, entry.student)
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-
-
-def _comment(graded: Marks, name: str) -> str:
-    comment = graded.comments.get(name, "")
-    return "" if comment == "No response." else comment  # the page says so itself
 
 
 def _sections(truth: source.Source) -> dict[str, Section]:

@@ -25,6 +25,11 @@ class Marks:
     handed_in: datetime | None = None  # in UTC
     name: str = ""  # the student's first and last name, where the gradebook knows them
 
+    def said(self, name: str) -> str:
+        """What a person wrote about an exercise or answer; nbgrader's own comment is none."""
+        comment = self.comments.get(name, "")
+        return "" if comment == "No response." else comment
+
 
 def read(gradebook: Any, assignment: str, student: str) -> Marks:
     """The marks of a submission in an open gradebook; nbgrader's ``MissingEntry`` when there is none."""

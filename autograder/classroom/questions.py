@@ -1,0 +1,171 @@
+"""Written answers, question by question: one page of a TP on which a person reads them all, and ticks rubrics.
+
+The page works from disk, offline, and keeps what is ticked in the browser; a CSV file brings it back (`sheet`).
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ..authoring import digests, rubric, source
+from ..authoring.rubric import Item, Rubric
+from ..course import Course
+from . import answers, marks, pages, reading
+from .grading import Classroom
+from .markdown import offline
+from .reading import Ticked
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one student wrote to a question, and how it has been read so far."""
+
+    student: str
+    label: str  # the student's name, or a number that says nothing
+    version: str  # of what is written: another when the student hands in again
+    text: str
+    points: float | None  # None: nobody has read it
+    by_person: bool
+    ticked: tuple[Ticked, ...]  # empty when the points were given without them
+    comment: str
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to read, and the points say so already."""
+        return not self.text and self.points is not None and not self.by_person
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a TP, and all answers to it in an order that says nothing of the students."""
+
+    assignment: str
+    name: str
+    points: float
+    text: str
+    rubric: Rubric
+    answers: tuple[Answer, ...]
+
+    def ticks(self, answer: Answer) -> list[bool]:
+        """Which items of the rubric, as it is now, an answer was given."""
+        given = {one.item for one in answer.ticked if one.given}
+        return [item in given for item in self.rubric.items]
+
+    @property
+    def to_read(self) -> list[Answer]:
+        """The answers that are not blank."""
+        return [answer for answer in self.answers if not answer.blank]
+
+    @property
+    def blank(self) -> list[Answer]:
+        """Those who wrote nothing."""
+        return [answer for answer in self.answers if answer.blank]
+
+
+def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> list[Question]:
+    """The questions of a TP with all answers that are graded."""
+    course, cells = classroom.course, source.load(classroom.course, assignment).by_role("answer")
+    found: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
+    questions = {name: answers.parted(course, assignment, name, "")[0] for name in found}
+    with classroom.gradebook() as gradebook:
+        for student in sorted(one.student.id for one in gradebook.assignment_submissions(assignment)):
+            place = answers.notebook(course, assignment, student)
+            if not place.is_file():
+                continue
+            written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}
+            graded, readings = marks.read(gradebook, assignment, student), reading.load(course, assignment, student)
+            for name in found:
+                _, text = answers.parted(course, assignment, name, written.get(name, ""))
+                mark = graded.marks[name]
+                found[name].append(Answer(
+                    student=student,
+                    label=pseudonym(classroom, assignment, student) if anonymous else student,
+                    version=version(text),
+                    text=text,
+                    points=mark.points,
+                    by_person=mark.by_person,
+                    ticked=reading.items_of(readings, name, mark),
+                    comment=graded.said(name),
+                ))
+    return [
+        Question(
+            assignment=assignment,
+            name=str(cell.name),
+            points=cell.points,
+            text=questions[str(cell.name)],
+            rubric=rubric.parse(cell.hidden, cell.points),
+            answers=tuple(sorted(found[str(cell.name)], key=lambda one: pseudonym(classroom, assignment, one.student))),
+        )
+        for cell in cells
+    ]
+
+
+def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:
+    """What a student is called where no name is to be read; the course secret alone tells who it is."""
+    text = f"reading {assignment} {student}".encode()
+    return f"a-{hmac.new(classroom.ledger.secret(), text, hashlib.sha256).hexdigest()[:8]}"
+
+
+def version(text: str) -> str:
+    """A short name of what is written; with a letter first, so that no spreadsheet takes it for a number."""
+    return f"v-{digests.of_texts([text])[:8]}"
+
+
+def page_path(course: Course, assignment: str) -> Path:
+    """Where the page of a TP lies."""
+    return course.gradebook / "questions" / f"{assignment}.html"
+
+
+def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> Path:
+    """Write the page of a TP; returns where it is."""
+    path = page_path(classroom.course, assignment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(classroom, assignment, questions), encoding="utf-8")
+    return path
+
+
+def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> str:
+    """The whole page."""
+    course, script = classroom.course, (TEMPLATES / "questions.js").read_text(encoding="utf-8")
+    figures = course.released / assignment
+    return pages.environment().get_template("questions.html.j2").render(
+        title=source.load(course, assignment).title,
+        questions=questions,
+        shown=lambda text: offline(text, figures),
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
+        data=_data(classroom, assignment, questions),
+    )
+
+
+def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> dict[str, Any]:
+    """What the script works with: each answer by the place of its element, ``question-answer``."""
+    kept = hmac.new(classroom.ledger.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
+    return {
+        "assignment": assignment,
+        "kept": f"questions {kept} {assignment}",  # where the browser keeps it, apart from other courses
+        "answers": {
+            f"{i}-{j}": {
+                "question": question.name,
+                "student": answer.label,
+                "version": answer.version,
+                "max": question.points,
+                "items": [item.points for item in question.rubric.items],
+                "before": {"points": answer.points, "ticks": question.ticks(answer), "comment": answer.comment},
+            }
+            for i, question in enumerate(questions, 1) for j, answer in enumerate(question.to_read, 1)
+        },
+    }
+
+
+def ticked(items: Sequence[Item], given: Sequence[bool]) -> tuple[Ticked, ...]:
+    """The items of a rubric, each with whether it was given."""
+    return tuple(Ticked(item, one) for item, one in zip(items, given, strict=True))

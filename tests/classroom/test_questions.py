@@ -1,0 +1,190 @@
+"""Reading written answers on a page of ours and in a spreadsheet: what comes back stands in nbgrader's gradebook."""
+
+import csv
+import json
+import re
+import shutil
+
+import pytest
+
+import graded
+from autograder import cli, foreign
+from autograder.authoring.rubric import Item
+from autograder.classroom import marks, questions, reading, sheet
+from autograder.classroom.grading import Classroom
+from autograder.classroom.reading import Reading, Ticked
+from autograder.course import Course
+from autograder.judging.verdict import FileError
+from conftest import TINY
+
+ITEMS = (Item(1.5, "a reason."), Item(0.5, "in `words`."))
+
+
+@pytest.fixture(scope="module")
+def entered(tmp_path_factory):
+    """A folder with a graded class in it: ada and bob have answered, eve and tom have not."""
+    folder = tmp_path_factory.mktemp("class") / "course"
+    graded.classroom(folder)
+    return folder
+
+
+@pytest.fixture
+def term(entered, tmp_path):
+    shutil.copytree(entered, tmp_path / "course")
+    return Classroom(Course((tmp_path / "course").resolve()))
+
+
+@pytest.fixture
+def out(term):
+    """The CSV file as the command writes it."""
+    path = term.course.gradebook / "questions" / f"{TINY}.csv"
+    sheet.write(path, questions.collect(term, TINY))
+    return path
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def filled(path, delimiter=",", **cells):
+    """The file with other cells in the lines of some students: student → column → text."""
+    found = rows(path)
+    for student, changes in cells.items():
+        found[student].update(changes)
+    with open(path, "w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, list(next(iter(found.values()))), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(found.values())
+    return path
+
+
+def why(term, student):
+    """What nbgrader holds of the answer: points, whether somebody has to look, comment."""
+    with term.gradebook() as gradebook:
+        grade = gradebook.find_grade("why", TINY, TINY, student)
+        said = gradebook.find_comment("why", TINY, TINY, student).manual_comment
+        return grade.manual_score, bool(grade.needs_manual_grade), said
+
+
+def asked(term, student):
+    (question,) = questions.collect(term, TINY)
+    return next(answer for answer in question.answers if answer.student == student)
+
+
+def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
+    assert why(term, "ada") == (None, True, None)
+    comment = "=Nearly,\nbut \"why\"?"
+    entered = sheet.enter(term, filled(out, ada={"item 1": "x", "comment": comment}, bob={"points": "1,25"}))
+    assert {one.answer.student for one in entered} == {"ada", "bob"}
+    assert why(term, "ada") == (1.5, False, comment) and why(term, "bob") == (1.25, False, None)
+    assert why(term, "eve") == (None, False, None)  # blank: done already
+    with term.gradebook() as gradebook:
+        assert not gradebook.find_submission(TINY, "ada").needs_manual_grade  # as formgrader lists it
+    assert reading.load(term.course, TINY, "ada") == {
+        "why": Reading(1.5, (Ticked(ITEMS[0], True), Ticked(ITEMS[1], False)))}
+    assert reading.load(term.course, TINY, "bob") == {"why": Reading(1.25, ())}
+    assert sheet.enter(term, out) == []  # nothing is new
+    sheet.write(out, questions.collect(term, TINY))
+    assert rows(out)["ada"]["comment"] == f"'{comment}" and rows(out)["ada"]["item 1"] == "x"
+    assert sheet.enter(term, out) == []
+
+
+def test_the_points_are_what_a_person_says(term, out):
+    sheet.enter(term, filled(out, ada={"item 1": "x", "item 2": "x", "points": "1.75"}))
+    assert why(term, "ada")[0] == 1.75
+    assert [one.given for one in asked(term, "ada").ticked] == [True, True]
+
+
+def test_items_say_nothing_of_points_that_are_others_now(term, out):
+    sheet.enter(term, filled(out, ada={"item 1": "x"}))
+    with term.gradebook() as gradebook:
+        gradebook.find_grade("why", TINY, TINY, "ada").manual_score = 1
+        gradebook.db.commit()
+        mark = marks.read(gradebook, TINY, "ada").marks["why"]
+    assert reading.items_of(reading.load(term.course, TINY, "ada"), "why", mark) == ()
+    assert asked(term, "ada").points == 1 and asked(term, "ada").ticked == ()
+
+
+def test_without_names(term, out):
+    sheet.write(out, questions.collect(term, TINY, anonymous=True))
+    text = out.read_text(encoding="utf-8")
+    assert not re.search(r"\b(ada|bob|eve|tom)\b", text)
+    page = questions.page(term, TINY, questions.collect(term, TINY, anonymous=True))
+    assert not re.search(r"\b(ada|bob|eve|tom)\b", page.split("<body>")[1])
+    assert "ada" in questions.page(term, TINY, questions.collect(term, TINY)).split("<body>")[1]  # else: named
+    unnamed = questions.pseudonym(term, TINY, "ada")
+    sheet.enter(term, filled(out, **{unnamed: {"item 2": "x"}}))
+    assert why(term, "ada")[0] == 0.5
+
+
+@pytest.mark.parametrize("cells, said", [
+    ({"points": "2.5"}, "'2.5' is no number of points from 0 to 2"),
+    ({"points": "-1"}, "no number of points"),
+    ({"points": "nan"}, "no number of points"),
+    ({"points": "good"}, "no number of points"),
+    ({"comment": "Well."}, "a comment without points"),
+    ({"points": "1", "version": "v-0"}, "another answer since"),
+    ({"student": "mallory", "points": "1"}, "mallory has handed in no answer to why"),
+    ({"question": "how", "points": "1"}, "no answer to how"),
+    ({"TP": "../tp", "points": "1"}, "no answer to why"),
+])
+def test_a_file_that_is_wrong_in_one_line_changes_nothing(term, out, cells, said):
+    with pytest.raises(FileError, match=re.escape(said)) as error:
+        sheet.enter(term, filled(out, ada={"points": "2"}, bob=cells))
+    assert re.search(r"line \d+: ", str(error.value)) and "nothing was entered" in str(error.value)
+    assert why(term, "ada") == (None, True, None)
+
+
+def test_an_answer_that_stands_twice_is_refused(term, out):
+    filled(out, ada={"points": "1"})
+    lines = out.read_text(encoding="utf-8-sig").splitlines()
+    line = next(line for line in lines if ",ada," in line)
+    out.write_text("\n".join([*lines, line]))
+    with pytest.raises(FileError, match="stands in the file already"):
+        sheet.enter(term, out)
+
+
+@pytest.mark.parametrize("text", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'TP,question\n"'])
+def test_another_file_is_refused_in_one_line(term, out, text, capsys):
+    out.write_bytes(text)
+    assert cli.main(["--course", str(term.course.root), "questions", "--enter", str(out)]) == 2
+    said, error = capsys.readouterr()
+    assert said == "" and error.count("\n") == 1 and out.name in error
+
+
+def test_a_spreadsheet_may_save_it_in_its_own_way(term, out):
+    sheet.enter(term, filled(out, delimiter=";", ada={"points": "0,5"}))
+    assert why(term, "ada")[0] == 0.5
+
+
+def test_an_answer_handed_in_since_is_read_again(term, out):
+    filled(out, ada={"points": "2"})
+    graded.enter(term, "ada", {"why": "Another answer."}, graded.verdict())
+    with pytest.raises(FileError, match="another answer since"):
+        sheet.enter(term, out)
+
+
+def test_the_command_says_what_is_to_read_and_what_was_entered(term, capsys):
+    command = ["--course", str(term.course.root), "questions"]
+    assert cli.main([*command, TINY]) == 0
+    assert f"{TINY}: 2 answers to read; open {questions.page_path(term.course, TINY)}" in capsys.readouterr().out
+    out = term.course.gradebook / "questions" / f"{TINY}.csv"
+    assert cli.main([*command, "--enter", str(filled(out, bob={"item 2": "x"}))]) == 0
+    said = capsys.readouterr().out
+    assert f"{TINY}, why, bob: 0.5 of 2 points\n" in said and "1 answer entered" in said
+    assert cli.main([*command, "tp9_unknown"]) == 2 and "nothing is graded of tp9" in capsys.readouterr().err
+
+
+def test_nothing_of_an_answer_is_alive_on_the_page(term):
+    text = questions.page(term, TINY, questions.collect(term, TINY))
+    article = text[text.index("<article") : text.index('<script type="application/json"')]
+    assert "alert(1)" in article and "<script" not in article and "onerror" not in article.replace("onerror=&quot;", "")
+    assert "tracker.example" not in re.findall(r'src="([^"]*)"', article)
+    (island,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert set(json.loads(island)["answers"]) == {"1-1", "1-2"}
+
+
+def test_cells_of_a_spreadsheet_come_back_as_they_were(rng):
+    for text in ["=1+1", " -x", "-", "plain", "'quoted", "'=x", "+\nlines\n", "@", ""]:
+        assert foreign.from_spreadsheet(foreign.spreadsheet_text(text)) == text or text == "'=x"
