@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # A student's environment is one of its own: nothing of grading shows in their JupyterLab.
 LAB := .venv-lab
+# Sphinx and what it needs have an environment of their own, too: site/requirements.txt.
+SITE := .venv-site
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof mutants slow notebooks figures bench dist lock clean
+.PHONY: help lab demo grade lint test proof mutants slow notebooks figures bench dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -18,6 +20,10 @@ $(READY): pyproject.toml requirements.lock setup.sh
 
 $(LAB)/.ready: pyproject.toml requirements.lock setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --student $(LAB)
+	touch $@
+
+$(SITE)/.ready: site/requirements.txt setup.sh
+	PYTHON=$(PYTHON) sh setup.sh --site $(SITE)
 	touch $@
 
 lab: $(LAB)/.ready  ## open the course in JupyterLab, in a copy that is yours: work/
@@ -40,7 +46,7 @@ test: lint  ## lint, then run the tests
 	sh setup.sh --programs bwrap chromium
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(TESTS)
 
-slow: $(READY)  ## run the tests that take long: full training, executed notebooks, soak
+slow: $(READY) site  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium
 	$(BIN)/python -m pytest -q -m slow $(TESTS)
 
@@ -60,6 +66,11 @@ dist: $(READY)  ## make what is given out: the student kit, a student wheel, an 
 	$(BIN)/autograder dist
 	$(BIN)/python -m build --wheel --outdir dist .
 
+site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the notebooks for Colab lie
+	rm -rf dist/site
+	$(SITE)/bin/python site/pages.py artefacts/site $(ADDRESS)
+	$(SITE)/bin/sphinx-build -W --keep-going -q -c site -d artefacts/site-trees artefacts/site dist/site
+
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
@@ -67,4 +78,4 @@ lock: $(READY)  ## write the versions installed now to requirements.lock
 	$(BIN)/pip freeze --exclude-editable | grep -v '^seq2seq-course' | sed 's/+cpu//' > requirements.lock
 
 clean:  ## remove the environments and everything made by demo and test
-	rm -rf $(VENV) $(LAB) artefacts dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LAB) $(SITE) artefacts dist .pytest_cache .mypy_cache .ruff_cache

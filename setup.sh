@@ -2,6 +2,7 @@
 # Set up what a target needs.
 #   sh setup.sh --all VENV           an environment with everything: course, grading, tests; the locked versions
 #   sh setup.sh --student VENV       an environment with what the notebooks need, and nothing of grading
+#   sh setup.sh --site VENV          an environment with what makes the site
 #   sh setup.sh --programs bwrap …   programs from Debian's packages: installed when we may, asked for when not
 set -eu
 
@@ -65,6 +66,9 @@ case "${1:-} ${2:-}" in
         environment "$2"
         needs "$2" > "$2/needs.txt"
         pip "$2" -c requirements.lock -r "$2/needs.txt" ;;
+    "--site "?*)
+        environment "$2"
+        pip "$2" -r site/requirements.txt ;;
     "--programs "?*) shift; programs "$@" ;;
-    *) echo "usage: sh setup.sh --all VENV | --student VENV | --programs NAME …" >&2; exit 2 ;;
+    *) echo "usage: sh setup.sh --all VENV | --student VENV | --site VENV | --programs NAME …" >&2; exit 2 ;;
 esac

@@ -6,8 +6,6 @@ This repository is the first one; `autograder --course FOLDER …` takes any oth
 from dataclasses import dataclass
 from pathlib import Path
 
-import tp
-
 
 class CourseError(Exception):
     """The folder is no course; the message says what is looked for."""
@@ -42,6 +40,8 @@ class Course:
     @property
     def helpers(self) -> list[Path]:
         """What the notebooks import: the engine's package `tp`, and modules and packages of the course's own."""
+        import tp  # brings torch: only here
+
         own = [path for path in sorted(self.released.glob("*")) if path.name != "tp" and _is_importable(path)]
         return [Path(tp.__file__).parent, *own]
 

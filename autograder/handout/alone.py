@@ -8,10 +8,8 @@ import base64
 import copy
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
 
 import nbformat
 from nbformat import NotebookNode
@@ -21,47 +19,13 @@ from ..authoring import release, source
 from ..course import Course, CourseError
 from . import kit, wheels
 from .about import CPU_INDEX, about
+from .address import Address, parsed
 
 KINDS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 _FIGURE = re.compile(r"\]\(figures/([\w.-]+)\)")
 _TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where an edition will lie on the web. ``repository`` is OWNER/NAME on GitHub; empty when it is elsewhere."""
-
-    url: str
-    repository: str = ""
-    branch: str = ""
-    folder: str = ""
-
-    def file(self, name: str) -> str:
-        """The address of a file's bytes."""
-        base = f"https://raw.githubusercontent.com/{self.repository}/{self.branch}/{self.folder}" \
-            if self.repository else self.url
-        return f"{base.rstrip('/')}/{quote(name)}"
-
-    def colab(self, name: str) -> str:
-        """Opens a notebook in Colab, which reads from GitHub."""
-        path = "/".join(filter(None, [self.folder, name]))
-        return f"https://colab.research.google.com/github/{self.repository}/blob/{self.branch}/{quote(path)}"
-
-    def binder(self, name: str) -> str:
-        """Opens a notebook in Binder."""
-        path = "/".join(filter(None, [self.folder, name]))
-        where = f"{self.repository}/{quote(self.branch, safe='')}"
-        return f"https://mybinder.org/v2/gh/{where}?labpath={quote(path, safe='')}"
-
-
-def parsed(url: str) -> Address:
-    """An address as a person types it: ``https://github.com/OWNER/NAME[/tree/BRANCH[/FOLDER]]``, or any other."""
-    if not re.match(r"https?://[^\s\"'\\]+$", url):
-        raise CourseError(f"{url!r} is no address: it is to begin with https://")
-    match = re.fullmatch(r"https?://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/([\w.-]+)(?:/(.+?))?)?/*", url)
-    return Address(url, match[1], match[2] or "main", match[3] or "") if match else Address(url.rstrip("/"))
 
 
 def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:

@@ -13,6 +13,7 @@ from environments import LENT, clean, environment, lend
 from autograder.authoring import release, source
 from autograder.course import CourseError
 from autograder.handout import alone
+from autograder.handout.address import parsed
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
 FIRST = "helper-package"
@@ -184,7 +185,7 @@ def test_all_notebooks_begin_alike():
     ("https://school.example/course/", "https://school.example/course/x.whl", None),
 ])
 def test_addresses(url, file, colab):
-    address = alone.parsed(url)
+    address = parsed(url)
     assert address.file("x.whl") == file
     if colab:
         assert address.colab("n.ipynb") == f"https://colab.research.google.com/github/{colab}"
@@ -196,7 +197,7 @@ def test_addresses(url, file, colab):
 @pytest.mark.parametrize("url", ["", "course", "ftp://x/y", 'https://x/"; import os', "https://x/a b"])
 def test_what_is_no_address_is_refused(url):
     with pytest.raises(CourseError):
-        alone.parsed(url)
+        parsed(url)
 
 
 def test_badges_are_written_where_they_lead_somewhere(editions):

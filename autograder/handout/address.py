@@ -1,0 +1,42 @@
+"""Where something of the course lies on the web, and how Colab and Binder open it there."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from ..course import CourseError
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address on the web. ``repository`` is OWNER/NAME on GitHub; empty when it is elsewhere."""
+
+    url: str
+    repository: str = ""
+    branch: str = ""
+    folder: str = ""
+
+    def file(self, name: str) -> str:
+        """The address of a file's bytes."""
+        base = f"https://raw.githubusercontent.com/{self.repository}/{self.branch}/{self.folder}" \
+            if self.repository else self.url
+        return f"{base.rstrip('/')}/{quote(name)}"
+
+    def colab(self, name: str) -> str:
+        """Opens a notebook in Colab, which reads from GitHub."""
+        path = "/".join(filter(None, [self.folder, name]))
+        return f"https://colab.research.google.com/github/{self.repository}/blob/{self.branch}/{quote(path)}"
+
+    def binder(self, name: str) -> str:
+        """Opens a notebook in Binder."""
+        path = "/".join(filter(None, [self.folder, name]))
+        where = f"{self.repository}/{quote(self.branch, safe='')}"
+        return f"https://mybinder.org/v2/gh/{where}?labpath={quote(path, safe='')}"
+
+
+def parsed(url: str) -> Address:
+    """An address as a person types it: ``https://github.com/OWNER/NAME[/tree/BRANCH[/FOLDER]]``, or any other."""
+    if not re.match(r"https?://[^\s\"'\\]+$", url):
+        raise CourseError(f"{url!r} is no address: it is to begin with https://")
+    match = re.fullmatch(r"https?://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/([\w.-]+)(?:/(.+?))?)?/*", url)
+    return Address(url, match[1], match[2] or "main", match[3] or "") if match else Address(url.rstrip("/"))

@@ -1,0 +1,61 @@
+"""How Sphinx makes the site of what `pages.py` lays out. Nothing on it is fetched from elsewhere, formulas included."""
+
+import html
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from autograder.course import Course  # noqa: E402
+from autograder.handout.about import about  # noqa: E402
+
+told = about(Course(ROOT))
+project = html_title = told.title
+release = told.version
+language = "en"
+
+extensions = ["myst_nb"]
+exclude_patterns = ["docs/benchmarks/*"]  # what `docs/benchmarks.md` is put together from
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"
+nb_merge_streams = True
+html_math_renderer = "mathml"
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_favicon = "static/favicon.svg"
+html_context = {"default_mode": "auto"}
+html_copy_source = False  # a notebook is had from the kit, with what it imports beside it
+html_theme_options = {
+    "show_nav_level": 1,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+copyright = "the authors of the course; MIT licence"
+
+
+def _formula(self, node: nodes.Node, display: str) -> None:
+    latex = node.astext()
+    mathml = convert(latex, display=display)
+    if "\\" in html.unescape(mathml):  # the converter writes a command that it does not know as it stands
+        raise ExtensionError(f"a formula with a command that nobody knows: {latex}")
+    self.body.append(mathml)
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Formulas are MathML: drawn by the browser, without a script."""
+    app.add_html_math_renderer(
+        "mathml", (lambda self, node: _formula(self, node, "inline"), None),
+        (lambda self, node: _formula(self, node, "block"), None))
