@@ -15,6 +15,7 @@ import io
 import linecache
 import random
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import CodeType
@@ -309,7 +310,7 @@ def _seed_all(seed: int) -> None:
 
 @contextlib.contextmanager
 def _clean_state() -> Iterator[None]:
-    """float32, gradients on, fixed seeds, full precision; whatever was set before comes back."""
+    """float32, gradients on, fixed seeds, full precision, no warnings; whatever was set before comes back."""
     generators = random.getstate(), np.random.get_state(), torch.get_rng_state()
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
@@ -319,7 +320,7 @@ def _clean_state() -> Iterator[None]:
         torch.set_num_threads(1)
         matmul.allow_tf32 = cudnn.allow_tf32 = False
         _seed_all(SEED)
-        with torch.enable_grad():
+        with torch.enable_grad(), warnings.catch_warnings(action="ignore"):
             yield
     finally:
         random.setstate(generators[0])
