@@ -416,11 +416,11 @@ def padding_does_not_count(t):
     """Sequences that have ended count no longer, right or wrong."""
     T, B, V = t.sizes("T B V", low=5)
     EOS = t.integer(1, V)
-    _, target = predictions(t, T, B, V, EOS)
-    t.output("accuracy of a perfect answer", t["accuracy_by_step"](target, target, EOS), axes="T")
-    t.output("accuracy when everything after the ends is wrong",
-             t["accuracy_by_step"](torch.where((target == EOS).cumsum(0) > 1, (EOS + 1) % V, target), target, EOS),
-             axes="T")
+    predicted, target = predictions(t, T, B, V, EOS)
+    over = (target == EOS).cumsum(0) > 1
+    for what, after in (("right", target), ("wrong", torch.full_like(target, (EOS + 1) % V))):
+        t.output(f"accuracy when everything after the ends is {what}",
+                 t["accuracy_by_step"](torch.where(over, after, predicted), target, EOS), axes="T")
 
 
 @check("accuracy-by-step")
