@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime
 
 from . import foreign
-from .classroom import report
+from .classroom import questions, report
 from .classroom.grading import Classroom, Graded, grade_class
 from .classroom.nbgrader import pages
 from .classroom.overview import overview
@@ -29,15 +29,17 @@ def demo(course: Course, assignment: str | None = None) -> int:
         path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     print("3. Grade, in bubblewrap, two at a time")
     graded = grade_class(Classroom(made), [name], TERMS, workers=2, each=_told)
-    print("4. Feedback and report: autograder feedback, autograder report")
+    print("4. Feedback, report, answers to read: autograder feedback, report, questions")
     classroom = Classroom(made)
     given = pages.give(classroom, name)
     page = report.write(classroom, [name])
     print()
     print(overview(graded))
-    print(f"\nOpen first, the class:  {page}")
-    print(f"then a student's page:  {pages.page_of(made, name, _telling(graded))}")
-    print(f"and the grades:         {page.parent}/grades.csv")
+    answers = questions.write(classroom, name, questions.collect(classroom, name))
+    print(f"\nOpen first, the class:   {page}")
+    print(f"then a student's page:   {pages.page_of(made, name, _telling(graded))}")
+    print(f"the answers to be read:  {answers}")
+    print(f"and the grades:          {page.parent}/grades.csv")
     went_wrong = [one.problem for one in graded] + [one.problem for one in given]
     return 1 if any(went_wrong) else 0
 

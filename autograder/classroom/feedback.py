@@ -155,17 +155,6 @@ class Page:
         return max(0.0, self.automatic + self.written - self.marks.penalty)
 
     @property
-    def lateness(self) -> str | None:
-        """On time, or how late; None where there is no due date."""
-        late = self.marks.seconds_late
-        if late is None:
-            return None
-        days, hours, minutes = int(late // 86_400), int(late % 86_400 // 3_600), int(late % 3_600 // 60)
-        parts = [(days, "day"), (hours, "hour"), (minutes, "minute")]
-        said = " ".join(pages.counted(n, word) for n, word in parts if n)
-        return f"{said or 'less than a minute'} late" if late else "on time"
-
-    @property
     def readable(self) -> bool:
         """Whether there was something to grade."""
         return self.verdict is not None and not self.verdict.unreadable

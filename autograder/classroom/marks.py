@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from .pages import counted
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -29,6 +31,17 @@ class Marks:
         """What a person wrote about an exercise or answer; nbgrader's own comment is none."""
         comment = self.comments.get(name, "")
         return "" if comment == "No response." else comment
+
+    @property
+    def lateness(self) -> str | None:
+        """On time, or how late; None where there is no due date."""
+        late = self.seconds_late
+        if late is None:
+            return None
+        days, hours, minutes = int(late // 86_400), int(late % 86_400 // 3_600), int(late % 3_600 // 60)
+        parts = [(days, "day"), (hours, "hour"), (minutes, "minute")]
+        said = " ".join(counted(n, word) for n, word in parts if n)
+        return f"{said or 'less than a minute'} late" if late else "on time"
 
 
 def read(gradebook: Any, assignment: str, student: str) -> Marks:

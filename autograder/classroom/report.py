@@ -9,18 +9,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
+from urllib.parse import quote
 
 from ..authoring import mistakes
 from ..course import Course
 from ..judging.verdict import Outcome, Verdict
-from . import grades, pages, pictures
+from . import grades, marks, pages, pictures
+from .feedback import SIGNS, WORDS
 from .grades import Grades
 from .grading import Classroom
+from .grid import Grid, discrimination, grid
 from .ledger import Entry
+from .marks import Marks
+from .nbgrader.pages import page_of as feedback_page
 from .pictures import Picture
 
 # (exercise, mistake) → what a teacher says about it
 Sentences = Mapping[tuple[str, str], str]
+
+# TP → student → what the gradebook holds
+Graded = Mapping[str, Mapping[str, Marks]]
+
+
+@dataclass(frozen=True)
+class Links:
+    """What there is to read about a submission, as addresses from the page."""
+
+    feedback: str | None
+    verdict: str
+
+
+# (student, TP) → where to read on
+Places = Mapping[tuple[str, str], Links]
+
+
+# What the signs of the class at a glance mean: kind, sign, words.
+SHOWN = [*((outcome, SIGNS[outcome], words) for outcome, words in WORDS.items()), ("waiting", "…", "waits to be read")]
 
 
 @dataclass(frozen=True)
@@ -44,23 +68,24 @@ class CheckSummary:
 
 @dataclass(frozen=True)
 class ExerciseSummary:
-    """One exercise: its points, their mean, the share of submissions with full marks, and its results."""
+    """One exercise: points, their mean, share with full marks, how well it tells students apart, results."""
 
     name: str
     max_score: float
     mean: float
     pass_rate: float
+    discrimination: float | None
     outcomes: Counter[Outcome]
     checks: list[CheckSummary]
 
 
 @dataclass(frozen=True)
 class MistakeSummary:
-    """A mistake that was recognised, and in the work of how many students."""
+    """A mistake that was recognised, and in whose work."""
 
     exercise: str
     name: str
-    students: int
+    students: tuple[str, ...]
     says: str
 
 
@@ -69,6 +94,7 @@ class Summary:
     """One TP. Scores are of all submissions; what comes after ``unreadable`` is of those that could be read."""
 
     assignment: str
+    grid: Grid
     submissions: int
     max_score: float
     mean: float
@@ -90,8 +116,11 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     grades.write(table, folder)
     entries = {assignment: classroom.ledger.entries(assignment) for assignment in assignments}
     known = {assignment: sentences(classroom.course, assignment) for assignment in assignments}
+    graded = {assignment: _marks(classroom, assignment, found) for assignment, found in entries.items()}
+    places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
+              for assignment, found in entries.items() for entry in found}
     path = folder / "index.html"
-    path.write_text(class_page(entries, table, known), encoding="utf-8")
+    path.write_text(class_page(entries, table, known, graded, places), encoding="utf-8")
     return path
 
 
@@ -116,6 +145,22 @@ def _folder(course: Course) -> Path:
     return folder
 
 
+def _marks(classroom: Classroom, assignment: str, entries: list[Entry]) -> dict[str, Marks]:
+    """What the gradebook holds of those who are entered in it."""
+    with classroom.gradebook() as gradebook:
+        entered = {one.student.id for one in gradebook.assignment_submissions(assignment)}
+        return {entry.student: marks.read(gradebook, assignment, entry.student)
+                for entry in entries if entry.student in entered}
+
+
+def _links(classroom: Classroom, assignment: str, student: str) -> Links:
+    """Addresses from the folder of the report."""
+    folder = classroom.course.gradebook
+    page, verdict = (path.relative_to(folder) for path in (feedback_page(classroom.course, assignment, student),
+                                                           classroom.ledger.path(assignment, student)))
+    return Links(f"../{quote(str(page))}" if (folder / page).is_file() else None, f"../{quote(str(verdict))}")
+
+
 def _grades(classroom: Classroom, assignments: list[str]) -> Grades:
     with classroom.gradebook() as gradebook:
         return grades.read(gradebook, assignments)
@@ -124,15 +169,19 @@ def _grades(classroom: Classroom, assignments: list[str]) -> Grades:
 # The page of the class
 
 
-def class_page(entries: Mapping[str, list[Entry]], table: Grades, known: Mapping[str, Sentences]) -> str:
-    """The whole page; the entries and the sentences of mistakes by TP."""
-    graded = {assignment: found for assignment, found in entries.items() if found}
+def class_page(entries: Mapping[str, list[Entry]], table: Grades, known: Mapping[str, Sentences], graded: Graded,
+               places: Places) -> str:
+    """The whole page; the entries, the sentences of mistakes and the marks by TP."""
+    there = {assignment: found for assignment, found in entries.items() if found}
     page = pages.environment().get_template("class.html.j2")
     return page.render(
-        submissions=sum(map(len, graded.values())),
+        submissions=sum(map(len, there.values())),
         unread=sum(grade.unread for grade in table.of.values()),
-        looks=_looks(graded, table),
-        summaries=[_summary(assignment, found, known.get(assignment, {})) for assignment, found in graded.items()],
+        looks=_looks(there, table),
+        summaries=[_summary(assignment, found, known.get(assignment, {}), graded.get(assignment, {}))
+                   for assignment, found in there.items()],
+        places=places,
+        signs=SHOWN,
     )
 
 
@@ -164,7 +213,7 @@ def _looks(entries: Mapping[str, list[Entry]], table: Grades) -> list[Look]:
     return sorted(looks, key=lambda look: (look.student, look.assignment))
 
 
-def _summary(assignment: str, entries: list[Entry], known: Sentences) -> Summary:
+def _summary(assignment: str, entries: list[Entry], known: Sentences, graded: Mapping[str, Marks]) -> Summary:
     verdicts = [entry.verdict for entry in entries]
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = _exercises([entry.verdict for entry in readable])
@@ -175,6 +224,7 @@ def _summary(assignment: str, entries: list[Entry], known: Sentences) -> Summary
         drawn.append(pictures.times(assignment, seconds))
     return Summary(
         assignment=assignment,
+        grid=grid(entries, graded),
         submissions=len(entries),
         max_score=max(verdict.max_score for verdict in verdicts),
         mean=mean(verdict.score for verdict in verdicts),
@@ -195,7 +245,8 @@ def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
     names = dict.fromkeys(result.exercise for verdict in verdicts for result in verdict.exercises)
     summaries = []
     for name in names:
-        results = [result for verdict in verdicts for result in verdict.exercises if result.exercise == name]
+        found = [(result, verdict) for verdict in verdicts for result in verdict.exercises if result.exercise == name]
+        results = [result for result, _ in found]
         outcomes = Counter(result.verdict for result in results)
         passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
         for check in (check for result in results for check in result.checks):
@@ -209,6 +260,7 @@ def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
                 max_score=results[0].max_score,
                 mean=mean(result.score for result in results),
                 pass_rate=outcomes["passed"] / len(results),
+                discrimination=discrimination([(one.score, verdict.score - one.score) for one, verdict in found]),
                 outcomes=outcomes,
                 checks=[CheckSummary(check, passed[check], n, says.get(check, "")) for check, n in asked.items()],
             )
@@ -228,7 +280,7 @@ def _mistakes(entries: list[Entry], known: Sentences) -> list[MistakeSummary]:
                     students.setdefault(key, set()).add(entry.student)
                     says.setdefault(key, check.message)
     ordered = sorted(students, key=lambda key: (-len(students[key]), key))
-    return [MistakeSummary(*key, len(students[key]), says[key]) for key in ordered]
+    return [MistakeSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]
 
 
 # The page of a student

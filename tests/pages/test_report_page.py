@@ -1,0 +1,89 @@
+"""The class report of a class in nbgrader's gradebook: what stands in the grid, and that everybody can read it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import graded
+from autograder.classroom import grid, report
+from autograder.classroom.nbgrader import pages
+from browser import CONTRASTS, OPEN, SCREENS, WIDER, chromium_page
+from conftest import TINY
+
+ADA = ("ada", "8", "+ 2", "✓right", "✓right", "✓right", "…waiting to be read", "2 hours late")
+BOB = ("bob", "2.83", "", "✗not right yet", "–not written", "◐in part", "1.51.5 of 2 points", "2 hours late")
+EVE = ("eve", "0", "", "–not written", "–not written", "–not written", "–blank", "2 hours late")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Where the report of a small class lies: all two hours late, bob's answer read, eve's page not written yet."""
+    made = graded.classroom(tmp_path_factory.mktemp("report") / "course")
+    with made.gradebook() as gradebook:
+        due = datetime(2026, 11, 21, 12, 2, tzinfo=UTC).replace(tzinfo=None)
+        gradebook.update_or_create_assignment(TINY, duedate=due)
+        grade = gradebook.find_grade("why", TINY, TINY, "bob")
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        gradebook.db.commit()
+    assert timedelta(hours=2) == datetime(2026, 11, 21, 14, 2) - due
+    pages.give(made, TINY)
+    pages.page_of(made.course, TINY, "eve").unlink()
+    return report.write(made, [TINY])
+
+
+def test_the_grid_says_who_has_what(place):
+    with chromium_page() as page:
+        page.goto(place.as_uri())
+        table = page.locator("table.grid")
+        rows = {row.get_by_role("rowheader").inner_text(): tuple(" ".join(cell.split()) for cell in
+                row.evaluate("row => [...row.children].map(cell => cell.textContent)"))
+                for row in table.locator("tbody tr").all()}
+        assert (rows["ada"], rows["bob"], rows["eve"]) == (ADA, BOB, EVE)
+        head = [" ".join(name.split()) for name in table.locator("thead th").all_text_contents()]
+        assert head == ["student", "of 10", "unread", "double", "encoder", "last", "why", "handed in"]
+        assert "2 points wait to be read" in page.inner_text("body")
+
+
+def test_links_lead_somewhere(place):
+    with chromium_page() as page:
+        page.goto(place.as_uri())
+        grid = page.locator("table.grid")
+        for student, title in (("ada", "ada · A tiny TP"), ("bob", "bob · A tiny TP")):
+            grid.get_by_role("link", name=student).click()
+            assert page.title().startswith(title)
+            page.go_back()
+        assert grid.get_by_role("link", name="eve").count() == 0  # there is no page to open
+        links = page.evaluate("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+        assert any(link.endswith("/bob.json") for link in links)
+        assert all((place.parent / link).is_file() for link in links if not link.startswith("#"))
+
+
+def test_names_stand_behind_a_mistake(place):
+    with chromium_page() as page:
+        page.goto(place.as_uri())
+        cell = page.get_by_role("row", name="squared").locator(".says")
+        assert not cell.get_by_role("link", name="bob").is_visible()
+        cell.get_by_text("who").click()
+        assert cell.get_by_role("link", name="bob").is_visible()
+
+
+@pytest.mark.parametrize("width, scheme", SCREENS)
+def test_nothing_is_wider_than_the_screen_and_all_can_be_read(place, width, scheme):
+    outside = WIDER.replace("checkVisibility()", "checkVisibility() && !one.closest('.wide > table, svg, .hidden')")
+    with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
+        page.on("console", lambda message: pytest.fail(message.text))
+        page.goto(place.as_uri())
+        page.evaluate(OPEN)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(outside) == []
+        contrasts = page.evaluate(CONTRASTS)
+        assert len(contrasts) > 50 and [text for text, ratio in contrasts if ratio < 4.5] == []
+        regions = page.get_by_role("region")
+        assert regions.count() > 3 and all(one.get_attribute("aria-label") for one in regions.all())
+
+
+def test_an_item_tells_students_apart_or_nothing_is_said():
+    points = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.5), (2.0, 4.0), (2.0, 4.5)]
+    assert grid.discrimination(points) == pytest.approx(0.9587, abs=1e-4)
+    assert grid.discrimination([(1.0, total) for _, total in points]) is None  # everybody has the same
+    assert grid.discrimination(points[:4]) is None
