@@ -6,6 +6,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
+from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from autograder import cli
 from autograder.authoring import release
@@ -57,6 +58,27 @@ def test_nbgrader_does_not_release_a_filled_notebook(course, tmp_path, right, na
     with pytest.raises(ExchangeError, match="somebody has worked in it"):
         give_out(course)
     assert not list((tmp_path / "exchange").rglob("*.ipynb"))
+
+
+def test_nor_does_it_over_another_exchange(course, filled):
+    given_out = []
+
+    class Elsewhere(ExchangeReleaseAssignment):  # as ngshare's
+        def init_src(self):
+            pass
+
+        def init_dest(self):
+            pass
+
+        def copy_files(self):
+            given_out.append(self.coursedir.assignment_id)
+
+    with pytest.raises(ExchangeError, match="somebody has worked in it"):
+        nbgrader(course, Elsewhere)
+    filled.unlink()
+    assert not given_out
+    nbgrader(course, Elsewhere)
+    assert given_out == [TINY]
 
 
 def test_nbgrader_does_not_write_a_release_over_a_filled_notebook(course, filled):

@@ -29,7 +29,6 @@ CONFIG: dict[str, dict[str, Any]] = {
     },
     **release.STUBS,
     "GenerateAssignment": {"exporter_class": f"{PLUGINS}.guards.ReleaseExporter"},
-    "ExchangeFactory": {"release_assignment": f"{PLUGINS}.guards.ReleaseAssignment"},
     "Autograde": {
         "exporter_class": f"{PLUGINS}.exporter.SubmissionExporter",
         "sanitize_preprocessors": [],

@@ -7,7 +7,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
-from nbgrader.exchange.default import ExchangeReleaseAssignment
+from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from ...authoring import release
 from ...course import Course
@@ -23,20 +23,14 @@ class ReleaseExporter(NotebookExporter):
         return nbformat.writes(release.sealed(nbformat.reads(output, as_version=4))), resources
 
 
-class ReleaseAssignment(ExchangeReleaseAssignment):
-    """nbgrader's own; a notebook that somebody has filled is not given to the class."""
-
-    def copy_files(self) -> None:
-        """Copy the TP to the exchange, or say why not."""
-        try:
-            release.refuse_work(Course(Path(self.coursedir.root)), Path(self.src_path))
-        except release.WorkedInError as error:
-            self.fail(str(error))
-        super().copy_files()
-
-
 def keep_work() -> None:
-    """From now on `nbgrader generate_assignment --force` does not write over a notebook that somebody has filled."""
+    """From now on nbgrader neither releases a notebook that somebody has filled nor writes a release over it."""
+    _not_over_work()
+    _not_to_the_class()
+
+
+def _not_over_work() -> None:
+    """`nbgrader generate_assignment --force` stops."""
     stock = GenerateAssignment.init_notebooks
     if stock.__module__ == __name__:
         return
@@ -52,3 +46,19 @@ def keep_work() -> None:
                 raise NbGraderException(str(error)) from None
 
     GenerateAssignment.init_notebooks = init_notebooks
+
+
+def _not_to_the_class() -> None:
+    """`nbgrader release_assignment` stops, whatever exchange is in use: a shared folder, ngshare."""
+    if "start" in vars(ExchangeReleaseAssignment):
+        return
+
+    def start(self: Any) -> None:
+        folder = Path(self.coursedir.format_path(self.coursedir.release_directory, ".", self.coursedir.assignment_id))
+        try:
+            release.refuse_work(Course(Path(self.coursedir.root)), folder)
+        except release.WorkedInError as error:
+            self.fail(str(error))
+        super(ExchangeReleaseAssignment, self).start()
+
+    ExchangeReleaseAssignment.start = start
