@@ -786,36 +786,51 @@ if tp.done("gru-cell", "lstm-cell"):
 #
 # The same class, the same sizes, the same number of updates; only the recurrence changes. `NextToken` needs no new
 # line, because all three are called alike.
+#
+# And each is trained three times, from three *seeds*: other first weights, other batches. One run of each could not
+# tell a difference between recurrences from luck. **Write down first** what you expect: `tp.experiment` asks for it,
+# runs every setting with every seed for the same number of updates, and shows the mean with the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
     stream, readers, grew = encode(" ".join(corpus), vocabulary), {}, {}
-    for name, recurrence in {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}.items():
-        torch.manual_seed(0)
-        readers[name] = NextToken(len(vocabulary), 16, 32, recurrence)
-        grew[name] = train(readers[name], stream, 320, name)
+
+    def read(steps, seed, recurrence):
+        """Train a reader; its share of right verbs, by the number of nouns in between."""
+        torch.manual_seed(seed)
+        reader = NextToken(len(vocabulary), 16, 32, recurrence)
+        grew[recurrence.__name__, seed] = train(reader, stream, steps, f"{recurrence.__name__}, seed {seed}")
+        readers.setdefault(recurrence.__name__, reader)  # that of the first seed, to be looked at
+        return {f"{n} nouns": agreement(reader, n) for n in range(4)}
+
+    kinds = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
+    tp.experiment("verbs with the right number", {name: {"recurrence": kind} for name, kind in kinds.items()},
+                  read, steps=320,
+                  expected="the gated readers keep the number of the first noun, the plain one loses it")
     figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    for (name, points), style in zip(grew.items(), ("-", "--", ":")):
-        ax.plot(*zip(*points), style, marker="o", markersize=3, label=name)
+    styles = {"RNN": ("C3", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
+    for (name, seed), points in grew.items():
+        colour, dash = styles[name]
+        ax.plot(*zip(*points), dash, color=colour, marker="o", markersize=2, alpha=0.8,
+                label=name if seed == 0 else None)
     ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
-           title="two nouns of the other number in between")
+           title="two nouns of the other number in between, a line for each seed")
     ax.legend()
     tp.plots.show(figure, "Share of verbs with the right number over 320 updates. " + " ".join(
-        f"{name} is at {min(shares):.0%} when it is worst and ends at {shares[-1]:.0%}."
-        for name, shares in ((name, [share for _, share in points]) for name, points in grew.items())))
-    rows = [[name, *(f"{agreement(reader, n):.0%}" for n in range(4))] for name, reader in readers.items()]
-    tp.table(rows, header=["reader", *(f"{n} nouns" for n in range(4))],
-             caption="Verbs with the right number in the end, by the nouns of the other number in between")
+        f"{name}, seed {seed}: at {min(shares):.0%} when it is worst, ends at {shares[-1]:.0%}."
+        for (name, seed), shares in ((key, [share for _, share in points]) for key, points in grew.items())))
 
 # %% [markdown]
 # Read the curves from left to right. At 50 % a reader is right half of the time because it gives every verb the same
-# number. *Below* 50 % it goes by the last noun: the short rule is found before the long one. Then the gated readers
-# find the long rule, and they keep it. The plain RNN comes upon it too, and loses it again with the next updates.
+# number. *Below* 50 % it goes by the last noun: the short rule is found before the long one. In our run the GRU then
+# found the long rule with all three seeds: 100 % of the verbs at every distance. With one noun in between, the LSTM had
+# between 10 and 100 %, and the plain RNN between 12 and 68 %.
 #
-# Be fair to the plain RNN: on sentences this short it learns the rule as well, given more updates, and with another
-# seed the curves look different (change the 0 above and try). A gate does not make memory possible. It makes memory
-# easier to find and to keep. One run cannot tell how much it helps at which distance: the table above is one seed, and
-# another seed changes its order. Section 5 measures why gates help at all.
+# Now read the spread. With the first seed alone, one would have written "gated readers find the rule, plain ones do
+# not", and the LSTM of another seed would have said the contrary. **What we would not dare to conclude:** that a GRU
+# reads better than an LSTM, or that a plain RNN cannot learn the rule. On sentences this short it can, given more
+# updates. Three seeds and 320 updates say who was *quick and steady here*. A gate does not make memory possible. It
+# makes memory easier to find and to keep. Section 5 measures why gates help at all.
 #
 # ### What the words have become
 #

@@ -893,8 +893,6 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in gl
 #   be learnt through it. That layer is a good part of the trouble: when we replaced the context by zeros, the same
 #   decoder had 21 %.
 #
-# More time was no cure in our runs. With three times the steps, concatenated had 10 %, and the context alone 1 %.
-#
 # So on sums the best thing attention can do is to stand aside. Nearly every character of the question matters for the
 # answer, there are five of them, and 128 numbers hold them easily. Nothing has to be selected.
 #

@@ -1370,11 +1370,11 @@ if tp.done(*ALL, "aer"):
              ["French word", "looked at", "times"])
 
 # %% [markdown] covers="29"
-# Your table may look different. In five runs of ours, each with another seed, the plain decoder found about 99 of 100
-# words. In most of them four of ten misses were one word: the *que* of *est-ce que*, which comes from *Did* or *Does*.
-# The network looked at the English word **after** it instead, and it has a reason: before *ils* one writes *qu'*,
-# before *les* one writes *que*. In other runs it looked at *Did*. The vector of *Did* has read the sentence backwards,
-# so it can know the next word too. Both ways write the right word; only one agrees with the gold alignment.
+# Your table may look different. In our run 99.9 % of the French words of the plain decoder looked at a gold word, and
+# 96.1 % of those of the paper's. Look at the misses. A frequent one, with other seeds, is the *que* of *est-ce que*,
+# which comes from *Did* or *Does*, while the network looks at the English word **after** it. It has a reason: before
+# *ils* one writes *qu'*, before *les* one writes *que*. Others look at *Did*: its vector has read the sentence
+# backwards, so it can know the next word too. Both ways write the right word; only one agrees with the gold alignment.
 #
 # Our gold alignment says where a word comes from. The weights say where something is that helps to choose it.
 

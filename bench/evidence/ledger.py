@@ -1,0 +1,175 @@
+"""What the course says of its own runs, and what each of these sentences rests on.
+
+A sentence rests on a run of this package (a module with `TITLE`, `DESIGNS`, `SEEDS`, `run` and `report`; its results
+lie in docs/evidence/ as JSON), or on a cell of the executed notebook it stands in. `CLAIMS` pairs it with what it
+quotes from there: when a run comes out differently, its quotation is not found any more, and somebody must read again.
+"""
+
+import ast
+import hashlib
+import importlib
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from autograder.authoring.source import load
+from autograder.course import find
+
+from ..measure import spread
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RESULTS, PAGE = ROOT / "docs" / "evidence", ROOT / "docs" / "evidence.md"
+OPENING = """# What the course says it saw, and where
+
+Each empirical sentence of the course, the run that supports it, what that run printed, and the command that repeats
+it. Written by `python -m bench.evidence`; a test says when a sentence has gone, when a run has changed since, and when
+a number is no longer what the run printed. Runs have a budget in steps: on the same kind of machine they repeat, on
+another one up to the last digits.
+
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a TP, and what it rests on."""
+
+    tp: str              # the name of the TP, as its folder has it
+    says: str            # the sentence, as it stands in the source; line breaks do not count
+    quotes: tuple        # what the run printed: pieces of its text
+    run: str = ""        # a module of this package …
+    cell: str = ""       # … or a cell of the TP's notebook …
+    bench: str = ""      # … or a part of docs/benchmarks.md
+
+    @property
+    def command(self):
+        """What repeats the run."""
+        if self.cell:
+            return f"autograder release --execute {self.tp}"
+        return f"python -m bench.evidence {self.run}" if self.run else f"python -m bench {self.bench}"
+
+    @property
+    def place(self):
+        """Where what it rests on is to be seen, in Markdown."""
+        if self.cell:
+            return f"the cell `{self.cell}` of its notebook"
+        return f"the run [{self.run}](#{self.run})" if self.run else "[the benchmarks](benchmarks.md)"
+
+    def evidence(self):
+        """The text that the quotations are taken from."""
+        if self.cell:
+            return printed(self.tp, self.cell)
+        return report(self.run) if self.run else (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+    def faults(self):
+        """What is wrong with this claim, a line each: nothing, when all is well."""
+        found = [] if flat(self.says) in flat(text_of(self.tp)) else [f"{self.tp} does not say: {self.says}"]
+        shown = flat(self.evidence())
+        found += [f"{self.tp}: {self.place} does not show: {quote}" for quote in self.quotes
+                  if flat(quote) not in shown]
+        return found if self.quotes else [*found, f"nothing is quoted for: {self.says}"]
+
+
+def text_of(tp):
+    """What a TP says: the text of its source, without the marks of comments."""
+    source = (ROOT / "solutions" / tp / f"{tp}.py").read_text(encoding="utf-8")
+    return re.sub(r"^# ?", "", source, flags=re.M)
+
+
+# Who writes one of these phrases says what was seen in a run.
+SEEN = re.compile(r"\b(in our runs?|in (a|one|five|four|three) runs? of ours|we (measured|had\b(?! it))|runs of ours|"
+                  r"in our tables?|our three seeds|more measurement)\b", re.IGNORECASE)
+
+
+def unsupported(tp, claims):
+    """The sentences of a TP that say what was seen in a run, and are part of no claim."""
+    prose = [" ".join(cell.hidden.split() if cell.role == "answer" else cell.source.split())
+             for cell in load(find(ROOT), tp).by_role("text", "answer")]
+    said = [flat(claim.says) for claim in claims if claim.tp == tp]
+    sentences = [sentence for text in prose for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", text)]
+    return [sentence for sentence in sentences if SEEN.search(sentence)
+            and not any(sentence in claim or claim in sentence for claim in said)]
+
+
+def flat(text):
+    """Text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def printed(tp, cell_id):
+    """What a cell of the executed notebook of a TP shows, as plain text."""
+    notebook = nbformat.read(ROOT / "solutions" / tp / f"{tp}.ipynb", 4)
+    outputs = next(cell.outputs for cell in notebook.cells if cell.get("id") == cell_id)
+    return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+
+
+# Runs
+
+def module(name):
+    """The module of a run."""
+    return importlib.import_module(f"bench.evidence.{name}")
+
+
+def digest(name):
+    """The digest of what a run does: its code, and that of the runs it imports, without docstrings and reports."""
+    return hashlib.sha256(code_of(name).encode()).hexdigest()[:16]
+
+
+def code_of(name):
+    """What runs of a module of this package, in one layout."""
+    tree = ast.parse(inspect.getsource(module(name)))
+    others = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    tree.body = [node for node in tree.body if getattr(node, "name", "") != "report"]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
+            node.body = node.body[1:] or [ast.Pass()]
+    return "".join([ast.unparse(tree), *(code_of(other) for other in dict.fromkeys(others) if other != "ledger")])
+
+
+def stored(name):
+    """What is kept of a run: `{"code": digest, "machine": …, "results": [...]}`; no results where there is nothing."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"results": []}
+
+
+def is_stale(name):
+    """Whether a run has changed since its results were kept, or some of them are missing."""
+    kept, part = stored(name), module(name)
+    wanted = [(design, seed) for design in plain(part.DESIGNS) for seed in part.SEEDS]
+    have = [(result["design"], result["seed"]) for result in kept["results"]]
+    return kept.get("code") != digest(name) or any(pair not in have for pair in wanted) or len(have) != len(wanted)
+
+
+def plain(designs):
+    """Designs as JSON gives them back."""
+    return json.loads(json.dumps([vars(design) for design in designs]))
+
+
+def percent(values, digits=1):
+    """Shares of several runs as text, in percent: the middle one, the lowest and the highest."""
+    return spread([100 * value for value in values], f"{{:.{digits}f}}")
+
+
+def report(name):
+    """The tables of a run, in Markdown, from what is kept of it."""
+    return module(name).report(stored(name)["results"])
+
+
+# The page
+
+def page(claims, runs):
+    """The page in Markdown: a chapter for each TP, then the tables of all runs."""
+    text = OPENING
+    for tp in sorted({claim.tp for claim in claims}):
+        text += f"## {tp}\n\n"
+        for claim in (claim for claim in claims if claim.tp == tp):
+            shown = "; ".join(f"`{flat(quote)}`" for quote in claim.quotes)
+            text += f"> {flat(claim.says)}\n\nRests on {claim.place}, which shows {shown}. Again: `{claim.command}`\n\n"
+    text += "# The runs\n\n"
+    for name in runs:
+        text += (f"## {name}\n\n{inspect.getdoc(module(name))}\n\n{report(name)}\n"
+                 f"*{stored(name)['machine']}. Again: `python -m bench.evidence {name}`.*\n\n")
+    return text.rstrip("\n") + "\n"
