@@ -1,8 +1,9 @@
-"""The command line: `autograder release | prove | check | grade | questions | feedback | report | similar | demo`."""
+"""The command line: `autograder COMMAND …`, and what each command prints."""
 
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -14,7 +15,7 @@ from . import foreign
 from .authoring import source
 from .course import Course, CourseError
 from .judging import submission
-from .judging.verdict import FileError
+from .judging.verdict import FileError, Verdict
 from .sandbox.terms import Limits, Terms
 from .sandbox.walls import SandboxError
 
@@ -140,6 +141,17 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
 
 
 def _check(args: argparse.Namespace, course: Course) -> int:
+    try:
+        return _checked(args, course)
+    except (submission.Unreadable, SandboxError) as error:
+        if args.github:
+            from .classroom.platforms import github
+
+            print(github.command("error", str(error), file=args.notebook, title="Not graded"))
+        raise
+
+
+def _checked(args: argparse.Namespace, course: Course) -> int:
     from .classroom.ledger import Ledger
     from .judging.judge import Judge, seed_of
 
@@ -151,7 +163,9 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     handed = submission.Submission(data, assignment, filename=args.notebook.name)
     with Judge(course, _terms(args)) as judge:
         verdict = judge.grade(handed, args.seed or seed_of(Ledger(course).secret(), "", assignment, data))
-    if args.json:
+    if args.github:
+        _tell_github(verdict, args.notebook, data)
+    elif args.json:
         print(json.dumps(asdict(verdict)))  # ASCII: no escape sequence, no direction mark
     else:
         for exercise in verdict.exercises:
@@ -161,6 +175,16 @@ def _check(args: argparse.Namespace, course: Course) -> int:
         print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
+
+
+def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
+    from .classroom.platforms import github
+
+    for line in github.annotations(verdict, notebook, data.decode("utf-8", "replace")):
+        print(line)
+    if "GITHUB_STEP_SUMMARY" in os.environ:
+        with open(os.environ["GITHUB_STEP_SUMMARY"], "a", encoding="utf-8") as page:
+            page.write(github.summary(verdict))
 
 
 def _grade(args: argparse.Namespace, course: Course) -> int:
@@ -297,6 +321,17 @@ def _return(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
+def _pack(args: argparse.Namespace, course: Course) -> int:
+    from .classroom.platforms.gradescope import pack
+
+    if args.tp not in course.assignments:
+        raise source.SourceError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    path = course.root / "dist" / f"gradescope-{args.tp}.zip"
+    pack(course, args.tp, path)
+    print(f"{path}: the autograder for Gradescope. It holds the solution: give it to nobody else")
+    return 0
+
+
 def _report(args: argparse.Namespace, course: Course) -> int:
     from .classroom import report
     from .classroom.grading import Classroom
@@ -373,6 +408,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     check.add_argument("--tp", help="its TP, when the notebook does not say")
     check.add_argument("--json", action="store_true", help="print one JSON object")
+    check.add_argument("--github", action="store_true",
+                       help="in a workflow on GitHub: print annotations, and write the page of its summary")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
 
     grade = command("grade", _grade, "grade everything in gradebook/submitted")
@@ -392,6 +429,10 @@ def _parser() -> argparse.ArgumentParser:
     back = command("return", _return, "write grades, comments and feedback of a TP as Moodle and Canvas import them")
     back.add_argument("tp", help="a TP that was collected and graded")
     back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
+
+    pack = command("pack", _pack, "write what another platform grades a TP with: the autograder zip of Gradescope")
+    pack.add_argument("platform", choices=("gradescope",))
+    pack.add_argument("tp", help="the TP")
 
     report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")

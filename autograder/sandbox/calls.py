@@ -38,7 +38,7 @@ LOW = 0xFFFFFFFF
 @functools.cache
 def program(terms: Terms) -> bytes:
     """The filter as the system reads it (classic BPF); none without isolation. ``SandboxError`` without libseccomp."""
-    if not terms.isolated:
+    if not (terms.isolated or terms.account):
         return b""
     try:
         import pyseccomp as seccomp
@@ -55,9 +55,12 @@ def program(terms: Terms) -> bytes:
     made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be read; C libraries then take clone
     for name, argument, mask, value in _by_argument(counted):
         made.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
-    for family in range(INTERNET + 1, INTERNET_6):
-        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
-    made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))
+    if terms.isolated:
+        for family in range(INTERNET + 1, INTERNET_6):
+            made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
+        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))
+    else:  # without a namespace of its own the network is the machine's
+        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, UNIX))
     return _exported(made)
 
 

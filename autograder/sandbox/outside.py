@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import glob
 import os
+import pwd
 import select
 import shutil
 import socket
@@ -105,6 +106,7 @@ class Sandbox:
 
     def _start(self) -> None:
         program = require_bubblewrap() if self.terms.isolated else None  # before anything is opened
+        account = self._account()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
         _sweep()
@@ -113,8 +115,12 @@ class Sandbox:
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
         log = open(Path(self._home) / "log", "w+")
         command, variables = self._command(fd, program)
+        rights: dict[str, Any] = {}
+        if account:
+            os.chown(self._home, account.pw_uid, account.pw_gid)
+            rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                         env=variables, start_new_session=True, cwd="/")
+                                         env=variables, start_new_session=True, cwd="/", **rights)
         theirs.close()
         try:
             self._answer(START_SECONDS)
@@ -127,6 +133,17 @@ class Sandbox:
             log.close()
         self._parent = self._warm_parent(self._process.pid)
         self._reusable = True
+
+    def _account(self) -> pwd.struct_passwd | None:
+        """Whose rights student code has, when they are not ours and bubblewrap does not take them away."""
+        if self.terms.isolated or not self.terms.account:
+            return None
+        if os.geteuid():
+            raise SandboxError(f"student code can run as {self.terms.account} only where root grades")
+        try:
+            return pwd.getpwnam(self.terms.account)
+        except KeyError:
+            raise SandboxError(f"there is no account called {self.terms.account}") from None
 
     def _command(self, fd: int, program: str | None) -> tuple[list[str], dict[str, str]]:
         """How the warm parent is started, by bubblewrap or without it, and its environment."""

@@ -37,8 +37,11 @@ class Terms:
     device: Device = "cpu"
     isolated: bool = True
     limits: Limits = Limits()
+    account: str = ""  # where bubblewrap cannot work and we are root: whose rights student code has
 
     @property
     def isolation(self) -> str:
         """How reports call it."""
-        return "bubblewrap" if self.isolated else "none"
+        if self.isolated:
+            return "bubblewrap"
+        return f"account {self.account}" if self.account else "none"

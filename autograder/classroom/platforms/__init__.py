@@ -1,1 +1,1 @@
-"""Moodle and Canvas, both ways: what students handed in there comes here, grades and feedback go back."""
+"""Where work comes from and goes back to: Moodle and Canvas; and where the judge goes itself: Gradescope, GitHub."""

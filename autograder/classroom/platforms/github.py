@@ -1,0 +1,72 @@
+"""GitHub: a verdict as annotations of a workflow's run, and as the page of its summary.
+
+The form of the lines is that of https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands,
+their escapes those of `actions/toolkit`, `packages/core/src/command.ts`. GitHub Classroom reads the points from two
+notices, as `classroom-resources/autograding-grading-reporter`, `src/notify-classroom.js`, writes them.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from ... import foreign
+from ...judging.verdict import ExerciseResult, Verdict
+
+MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
+
+
+def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
+    """The lines that a workflow prints about a notebook of this ``text``: one for each exercise that lacks points."""
+    lines = []
+    for exercise in verdict.exercises:
+        if exercise.score < exercise.max_score:
+            kind = "warning" if exercise.verdict == "missing" else "error"
+            lines.append(command(kind, "\n".join(_reasons(exercise)), file=notebook,
+                                 line=_line(text, exercise.exercise),
+                                 title=f"{exercise.exercise}: {_points(exercise)}"))
+    lines += [command("notice", note, file=notebook, title="Note") for note in verdict.notes]
+    points = {"totalPoints": verdict.score, "maxPoints": verdict.max_score}
+    lines.append(command("notice", f"Points {verdict.score:.4g}/{verdict.max_score:.4g}", title="Autograding complete"))
+    lines.append(command("notice", json.dumps(points), title="Autograding report"))
+    return lines
+
+
+def summary(verdict: Verdict) -> str:
+    """The page in Markdown."""
+    lines = [f"## {foreign.markdown(verdict.assignment)}: {verdict.score:.4g} of {verdict.max_score:.4g} points", "",
+             "| | exercise | points | |", "|---|---|---|---|"]
+    for exercise in verdict.exercises:
+        reasons = "<br>".join(map(foreign.markdown, _reasons(exercise))) or "all checks pass"
+        lines.append(f"| {MARKS.get(exercise.verdict, '❌')} | {foreign.markdown(exercise.exercise)} "
+                     f"| {_points(exercise)} | {reasons} |")
+    lines += ["", *(f"- {foreign.markdown(note)}" for note in verdict.notes), "",
+              f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s. Written answers are read by a person."]
+    return "\n".join(lines) + "\n"
+
+
+def command(kind: str, message: str, **properties: object) -> str:
+    """A workflow command; whatever stands in the message, it is one line and one command."""
+    where = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
+    return f"::{kind} {where}::{_escaped(message)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    text = foreign.lines(text).replace("%", "%25").replace("\n", "%0A")
+    for character in more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _reasons(exercise: ExerciseResult) -> list[str]:
+    """What is said of the checks that do not pass, each sentence once."""
+    return list(dict.fromkeys(check.message for check in exercise.checks if not check.passed))
+
+
+def _points(exercise: ExerciseResult) -> str:
+    return f"{exercise.score:.4g} of {exercise.max_score:.4g} points"
+
+
+def _line(text: str, exercise: str) -> int:
+    """The line of the file at which the exercise's cell is named."""
+    found = re.search(rf'"grade_id":\s*"{re.escape(exercise)}"', text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1

@@ -1,0 +1,158 @@
+"""Gradescope: the zip of an autograder, and what it does there with a submission.
+
+The format is https://gradescope-autograders.readthedocs.io/en/latest/specs/: `setup.sh` and `run_autograder` at the top
+of the zip, which is unpacked in /autograder/source; a submission in /autograder/submission; what students and
+instructors read in /autograder/results/results.json.
+"""
+
+import json
+import sys
+import textwrap
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import requires
+from pathlib import Path
+from typing import Any
+
+import autograder
+import tp
+
+from ... import foreign
+from ...course import Course, CourseError
+from ...handout.about import ENGINE
+from ...judging.judge import Judge, seed_of
+from ...judging.submission import Submission, read
+from ...judging.verdict import Verdict
+from ...sandbox.terms import Terms
+from ...sandbox.walls import SandboxError
+from ..ledger import Ledger
+
+FILES = Path(__file__).parent / "files"
+ACCOUNT = "nobody"  # of every Debian and Ubuntu; owns nothing
+WALLS = {"bubblewrap": "in bubblewrap: no network, none of the grader's files, bounds on time and memory",
+         f"account {ACCOUNT}": f"as the account {ACCOUNT}, since this container allows no bubblewrap: no network, none "
+                               "of the files that only root reads, bounds on time and memory"}
+
+
+# Here
+
+
+def pack(course: Course, assignment: str, path: Path) -> None:
+    """Write the zip for one TP. It holds solution and secret: for Gradescope and instructors alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in _contents(course, assignment):
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
+            archive.writestr(entry, data)
+
+
+def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
+    for script in sorted(FILES.iterdir()):
+        yield script.name, script.read_bytes()
+    yield "requirements.txt", "".join(f"{line}\n" for line in _requirements()).encode()
+    for package in (autograder, tp):
+        yield from _tree(Path(str(package.__file__)).parent, "engine")
+    for path in sorted(course.folder(assignment).glob("*.py")):
+        yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
+    for helper in course.helpers[1:]:  # the first is tp
+        yield from _tree(helper, "course/course")
+    yield "course/gradebook/secret", Ledger(course).secret().hex().encode()
+
+
+def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
+    """A module, or a package with all files in it."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    for file in files:
+        if "__pycache__" not in file.parts:
+            yield f"{into}/{file.relative_to(path.parent).as_posix()}", file.read_bytes()
+
+
+def _requirements() -> list[str]:
+    """What the engine needs to judge: what notebooks and grading ask for."""
+    lines = [line.partition(";") for line in requires(ENGINE) or ()]
+    return [name.strip() for name, _, marker in lines if not marker or 'extra == "grading"' in marker.replace("'", '"')]
+
+
+# There
+
+
+def run(root: Path) -> Verdict:
+    """Judge what lies in ``root/submission`` and write ``root/results/results.json``.
+
+    ``SandboxError`` when nothing stands between student code and the grader: then there are no results, and no zero.
+    """
+    course = Course(root / "source" / "course")
+    (assignment,) = course.assignments
+    for private in (course.root, root / "results", root / "submission_metadata.json"):
+        if private.exists():
+            private.chmod(0o700)
+    handed = find(root / "submission", assignment)
+    with Judge(course, _terms(course)) as judge:
+        verdict = judge.judge(handed, seed_of(Ledger(course).secret(), "", assignment, handed.data))
+    path = root / "results" / "results.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
+    return verdict
+
+
+def find(folder: Path, assignment: str) -> Submission:
+    """The notebook that was handed in: the only one, or the one of the TP's name."""
+    found = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    named = [path for path in found if path.name == f"{assignment}.ipynb"]
+    chosen = named if len(named) == 1 else found
+    if len(chosen) == 1:
+        return read(chosen[0], assignment)
+    reason = f"{len(found)} notebooks are handed in: hand in {assignment}.ipynb" if found else \
+        f"no notebook is handed in: hand in {assignment}.ipynb"
+    return Submission(b"", assignment, unreadable=reason)
+
+
+def _terms(course: Course) -> Terms:
+    """The best walls that can be had here, tried out before a line of a student's is run."""
+    refused = []
+    for terms in (Terms(), Terms(isolated=False, account=ACCOUNT)):
+        try:
+            with Judge(course, terms) as judge:
+                judge.sandbox.fork().kill()
+            return terms
+        except SandboxError as error:
+            refused.append(str(error))
+    raise SandboxError("; ".join(refused))
+
+
+def results(verdict: Verdict) -> dict[str, Any]:
+    """What Gradescope shows: one test for each exercise, with the judge's sentences."""
+    told = [*verdict.notes, f"Your code ran {WALLS[verdict.isolation]}."]
+    return {
+        "output": "\n".join(foreign.line(text) for text in told),
+        "output_format": "text",
+        "execution_time": round(verdict.seconds),
+        "stdout_visibility": "hidden",
+        "tests": [{
+            "name": exercise.exercise,
+            "score": exercise.score,
+            "max_score": exercise.max_score,
+            "status": "passed" if exercise.score == exercise.max_score else "failed",
+            "output": foreign.lines(textwrap.dedent(exercise.explained().partition("\n")[2]).strip()),
+            "output_format": "text",
+            "visibility": "visible",
+        } for exercise in verdict.exercises],
+    }
+
+
+def main(root: Path) -> int:
+    """What `run_autograder` does; the instructor reads what it prints."""
+    try:
+        verdict = run(root)
+    except (SandboxError, CourseError, OSError) as error:
+        print(foreign.line(f"not graded: {error}"))
+        return 2
+    print(foreign.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "
+                       f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
