@@ -1,8 +1,10 @@
 """What other hosts read of this repository: Binder and development containers."""
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 
 from environments import clean
 
@@ -34,3 +36,14 @@ def test_the_container_runs_a_script_that_is_there():
     interpreter = container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
     assert interpreter.endswith(f"/{folder}/bin/python")
     assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] == CPU_INDEX
+
+
+def test_the_container_copies_what_is_there_and_all_that_the_engine_is_made_from():
+    text = (ROOT / "Containerfile").read_text()
+    copied = {name for line in re.findall(r"^COPY (.+) \S+$", text, re.M) for name in line.split()}
+    assert all((ROOT / name).exists() for name in copied)
+    sent = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
+    assert copied == sent
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"]
+    assert set(packages.values()) | {"pyproject.toml", "README.md", "LICENSE", "requirements.lock"} == copied
+    assert CPU_INDEX in text and ".[grading]" in text and "USER root" not in text
