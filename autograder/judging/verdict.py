@@ -44,11 +44,11 @@ class ExerciseResult:
     def explained(self) -> str:
         """The reasons, as a student reads them."""
         lines = [f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"]
-        said: set[str] = set()  # a cause is told once
+        said: dict[str, str] = {}  # a cause is told once: cause → the check that tells it
         for check in self.checks:
-            message = f"the same again, see {check.mistake}" if check.message in said else check.message
+            first = said.setdefault(check.message, check.check)
+            message = check.message if first == check.check else f"the same again, see {first}"
             line = f"{'✓' if check.passed else '✗'} {check.check}: {message}"
-            said.add(check.message)
             lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
         return "\n".join(lines) + "\n"
 

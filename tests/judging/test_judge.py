@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.authoring.oracle import oracle
 from autograder.judging.judge import seed_of
-from autograder.judging.verdict import FileError, Verdict, from_json, to_json
+from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 from tp.checking import compare, values, wire
 from tp.checking.replay import replay
@@ -33,6 +33,12 @@ def checks(result, exercise):
 
 def points(exercise):
     return oracle(TINY_COURSE, TINY).source.points(exercise)
+
+
+def test_a_cause_is_told_once_and_then_by_the_check_that_told_it():
+    told = [CheckResult(name, False, says) for name, says in [("a", "One."), ("b", "Two."), ("c", "One.")]]
+    lines = ExerciseResult("double", 0.0, 2.0, "missing", tuple(told)).explained().split("\n")
+    assert lines[1:4] == ["  ✗ a: One.", "  ✗ b: Two.", "  ✗ c: the same again, see a"]
 
 
 def test_solution_has_full_marks_and_blank_none(grade, right):

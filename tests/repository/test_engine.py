@@ -3,6 +3,8 @@
 import ast
 import graphlib
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -109,3 +111,11 @@ def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
     known = {found for module, all_found in GRAPH.items() if f"{module}.".startswith(f"{room}.") for found in all_found}
     others = {".".join(found.split(".")[:2]) for found in known if found.startswith("autograder.")} - {room}
     assert others <= {f"autograder.{name}" for name in may_know}
+
+
+def test_the_engine_starts_without_the_grammar_that_nobody_asks_for():
+    """It takes two seconds; jsonschema compiles it wherever its package is installed."""
+    for first, compiled in (("import jsonschema", True), ("import autograder.authoring.source", False)):
+        code = f"{first}; import sys; print('lark' in sys.modules, 'jsonschema' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [str(compiled), "True"]
