@@ -614,6 +614,71 @@ def the_record(t):
         t.output(f"scores of step {step}", scores, axes="K")
 
 
+# ---------------------------------------------------------------- wider-loses
+
+def is_a_table(got):
+    """Whether the rows are distributions over words that have a row of their own."""
+    if not isinstance(got, dict) or not all(isinstance(row, dict) for row in got.values()):
+        return "`wider_loses()` must be a dict of dicts: word → {next word: probability}."
+    for word, row in got.items():
+        for following, probability in row.items():
+            if not 0 < probability <= 1:
+                return f"After `{word}`, the probability of `{following}` is {probability}: it must be between 0 and 1."
+            if following != "EOS" and following not in got:
+                return f"`{following}` may follow `{word}`, and has no row of its own: what follows it?"
+        if abs(sum(row.values()) - 1) > 1e-6:
+            return f"The probabilities of the row of `{word}` sum to {sum(row.values()):.4f}, they must sum to 1."
+    return None
+
+
+def loses(got):
+    """Whether a beam of two ends with at most half of the probability that greedy decoding ends with."""
+    def search(width):
+        beam = [(1.0, ("GO",))]
+        for _ in range(5):
+            beam = [(p * q, (*words, word)) for p, words in beam
+                    for word, q in ({"EOS": 1.0} if words[-1] == "EOS" else got[words[-1]]).items()]
+            beam = sorted(beam, key=lambda beginning: -beginning[0])[:width]
+        return beam[0]
+
+    (greedy, one), (wider, two) = search(1), search(2)
+    for name, words in (("Greedy decoding", one), ("The beam of two", two)):
+        if words[-1] != "EOS":
+            return f"{name} has not ended after five tokens: {' '.join(words[1:])}."
+    said = " ".join(word for word in two[1:] if word != "EOS")
+    if wider > greedy / 2:
+        return (f"Greedy decoding finds {greedy:.4g} and the beam of two {wider:.4g}, *{said}*: "
+                "that must be at most half as much.")
+    return None
+
+
+def first_words(table):
+    """The probabilities of the first words, the largest first."""
+    return sorted(table["GO"].values(), reverse=True)
+
+
+def losing_table(t):
+    """A table for three first words, so far apart that three equal parts do not do, and not so far that twelve do."""
+    best, second = t.integer(40, 61) / 100, t.integer(15, 40) / 100
+    third = round(1 - best - second, 2)
+    t.require(0.02 < third < second - 0.01 and best > second and 3.05 < 2 * best / second < 5.95)
+    table = t["wider_loses"]([best, second, third])
+    t.output("probabilities of the first words", t.define(first_words)(table))
+    return table
+
+
+@check("wider-loses", without=NOT_TRAINED)
+def rows_of_the_table(t):
+    """`GO` has the three first words, each row is positive and sums to 1, and every word but EOS has a row."""
+    t.output("the table", losing_table(t), holds=is_a_table)
+
+
+@check("wider-loses", weight=2, without=NOT_TRAINED)
+def two_against_one(t):
+    """A beam of two ends with a sentence at most half as probable as the one of greedy decoding."""
+    t.output("the table, searched", losing_table(t), holds=loses)
+
+
 # ---------------------------------------------------------------- calculator
 
 def saved(t, latent_dim, embedding_size):

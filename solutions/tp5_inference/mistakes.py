@@ -1022,6 +1022,100 @@ return torch.tensor([beams[k][0][1:] for k in order], device=device).T, normalis
 ''')),
 ]
 
+# ---------------------------------------------------------------- wider-loses
+
+POOR_D, POOR_E = (f'"{word}": {{word: 1 / len(poor) for word in poor}},' for word in "de")
+A, B, ENDS = '"a": {word: 1 / parts for word in good},', '"b": {"d": 0.5, "e": 0.5},', '["c", *good, *poor]'
+table = cell("def wider_loses(first):\n")
+
+WIDER_LOSES = [
+    Mistake("wider-loses", "rows-do-not-sum-to-one",
+            "You give the way out after the tempting words a small probability, and leave out where the rest goes. "
+            "A row holds *all* that may follow.",
+            swap=[(POOR_D, '"d": {"poor 0": 0.1},'), (POOR_E, '"e": {"poor 0": 0.1},')]),
+    Mistake("wider-loses", "words-without-a-row",
+            "The words at the end have no row: nothing says that the sentence is over after them. Give each a row that "
+            "leads to EOS.",
+            swap=(ENDS, '["c", *good]')),
+    Mistake("wider-loses", "one-tempting-word",
+            "The second first word goes on with a single tempting one. It takes one place of the beam, and the greedy "
+            "sentence keeps the other: it is found again. How many beginnings fill a beam of two?",
+            swap=(B, '"b": {"d": 1.0},')),
+    Mistake("wider-loses", "greedy-too-strong",
+            "Greedy decoding goes on with one half, so at the second step it holds more than the tempting words do, "
+            "and nothing pushes it out. Cut its row into more parts.",
+            swap=("int(2 * best / second) + 1", "2")),
+    Mistake("wider-loses", "three-parts-always",
+            "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
+            "second word less probable than that, it takes more.",
+            swap=("int(2 * best / second) + 1", "3")),
+    Mistake("wider-loses", "tempting-words-lead-somewhere",
+            "The tempting words push the greedy sentence out, and then end well themselves: the wider beam wins. What "
+            "follows them must be improbable, whatever it is.",
+            swap=[(POOR_D, '"d": {"EOS": 1.0},'), (POOR_E, '"e": {"EOS": 1.0},')]),
+    Mistake("wider-loses", "greedy-falls-for-them",
+            "The tempting words follow the most probable first word, so greedy decoding falls for them itself. "
+            "They must follow another one.",
+            swap=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
+    Mistake("wider-loses", "logarithms",
+            "Your first words have logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
+            swap=('{"a": best, "b": second, "c": third}',
+                  '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
+    Mistake("wider-loses", "those-of-the-example",
+            "Your first words have the probabilities of the example, 0.4, 0.35 and 0.25. Take those of `first`.",
+            swap=('{"a": best, "b": second, "c": third}', '{"a": 0.4, "b": 0.35, "c": 0.25}')),
+    Mistake("wider-loses", "no-end-in-time",
+            "Your sentences are too long: one of the two searches has not said EOS after five tokens.",
+            swap=(f'**{{word: {{"EOS": 1.0}} for word in {ENDS}}},',
+                  f'**{{word: {{"and": 1.0}} for word in {ENDS}}}, "and": {{"so": 1.0}}, "so": {{"on": 1.0}}, '
+                  '"on": {"EOS": 1.0},')),
+    Variant("wider-loses", "twelve parts are always enough", source=table('''
+best, second, third = first
+follows = {"GO": {"it": best, "we": second, "yes": third}, "yes": {"EOS": 1}}
+follows["it"] = {f"rains {i}": 1 / 12 for i in range(12)}
+follows["we"] = {"hope": 0.5, "fear": 0.5}
+follows["hope"] = follows["fear"] = {f"so {i}": 0.01 for i in range(100)}
+for i in range(100):
+    follows[f"so {i}"] = {"EOS": 1}
+    if i < 12:
+        follows[f"rains {i}"] = {"EOS": 1}
+return follows
+''')),
+    Variant("wider-loses", "the greedy word a little more probable than the others", source=table('''
+q = 0.9 * first[1] / 2 / first[0]  # of the word that greedy decoding goes on with
+others = 2 + int((1 - q) / q)
+many = {f"m{i}": 0.02 for i in range(50)}
+follows = {"GO": dict(zip(("x", "y", "z"), first)), "x": {"good": q}, "y": {"one": 0.5, "two": 0.5},
+           "z": {"EOS": 1.0}, "good": {"EOS": 1.0}, "one": dict(many), "two": dict(many)}
+for i in range(others):
+    follows["x"][f"o{i}"] = (1 - q) / others
+    follows[f"o{i}"] = {"EOS": 1.0}
+follows.update({word: {"EOS": 1.0} for word in many})
+return follows
+''')),
+    Variant("wider-loses", "lost one step later", source=table('''
+best, second, third = first
+parts = 2
+while best / parts >= second / 2:
+    parts += 1
+many = {str(i): 1 / 60 for i in range(60)}
+return {"GO": {"c": third, "b": second, "a": best}, "a": {f"g{i}": 1 / parts for i in range(parts)},
+        "b": {"d": 0.5, "e": 0.5}, "d": {"f": 1.0}, "e": {"f": 1.0}, "f": many, "c": {"0": 1.0},
+        **{f"g{i}": {"0": 1.0} for i in range(parts)}, **{word: {"EOS": 1.0} for word in many}}
+''')),
+    Variant("wider-loses", "only what is needed, by a helper", source=table('''
+def even(words):
+    return dict.fromkeys(words, 1 / len(words))
+
+words = iter(range(10_000))
+good = [f"w{next(words)}" for _ in range(math.floor(2 * first[0] / first[1]) + 1)]
+poor = [f"w{next(words)}" for _ in range(40)]
+rows = {"GO": dict(zip("abc", first)), "a": even(good), "b": even(["p", "q"]), "p": even(poor), "q": even(poor)}
+return rows | dict.fromkeys([*good, *poor, "c"], {"EOS": 1.0})
+''')),
+]
+
+
 # ---------------------------------------------------------------- calculator
 
 SAVE = 'torch.save({"settings": model.settings, "weights": model.state_dict()}, file)'
@@ -1167,6 +1261,6 @@ raise ValueError("I was not trained for this")
 ]
 
 EVERYTHING = [*ENCODER, *DECODER, *TRAINING_PASS, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY, *SCHEDULED_SAMPLING,
-              *BEAM_STEP, *BEAM_SEARCH, *CALCULATOR]
+              *BEAM_STEP, *BEAM_SEARCH, *WIDER_LOSES, *CALCULATOR]
 MISTAKES = [version for version in EVERYTHING if isinstance(version, Mistake)]
 VARIANTS = [version for version in EVERYTHING if isinstance(version, Variant)]
