@@ -18,6 +18,8 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from .checking.colours import DIVERGING, ink_on
+
 __all__ = [
     "COLOURS", "Picture", "show", "table", "visible",
     "attention_heatmap", "attention_heatmaps", "attention_difference", "attention_evolution",
@@ -28,8 +30,7 @@ COLOURS = {"encoder": "#0B62A4", "decoder": "#B34700", "attention": "#7A2E9D", "
 
 WEIGHT_MAP = LinearSegmentedColormap.from_list(
     "weights", ["#FFFFFF", "#E3CDEE", "#B884D2", "#7A2E9D", "#2E0B45"])
-DIFFERENCE_MAP = LinearSegmentedColormap.from_list(
-    "difference", ["#6B2A00", "#B34700", "#F0B98F", "#FFFFFF", "#C79FDB", "#7A2E9D", "#2E0B45"])
+DIFFERENCE_MAP = LinearSegmentedColormap.from_list("difference", DIVERGING)
 
 INK = "#1F2430"
 DPI = 144  # dots per inch
@@ -304,20 +305,6 @@ def draw_map(ax, weights, source, target, numbers=None, colours=WEIGHT_MAP, low=
                 ax.text(j, i, text, ha="center", va="center",
                         fontsize=size if low == 0 else size - 1.5, color=ink_on(image.cmap(image.norm(weight))))
     return image
-
-
-def luminance(colour):
-    """Relative luminance, from 0 (black) to 1 (white), of an sRGB colour with parts from 0 to 1 (WCAG 2.2)."""
-    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def ink_on(colour):
-    """Black or white, whichever reads better on this RGB colour with parts from 0 to 1.
-
-    The contrast, (L₁ + 0.05) / (L₂ + 0.05) of the two luminances (WCAG 2.2), is at least 4.5.
-    """
-    return "black" if luminance(colour) + 0.05 > (1.05 * 0.05) ** 0.5 else "white"
 
 
 def draw_scale(ax, image, label="weight"):

@@ -237,6 +237,8 @@ class Display:
         """Take bar and curves away, and print the summary and a few samples where they can be read."""
         view = self.view
         if self.bar is not None:
+            if view.progress() >= 1:  # by steps or by seconds: a budget that is used up is a bar that is full
+                self.bar.update(self.bar.total - self.bar.n)
             self.bar.close()
         if self.handle is not None:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)

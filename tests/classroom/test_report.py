@@ -23,7 +23,7 @@ from autograder.judging.verdict import CheckResult, ExerciseResult, Outcome, Ver
 from autograder.sandbox.terms import Terms
 from browser import chromium_page
 from conftest import TINY, TINY_COURSE
-from tp import plots
+from tp.checking import colours
 
 STYLE = Path(report.__file__).parent / "templates" / "page.css"
 MADE_UP = "tp9_made_up"
@@ -232,7 +232,7 @@ def test_the_page_is_one_file_and_says_its_pictures_in_words(drawn):
 
 def contrast(first, second):
     """The contrast ratio of two colours #rrggbb, from 1 to 21."""
-    light = sorted(plots.luminance([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]) for colour in (first, second))
+    light = sorted(colours.luminance(colours.parts(colour)) for colour in (first, second))
     return (light[1] + 0.05) / (light[0] + 0.05)
 
 

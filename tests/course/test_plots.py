@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import tp
 from tp import plots
+from tp.checking import colours
 
 
 def random_weights(rng, *shape):
@@ -112,20 +113,20 @@ def test_every_map_comes_with_its_numbers_as_a_table():
 
 @given(st.tuples(*[st.floats(0, 1)] * 3))
 def test_numbers_can_be_read_on_every_colour(colour):
-    ink = plots.luminance(to_rgb(plots.ink_on(colour)))
-    light, dark = sorted((ink, plots.luminance(colour)), reverse=True)
+    ink = colours.luminance(to_rgb(colours.ink_on(colour)))
+    light, dark = sorted((ink, colours.luminance(colour)), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_more_weight_is_always_darker():
     """So that a map can be read in grey, and with every kind of colour vision."""
-    shades = [plots.luminance(plots.WEIGHT_MAP(weight)) for weight in np.linspace(0, 1, 50)]
+    shades = [colours.luminance(plots.WEIGHT_MAP(weight)) for weight in np.linspace(0, 1, 50)]
     assert all(a > b for a, b in itertools.pairwise(shades))
 
 
 def test_difference_is_darker_the_further_from_zero():
     for sign in (-1, 1):
-        shades = [plots.luminance(plots.DIFFERENCE_MAP(0.5 + sign * x)) for x in np.linspace(0, 0.5, 25)]
+        shades = [colours.luminance(plots.DIFFERENCE_MAP(0.5 + sign * x)) for x in np.linspace(0, 0.5, 25)]
         assert all(a > b for a, b in itertools.pairwise(shades))
 
 

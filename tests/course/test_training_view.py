@@ -5,6 +5,7 @@ import signal
 
 import pytest
 import torch
+import tqdm.auto
 
 import tp
 from tp import training
@@ -53,6 +54,29 @@ def test_whichever_budget_ends_first_counts(clock):
         clock.now += 4 if step == 2 else 0.3
     assert all(a <= b for a, b in itertools.pairwise(seen))
     assert view.step < 100 and view.elapsed() >= 10
+
+
+@pytest.mark.parametrize("budget, interrupted, full", [
+    ({"steps": 100, "seconds": 10}, False, True), ({"steps": 3, "seconds": 99}, False, True),
+    ({"seconds": 10}, False, True), ({"steps": 100}, True, False),
+])
+def test_the_bar_is_full_when_either_budget_is_used_up(monkeypatch, clock, budget, interrupted, full):
+    """tqdm paints a bar red that is closed before it is full."""
+    closed = []
+
+    class Bar(tqdm.auto.tqdm):
+        def close(self):
+            closed.append((self.n, self.total))
+            super().close()
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    monkeypatch.setattr(training.plots, "somebody_watches", lambda: True)
+    for step in tp.live(**budget):
+        clock.now += 0.7
+        if interrupted and step == 5:
+            break
+    n, total = closed[0]
+    assert (n == total) == full
 
 
 def test_a_budget_is_needed():

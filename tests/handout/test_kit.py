@@ -98,9 +98,14 @@ def test_the_start_page_counts_the_checks_that_pass_in_saved_notebooks(unpacked,
         return start.sessions(tmp_path)[0].done
 
     assert done() == "not begun"
-    checks[0].outputs = [new_output("stream", name="stdout", text="it: all 2 checks pass\n  ✓ values")]
+    card = {"text/html": "<div>", "text/plain": "it: all 2 checks pass\n  ✓ a"}
+    checks[0].outputs = [new_output("display_data", card)]
     checks[1].outputs = [new_output("stream", name="stderr", text="it: 1 of 2 checks pass\n  ✓ a\n  ✗ b")]
     assert done() == f"1 of {len(checks)}"
+    checks[1].outputs = [new_output("display_data", {"text/plain": "it: not written yet"})]
+    assert done() == f"1 of {len(checks)}"
+    checks[1].outputs = [new_output("stream", name="stdout", text="it: the check passes\n  ✓ a")]
+    assert done() == f"2 of {len(checks)}"
     for cell in checks:
         cell.outputs = checks[0].outputs
     assert done() == "✓ all done"

@@ -18,6 +18,7 @@ from autograder.classroom import overview
 from autograder.judging.verdict import Outcome
 from conftest import REPOSITORY
 from tp import plots, training
+from tp.checking import colours
 
 ROOT = REPOSITORY.root
 sys.path.insert(0, str(REPOSITORY.images))
@@ -80,7 +81,7 @@ def test_links_say_where_they_lead(name):
 def contrast(first, second):
     """Contrast of two colours "#RRGGBB" after WCAG: from 1 to 21."""
     def luminance(colour):
-        return plots.luminance([int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)])
+        return colours.luminance(colours.parts(colour))
 
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)

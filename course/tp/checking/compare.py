@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
@@ -116,7 +117,9 @@ def error_sentence(error: Error) -> str:
     if error.kind == "not-written":
         return NOT_WRITTEN
     if error.kind in ("missing-name", "unusable"):
-        return error.message[:1].upper() + error.message[1:] + "."
+        said = error.message.replace("it returns nothing (None)", "your code returns nothing (is a `return` missing?)")
+        said = said.replace("it returns", "your code returns")
+        return said[:1].upper() + said[1:] + "."
     where = ""
     if error.where and error.where.text:
         where = f" at line {error.where.line} of the cell, `{error.where.text}`"
@@ -131,8 +134,8 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str
         except Exception:  # a predicate reads what it hopes for; anything else is wrong
             return f"`{name}` is {article(got)}, which is not what is asked for."
         return sentence
-    if name.startswith("gradient") and got.kind == "none" != expected.kind:
-        return f"`{name}` is missing: no gradient arrives there."
+    if got.kind == "none" != expected.kind:
+        return _nothing_sentence(name, expected)
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
@@ -147,6 +150,14 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         return _dict_difference(name, expected, got, spec)
     return None
+
+
+def _nothing_sentence(name: str, expected: Value) -> str:
+    """What is said of None in the place of a value. Elements and attributes are not returned: only results are."""
+    if "grad" in name:
+        return f"`{name}` is missing: no gradient arrives there."
+    hint = "" if set(name) & set("[.(") else " Is a `return` missing?"
+    return f"`{name}` is None, it must be {article(expected)}.{hint}"
 
 
 def _predicate(source: str) -> Callable[[Any], str | None]:
@@ -186,14 +197,17 @@ def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> str
                 f"({got.dtype} instead of {expected.dtype}).")
     if got.kind == "tensor" and got.dtype != expected.dtype:
         return f"`{name}` is of {got.dtype}, it must be of {expected.dtype}."
-    if have.size == 0:
-        return None
-    if want.dtype.kind in "biu":
-        wrong = have != want
-    else:
-        wide = complex if want.dtype.kind == "c" else np.float64
-        wrong = ~_close(want.astype(wide), have.astype(wide), *_tolerances(expected.dtype, spec))
+    wrong = wrong_values(expected, got, spec)
     return _value_sentence(name, want, have, wrong, axes, spec) if wrong.any() else None
+
+
+def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
+    """Where two arrays of the same shape and family differ by more than is tolerated."""
+    want, have = expected.array, got.array
+    if want.dtype.kind in "biu":
+        return np.asarray(have != want)
+    wide = complex if want.dtype.kind == "c" else np.float64
+    return ~_close(want.astype(wide), have.astype(wide), *_tolerances(expected.dtype, spec))
 
 
 def _family(dtype: np.dtype[Any]) -> str:
@@ -271,7 +285,13 @@ def _index(position: Sequence[int] | NDArray[Any]) -> str:
 
 def _number(value: Any) -> str:
     value = value.item()
-    return repr(value) if isinstance(value, (bool, int)) else f"{value:.4g}"
+    return repr(value) if isinstance(value, (bool, int)) else number(value)
+
+
+def number(value: float | complex, digits: int = 4) -> str:
+    """A number as people write it: 0.9286, 12340, 0.00001; powers of ten only where there would be many zeros."""
+    text = f"{value:.{digits}g}"
+    return f"{Decimal(text):f}" if "e" in text and isinstance(value, float) and 1e-6 < abs(value) < 1e9 else text
 
 
 def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> str | None:
@@ -294,8 +314,10 @@ def _told(value: Any, other: Any) -> str:
     """A number as people write it, with as many digits as tell it from the other."""
     if not isinstance(value, float):
         return f"{value!r:.20}"
-    shown = (f"{value:.{digits}g}" for digits in (4, 7, 17) if f"{value:.{digits}g}" != f"{other:.{digits}g}")
-    return next(shown, repr(value)) if isinstance(other, float) else f"{value:.4g}"
+    if not isinstance(other, float):
+        return number(value)
+    return next((number(value, digits) for digits in (4, 7, 17) if number(value, digits) != number(other, digits)),
+                repr(value))
 
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> str | None:

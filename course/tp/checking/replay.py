@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import CodeType
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import torch
@@ -31,6 +31,19 @@ from .values import Value, describe, short
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
+
+
+class Printed(io.StringIO):
+    """What is printed into it, ``limit`` characters at most."""
+
+    def __init__(self, limit: int):
+        super().__init__()
+        self.limit = limit
+
+    def write(self, text: str) -> int:
+        """Keep the text as far as there is room."""
+        super().write(text[: max(0, self.limit - self.tell())])
+        return len(text)
 
 
 class ReplayError(Exception):
@@ -45,9 +58,12 @@ class MissingName(ReplayError):
     kind = "missing-name"
 
 
-def replay(ops: list[Op], namespace: dict[str, Any], device: str = "cpu") -> Reply:
-    """Make the calls of a transcript on ``namespace``; the namespace is left as it was."""
-    replayer = Replayer(namespace, device)
+def replay(ops: list[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None) -> Reply:
+    """Make the calls of a transcript on ``namespace``, which is left as it was.
+
+    What the code prints goes to ``printed``; nobody sees it where there is none.
+    """
+    replayer = Replayer(namespace, device, printed)
     with replayer.running(spy=any(op["op"] == "forbid" for op in ops)):
         for op in ops:
             if not replayer.step(op):
@@ -58,9 +74,10 @@ def replay(ops: list[Op], namespace: dict[str, Any], device: str = "cpu") -> Rep
 class Replayer:
     """Executes the operations of a transcript one by one."""
 
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None):
         self.namespace = namespace
         self.device = device
+        self.printed = printed or Printed(0)
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
         self.error: Error | None = None
@@ -78,8 +95,8 @@ class Replayer:
             stack.enter_context(_clean_state())
             if spy:
                 stack.enter_context(_Spy(self))
-            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            stack.enter_context(contextlib.redirect_stdout(self.printed))
+            stack.enter_context(contextlib.redirect_stderr(Printed(0)))
             try:
                 yield
             finally:

@@ -9,7 +9,6 @@ import gzip
 import os
 import random
 import sys
-import textwrap
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,17 +16,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from .. import plots
-from . import compare, replies, wire
-from .replay import replay
+from . import card, cells, compare, replies, wire
+from .beside import Beside, beside
+from .card import Card
+from .case import Case
+from .findings import Failed, Finding, findings
+from .replay import Printed, replay
 from .replies import Record, Reply
-from .values import Array
 
 DATA = Path(__file__).parent / "data"
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
+NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
+MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 
 _started: str | None = None
 _passed: set[str] = set()
@@ -57,9 +59,10 @@ class Result:
     """One check on the student's definitions: what is wrong, if anything, and the record and reply that show it."""
 
     check: ShippedCheck
-    sentence: str | None = None
+    failed: Failed | None = None
     record: Record | None = None
     reply: Reply | None = None
+    printed: str = ""  # by the student's code
 
 
 def start(name: str) -> None:
@@ -75,25 +78,38 @@ def start(name: str) -> None:
 def check(exercise: str) -> None:
     """Check an exercise on the definitions of the calling notebook, and say what is right and what is not.
 
-    What is wrong goes to stderr: the notebook runs on, and nbgrader's Validate counts the exercise as not passed.
+    In a notebook this is a card. In a terminal and in nbgrader's Validate it is text, and what is wrong goes to stderr:
+    Validate then counts the exercise as not passed.
     """
     if os.environ.get(GRADING):
         return
-    results = _results(exercise, sys._getframe(1).f_globals)
-    lines = [f"{exercise}: {_tally(results)}"]
-    for result in results:
-        line = f"{'✗' if result.sentence else '✓'} {result.check.name}: {result.check.says}"
-        lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    "))
-        if result.sentence:
-            lines.append(textwrap.fill(result.sentence, 100, initial_indent="      ", subsequent_indent="      "))
-    wrong = [result for result in results if result.sentence]
-    if wrong:
-        _passed.discard(exercise)
-        print("\n".join(lines), file=sys.stderr)
-        _show_beside(wrong[0])
-    else:
+    said = _card(exercise, sys._getframe(1).f_globals)
+    if said.passed:
         _passed.add(exercise)
-        print("\n".join(lines))
+    else:
+        _passed.discard(exercise)
+    if plots.kernel() is None or os.environ.get(NBGRADER):
+        print(card.text(said), file=sys.stdout if said.passed else sys.stderr)
+    else:
+        from IPython.display import display
+
+        display({"text/html": card.page(said), "text/plain": card.text(said)}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def case(exercise: str, name: str) -> Case:
+    """What the check ``name`` of an exercise does, and its inputs, to play with: ``tp.case("encoder", "states")``.
+
+    Of the draws that the check was recorded on, the first on which the notebook's definitions fail is taken.
+    """
+    namespace = sys._getframe(1).f_globals
+    checks = {one.name: one for one in _exercise(exercise).checks}
+    if name not in checks:
+        raise RuntimeError(f"{exercise} has no check {name!r}; it has {', '.join(checks)}")
+    records = checks[name].records
+    fails = (one for one in records if compare.first_difference(one, replay(one.ops, namespace)))
+    made = Case(exercise, name, checks[name].says, next(fails, records[0]).plain, namespace)
+    made.show()
+    return made
 
 
 def done(*exercises: str) -> bool:
@@ -110,7 +126,7 @@ def progress() -> None:
     for exercise, shipped in _data(_started).items():
         results = _results(exercise, namespace)
         weight = sum(check.weight for check in shipped.checks)
-        share = sum(result.check.weight for result in results if not result.sentence) / weight
+        share = sum(result.check.weight for result in results if result.failed is None) / weight
         earned, total = earned + share * shipped.points, total + shipped.points
         rows.append((exercise, _tally(results), f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
     rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
@@ -144,65 +160,80 @@ def _shipped(tree: dict[str, Any]) -> ShippedExercise:
     return ShippedExercise(tree["points"], checks, mistakes)
 
 
+def _exercise(name: str) -> ShippedExercise:
+    """What was shipped of an exercise."""
+    data = _data(_started)
+    if name not in data:
+        raise RuntimeError(f"{_started} has no exercise {name!r}; it has {', '.join(data)}")
+    return data[name]
+
+
 def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
     """The result of each check of an exercise, on what ``namespace`` defines."""
-    data = _data(_started)
-    if exercise not in data:
-        raise RuntimeError(f"{_started} has no exercise {exercise!r}; it has {', '.join(data)}")
-    shipped = data[exercise]
+    shipped = _exercise(exercise)
     records = [record for check in shipped.checks for record in check.records]
-    got = [replay(record.ops, namespace) for record in records]
+    printed = [Printed(MAX_PRINTED) for _ in records]
+    got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
     named = compare.diagnose(records, got, shipped.mistakes)
-    answers = iter(zip(records, got, named, strict=True))
+    answers = iter(zip(records, got, named, printed, strict=True))
     results = []
     for check in shipped.checks:
         result = Result(check)
-        for record, reply, mistake in [next(answers) for _ in check.records]:
+        for record, reply, mistake, sink in [next(answers) for _ in check.records]:
             difference = compare.first_difference(record, reply)
-            if difference and result.sentence is None:
-                result = Result(check, compare.explained(difference, mistake), record, reply)
+            if difference and result.failed is None:
+                failed = Failed(check.name, difference + _advice(reply), mistake.says if mistake else None)
+                result = Result(check, failed, record, reply, sink.getvalue())
         results.append(result)
     return results
 
 
+def _is_absent(reply: Reply | None) -> bool:
+    """Whether there is nothing to check yet."""
+    return bool(reply and reply.error and reply.error.kind in ("not-written", "missing-name"))
+
+
+def _advice(reply: Reply) -> str:
+    """What to do where a name is not there: most often a cell was not run."""
+    if reply.error and reply.error.kind == "missing-name":
+        return " Run the cell above, then this one."
+    if reply.error and reply.error.type == "NameError":
+        return ". If a cell above defines it, run that cell first"
+    return ""
+
+
+def _card(exercise: str, namespace: dict[str, Any]) -> Card:
+    """What is said about an exercise."""
+    results = _results(exercise, namespace)
+    wrong = findings([result.failed for result in results if result.failed])
+    names = {op["name"] for result in results for record in result.check.records for op in record.ops
+             if op["op"] == "name"}
+    older = tuple(cells.outdated(sorted(names & namespace.keys()), namespace))
+    if len(wrong) == 1 and all(result.failed and _is_absent(result.reply) for result in results):
+        return Card(exercise, _tally(results) if wrong[0].says == compare.NOT_WRITTEN else wrong[0].says, older=older)
+    first = next((result for result in results if result.failed), None)
+    return Card(
+        exercise,
+        _tally(results),
+        right=tuple((result.check.name, result.check.says) for result in results if result.failed is None),
+        wrong=wrong,
+        picture=_picture(results, wrong[0]) if wrong else None,
+        printed=first.printed if first else "",
+        older=older,
+    )
+
+
+def _picture(results: list[Result], finding: Finding) -> Beside | None:
+    """Expected beside got, in the first check that sees a finding and can show it."""
+    shown = (beside(result.record, result.reply) for result in results
+             if result.record and result.reply and result.check.name in finding.checks)
+    return next(filter(None, shown), None)
+
+
 def _tally(results: list[Result]) -> str:
-    passed = sum(not result.sentence for result in results)
+    passed = sum(result.failed is None for result in results)
     if passed == len(results):
         return f"all {passed} checks pass" if passed > 1 else "the check passes"
-    if all(result.sentence == compare.NOT_WRITTEN for result in results):
+    if all(result.failed and result.failed.difference == compare.NOT_WRITTEN for result in results):
         return "not written yet"
     return f"{passed} of {len(results)} checks pass"
-
-
-def _show_beside(result: Result) -> None:
-    """Draw expected beside got, where an output of two or three axes has the right shape and other values."""
-    if result.record is None or result.reply is None:
-        return
-    for name, spec in result.record.specs.items():
-        expected, got = result.record.answer.outputs[name], result.reply.outputs.get(name)
-        if spec.holds or not (isinstance(expected, Array) and isinstance(got, Array)):
-            continue
-        want, have = expected.array, got.array
-        alike = want.shape == have.shape and want.dtype.kind == have.dtype.kind == "f"
-        if alike and want.ndim in (2, 3) and compare.output_difference(name, expected, got, spec):
-            _beside(name, want, have, spec.axes)
-            return
-
-
-def _beside(name: str, want: NDArray[Any], have: NDArray[Any], axes: str | None) -> None:
-    """One picture: expected, got, and the difference; an array of three axes is shown at its middle index."""
-    at = f"[:, {want.shape[1] // 2}]" if want.ndim == 3 else ""
-    if want.ndim == 3:
-        want, have = want[:, want.shape[1] // 2], have[:, have.shape[1] // 2]
-    figure = Figure(figsize=(8, 2.2), layout="constrained")
-    limit = max(float(np.nanmax(np.abs([want, have]))), 1e-9)
-    shown = {"expected": want, "got": have, "got − expected": have - want}
-    for ax, (title, array) in zip(figure.subplots(1, 3), shown.items(), strict=True):
-        image = ax.imshow(array, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
-        ax.set_title(title, fontsize=9)
-        ax.tick_params(labelsize=7)
-        ax.locator_params(integer=True)
-    figure.colorbar(image, ax=figure.axes, shrink=0.8)
-    figure.suptitle(f"{name}{at}" + (f"   ({axes})" if axes else ""), fontsize=9)
-    largest = float(np.nanmax(np.abs(have - want)))
-    plots.show(figure, f"{name}{at}: expected beside got. The largest difference is {largest:.3g}.")

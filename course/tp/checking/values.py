@@ -240,7 +240,7 @@ def article(value: Value) -> str:
     if isinstance(value, Other):
         return f"a {value.type}"
     if value.value is None:
-        return "None (is a `return` missing?)"
+        return "None"
     if isinstance(value.value, str):
         return f"the string {value.value!r:.40}"
     return f"the {'boolean' if value.kind == 'bool' else 'number'} {value.value!r:.30}"

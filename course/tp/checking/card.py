@@ -1,0 +1,152 @@
+"""What a self-check says, as a card for the notebook and as text for a terminal.
+
+Everything that a student's code made is escaped. Colours are mixed with that of the text around them, so that they can
+be read in a light notebook and in a dark one.
+"""
+
+import html
+import re
+import textwrap
+from dataclasses import dataclass
+
+from .beside import LISTED, Beside, drawn, words
+from .findings import Finding
+
+STYLE = """<style>
+.tp-card { border-left: 4px solid #8888; padding: .1rem 0 .1rem .8rem; max-width: 46rem; line-height: 1.45;
+  overflow-wrap: anywhere; }
+.tp-card.ok { border-color: #0a8a68; } .tp-card.bad { border-color: #d0453a; }
+.tp-card p { margin: .3rem 0; }
+.tp-card .head { font-size: 1.08em; }
+.tp-card.ok .head { color: color-mix(in srgb, #00855f 60%, currentColor); }
+.tp-card.bad .head { color: color-mix(in srgb, #c8281d 60%, currentColor); }
+.tp-card .soft { color: color-mix(in srgb, currentColor 75%, #808080); }
+.tp-card summary { cursor: pointer; } .tp-card details { margin: .3rem 0; }
+.tp-card dl { margin: .2rem 0 .2rem 1rem; display: block; width: auto; }
+.tp-card dt { font-weight: 600; display: block; width: auto; float: none; padding: 0; }
+.tp-card dd { margin: 0 0 .3rem; display: block; width: auto; float: none; padding: 0; }
+.tp-card pre { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: .9em; white-space: pre-wrap;
+  overflow-wrap: anywhere; margin: .2rem 0; padding: .3rem .5rem; border: 1px solid #8886;
+  max-height: 14em; overflow-y: auto; }
+.tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; }
+.tp-beside figure { margin: 0; max-width: 100%; } .tp-beside figcaption { font-weight: 600; }
+.tp-beside svg { display: block; max-width: 100%; height: auto; }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """All that a self-check says: a sign and a headline, and beneath it what is wrong and what is right."""
+
+    exercise: str
+    tally: str
+    right: tuple[tuple[str, str], ...] = ()  # check, and what it asks for
+    wrong: tuple[Finding, ...] = ()
+    picture: Beside | None = None
+    printed: str = ""  # by the student's code, in the first check that failed
+    older: tuple[str, ...] = ()  # names whose last cell stopped before it defined them
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to judge yet."""
+        return not self.right and not self.wrong
+
+    @property
+    def passed(self) -> bool:
+        """Whether all is right."""
+        return bool(self.right) and not self.wrong
+
+    @property
+    def sign(self) -> str:
+        """Right, in part, or wrong."""
+        return "–" if self.quiet else "✗" if not self.right else "◐" if self.wrong else "✓"
+
+    @property
+    def warning(self) -> str:
+        """That not the newest version is judged, where that is so."""
+        names = " and ".join(f"`{name}`" for name in self.older)
+        return (f"The cell that you last ran to define {names} stopped with an error before it did: this is about the "
+                "version before it. Correct that cell, run it, then run this one again.") if names else ""
+
+    @property
+    def again(self) -> str:
+        """How to look into the first check that fails."""
+        return f'tp.case("{self.exercise}", "{self.wrong[0].checks[0]}")' if self.wrong else ""
+
+    def seen_by(self, finding: Finding) -> str:
+        """How many checks see something."""
+        n, checks = len(finding.checks), len(self.right) + sum(len(one.checks) for one in self.wrong)
+        if checks == 1:
+            return "seen by the only check"
+        return f"seen by {n} of {checks} checks"
+
+
+def text(card: Card) -> str:
+    """The card for a terminal."""
+    lines = [f"{card.exercise}: {card.tally}"]
+    if card.warning:
+        lines.append(_filled(f"! {card.warning}", "  ", "    "))
+    for finding in card.wrong:
+        lines.append(_filled(f"✗ {finding.says}", "  ", "    "))
+        lines.append(_filled(f"{card.seen_by(finding)}: {', '.join(finding.checks)}", "      "))
+        lines += [_filled(f"{check}: {said}", "      ", "        ") for check, said in finding.values]
+    if card.printed:
+        lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
+    lines += [_filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
+    if card.wrong:
+        lines.append(f"  look into it: {card.again}")
+    return "\n".join(lines)
+
+
+def _filled(said: str, first: str, rest: str = "") -> str:
+    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first)
+
+
+def page(card: Card) -> str:
+    """The card for a notebook, as HTML."""
+    name, tally = html.escape(card.exercise), marked(card.tally)
+    if card.quiet:
+        warning = f"<p>{marked(card.warning)}</p>" if card.warning else ""
+        return f'{STYLE}<div class="tp-card"><p class="soft">{name}: {tally}</p>{warning}</div>'
+    kind = "bad" if card.wrong else "" if card.older else "ok"
+    parts = [f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="Check of {name}">',
+             f'<p class="head"><span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}</p>']
+    if card.warning:
+        parts.append(f"<p>{marked(card.warning)}</p>")
+    for number, finding in enumerate(card.wrong):
+        parts.append(f"<p>{marked(finding.says)}</p>")
+        if number == 0 and card.picture:
+            parts.append(pictures(card.picture))
+        seen = card.seen_by(finding).capitalize()
+        folded = finding.values or [(check, "") for check in finding.checks]
+        parts.append(f"<details><summary>{seen}</summary>{_listed(folded)}</details>")
+    if card.printed:
+        check = html.escape(card.wrong[0].checks[0])
+        parts.append(f'<p class="soft">Your code printed, in {check}:</p>'
+                     f'<pre tabindex="0">{html.escape(card.printed)}</pre>')
+    if card.right:
+        summary = f"Right already: {', '.join(check for check, _ in card.right)}" if card.wrong else "What was checked"
+        parts.append(f"<details><summary>{html.escape(summary)}</summary>{_listed(card.right)}</details>")
+    if card.wrong:
+        parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.again)}</code></p>')
+    return "".join([*parts, "</div>"])
+
+
+def pictures(one: Beside) -> str:
+    """Expected beside got, as HTML: two pictures, and the numbers that differ as text."""
+    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(one))
+    part = f" ({html.escape(one.part)})" if one.part else ""
+    rows = "".join(f"<li>{html.escape(place)}: {html.escape(have)}, it must be {html.escape(want)}</li>"
+                   for place, want, have in one.differing[:LISTED])
+    return (f'<p class="soft"><code>{html.escape(one.name)}</code>{part}; what differs has a frame</p>'
+            f'<div class="tp-beside" role="img" aria-label="{html.escape(words(one))}">{drawings}</div>'
+            f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
+
+
+def _listed(pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{marked(said)}</dd>' for name, said in pairs)}</dl>"
+
+
+def marked(said: str) -> str:
+    """Escaped text, with what stands in `backticks` as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(said))
