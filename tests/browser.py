@@ -14,7 +14,7 @@ SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 # Of every piece of text that is shown: the text, and the contrast with what lies behind it, after WCAG.
 CONTRASTS = """() => {
-  const number = text => text.match(/[\\d.]+/g).map(Number);
+  const number = text => text.match(/[\\d.]+/g).map((part, i) => part * (text.startsWith('color(') && i < 3 ? 255 : 1));
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
     .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);

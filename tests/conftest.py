@@ -1,5 +1,6 @@
 """Fixtures that many rooms share: the tiny course, a judge on it, submissions of it, and draws that can be replayed."""
 
+import gzip
 import hashlib
 import os
 import secrets
@@ -11,11 +12,12 @@ import numpy as np
 import pytest
 
 from autograder import samples
-from autograder.authoring import source
+from autograder.authoring import selfchecks, source
 from autograder.course import Course, find
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.sandbox.terms import Limits, Terms
+from tp.checking import wire
 
 TESTS = Path(__file__).parent
 REPOSITORY = find(TESTS.parent)  # the real course
@@ -54,6 +56,14 @@ def short_judge():
     """A judge of the tiny course in bubblewrap with short deadlines; its warm parent serves the whole session."""
     with Judge(TINY_COURSE, Terms(limits=SHORT)) as judge:
         yield judge
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory) -> Path:
+    """The folder with the self-checks of the tiny TP, as a student's helper package has them."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(TINY_COURSE, TINY))))
+    return folder
 
 
 @pytest.fixture

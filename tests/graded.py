@@ -5,12 +5,15 @@ from pathlib import Path
 
 from autograder.authoring import release, source
 from autograder.authoring.oracle import oracle
+from autograder.authoring.rubric import Item
+from autograder.classroom import reading
 from autograder.classroom.grading import Classroom, Handed
 from autograder.classroom.ledger import Entry, Key
 from autograder.judging.verdict import CheckResult, ExerciseResult, Verdict
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.terms import Terms
 from conftest import TINY, TINY_COURSE
+from tp.checking.beside import Beside
 
 SQUARED = oracle(TINY_COURSE, TINY).mistakes_of("double")[0]
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
@@ -42,7 +45,9 @@ def verdict(*exercises: ExerciseResult, **more) -> Verdict:
 def squared() -> ExerciseResult:
     """`double` squared: one mistake, seen by both checks."""
     return ExerciseResult("double", 0.0, 2.0, "failed", (
-        CheckResult("values", False, f"{SQUARED.says} (`doubled[0, 0]` is 0.49, it must be 1.4.)", SQUARED.name),
+        CheckResult("values", False, f"{SQUARED.says} (`doubled[0, 0]` is 0.49, it must be 1.4.)", SQUARED.name,
+                    Beside("doubled", ("A", "B"), (0, 0), (2, 9), ("1.4 2 0 -3 4 5 0.125", "0 0 0 0 0 0 0"),
+                           ("0.49 1 0 2.25 4 6.25 0.00390625", "0 0 0 0 0 0 0"), ("1101011", "0000000"))),
         CheckResult("gradient", False, f"{SQUARED.says} (`gradient[0, 0]` is 1.4, it must be 2.)", SQUARED.name)))
 
 
@@ -71,6 +76,8 @@ def classroom(folder: Path) -> Classroom:
              "why": f"{question()}\n\n{HOSTILE}"}
     enter(made, "ada", {**right, "why": f"{question()}\n\nBecause $x^2$."}, verdict())
     enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
+    reading.save(course, TINY, "bob", {"why": reading.Reading(1.25, (
+        reading.Ticked(Item(1.25, "it says `why`"), True), reading.Ticked(Item(0.75, f"it says how {LONG}"), False)))})
     enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (CheckResult("a", False, "Not."),))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
     nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (CheckResult("submission", False, "Nothing to grade."),))

@@ -14,15 +14,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..authoring import digests, mistakes, release, source
+from ..authoring import digests, source
 from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
-from . import answers, marks, pages
+from . import answers, marks, pages, reading
 from .ledger import Entry, Ledger
 from .markdown import offline
 from .marks import Mark, Marks
 from .overview import SIGNS as OVERVIEW_SIGNS
+from .reading import Ticked
+from .sayings import Line, Sayings, Told
 
 TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {**OVERVIEW_SIGNS, "timeout": "∞"}  # which every font has
@@ -30,7 +32,6 @@ WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "mi
          "error": "stops with an error", "timeout": "took too long", "crashed": "ended Python"}
 NOT_GRADED = "not graded"
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
-LINE = re.compile(r"Your code stops with \w+ at line (\d+) of the cell, ")
 
 
 @dataclass(frozen=True)
@@ -46,25 +47,9 @@ class MadeFrom:
 
     marks: Marks
     verdict: str
+    readings: str
     notebook: str
     form: str  # TP, templates, look
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong: the sentence, and which checks see it with which values (none where it says all)."""
-
-    says: str
-    checks: int
-    values: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a student's code; ``marked`` where the fault shows."""
-
-    text: str
-    marked: bool
 
 
 @dataclass(frozen=True)
@@ -84,7 +69,7 @@ class Exercise:
     mark: Mark
     sign: str
     outcome: str
-    findings: tuple[Finding, ...]
+    told: tuple[Told, ...]
     right: tuple[CheckResult, ...]
     checks: int
     code: tuple[Line, ...]
@@ -107,6 +92,7 @@ class Answer:
     outcome: str
     question: Markup
     answer: Markup | None  # None: blank
+    items: tuple[Ticked, ...]  # of the rubric, as somebody ticked them
     comment: str
     model: Markup | None  # None: not for students
 
@@ -179,8 +165,9 @@ def made_from(course: Course, gradebook: Any, assignment: str, student: str, not
     entry = Ledger(course).load(assignment, student)
     form = [digests.of_tp(course, assignment), _digest_of_templates(), to_json(look)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
+    read = digests.of_texts([to_json(reading.load(course, assignment, student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(marks.read(gradebook, assignment, student), verdict, text, digests.of_texts(form))
+    return MadeFrom(marks.read(gradebook, assignment, student), verdict, read, text, digests.of_texts(form))
 
 
 @cache
@@ -204,6 +191,8 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
     said = marks.changes(before.marks, now.marks)
     if before.verdict != now.verdict:
         said.append("judged again")
+    if before.readings != now.readings and not said:
+        said.append("items of a rubric")
     if before.notebook != now.notebook and not said:
         said.append("the notebook")
     if before.form != now.form:
@@ -231,7 +220,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = course.released / assignment
-    sayings = _Sayings(course, assignment, texts)
+    sayings, readings = Sayings(course, assignment, texts), reading.load(course, assignment, student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -241,7 +230,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
             mark=graded.marks.get(f"check-{name}", Mark(result.score, result.max_score)),
             sign=SIGNS[result.verdict],
             outcome=WORDS[result.verdict] if name in results else NOT_GRADED,
-            findings=sayings.findings(result),
+            told=sayings.told(result),
             right=tuple(check for check in result.checks if check.passed),
             checks=len(result.checks),
             code=sayings.code(result),
@@ -257,7 +246,8 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
         outcome = read if text or mark.by_person else "blank"
         model = offline(cell.hidden, figures) if look.model_answers else None
         return Answer(name, mark, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
-                      offline(text, figures) if text else None, graded.said(name), model)
+                      offline(text, figures) if text else None, reading.items_of(readings, name, mark),
+                      graded.said(name), model)
 
     return Page(
         title=truth.title,
@@ -305,56 +295,3 @@ def _shown(cell: Cell, number: int, figures: Path) -> Shown:
         return Shown(anchor, cell.source, Markup())
     text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
     return Shown(anchor, "", Markup(text))
-
-
-class _Sayings:
-    """What is said about the exercises of one submission."""
-
-    def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
-        self.course, self.assignment, self.texts = course, assignment, texts
-        known, _ = mistakes.load(course, assignment)
-        self.known = {(mistake.exercise, mistake.name): mistake for mistake in known}
-
-    def findings(self, result: ExerciseResult) -> tuple[Finding, ...]:
-        """Each sentence once, with the values of the checks that see it."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for check in result.checks:
-            if not check.passed:
-                says, value = self._parted(result.exercise, check)
-                found.setdefault(says, []).append((check.check, value))
-        return tuple(Finding(says, len(seen), tuple((name, value) for name, value in seen if value))
-                     for says, seen in found.items())
-
-    def _parted(self, exercise: str, check: CheckResult) -> tuple[str, str]:
-        """What a teacher says of a failed check, and the values; the judge wrote them one behind the other."""
-        mistake = self.known.get((exercise, check.mistake or ""))
-        if mistake and check.message.startswith(f"{mistake.says} (") and check.message.endswith(")"):
-            return mistake.says, check.message[len(mistake.says) + 2 : -1]
-        return check.message, ""
-
-    def code(self, result: ExerciseResult) -> tuple[Line, ...]:
-        """The student's cell, with the lines marked where the fault shows; nothing where it is as it was released."""
-        lines = self.texts.get(result.exercise, "").splitlines()
-        truth = source.load(self.course, self.assignment).cell("exercise", result.exercise)
-        cells = release.released_notebook(self.course, self.assignment).cells
-        released = next(c.source for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == result.exercise)
-        if "\n".join(lines).strip() == released.strip():
-            return ()
-        marked = {int(found[1]) for check in result.checks if not check.passed
-                  for found in LINE.finditer(check.message)}
-        for check in result.checks:
-            mistake = self.known.get((result.exercise, check.mistake or ""))
-            if mistake and not check.passed:
-                marked |= _lines_of(mistake, "\n".join(lines), truth.solution, list(self.known.values()))
-        return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
-
-
-def _lines_of(mistake: mistakes.Mistake, text: str, solution: str, others: Sequence[mistakes.Mistake]) -> set[int]:
-    """The numbers of the lines that hold the very words of a mistake, where they stand once and not in the solution."""
-    found = set()
-    for _, wrong in mistakes.swaps(mistake, others):
-        wrong = wrong.strip()
-        if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
-            first = text[: text.index(wrong)].count("\n") + 1
-            found |= set(range(first, first + wrong.count("\n") + 1))
-    return found

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import TracebackType
 
 from tp.checking import compare
+from tp.checking.beside import beside
 from tp.checking.compare import Recognised
 from tp.checking.replies import Error, Record, Reply
 
@@ -198,7 +199,8 @@ def _result(check: Check, records: Sequence[Record], replies: Sequence[Reply], m
             continue
         if cell_error and reply.error and reply.error.kind == "missing-name":
             return CheckResult(check.name, False, compare.error_sentence(cell_error))
-        return CheckResult(check.name, False, compare.explained(difference, mistake), mistake.name if mistake else None)
+        return CheckResult(check.name, False, compare.explained(difference, mistake), mistake.name if mistake else None,
+                           beside(record, reply))
     return CheckResult(check.name, True, check.says)
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from tp.checking.beside import Beside
+
 from ..sandbox.terms import Device
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
@@ -23,12 +25,14 @@ class FileError(ValueError):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check: whether it passed, what the student reads, and the mistake it was recognised as, by name."""
+    """One check: whether it passed, what the student reads, the mistake it was recognised as, by name, and the part of
+    an output that shows the difference, where values differ."""
 
     check: str
     passed: bool
     message: str
     mistake: str | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True)

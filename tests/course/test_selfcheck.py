@@ -1,6 +1,5 @@
 """The self-check: what it says of right, wrong and unwritten work, and a check's inputs in a student's hands."""
 
-import gzip
 import html.parser
 import re
 
@@ -9,22 +8,12 @@ import pytest
 import torch
 
 import tp
-from autograder.authoring import selfchecks
 from autograder.authoring.oracle import oracle
 from autograder.samples import solved
 from conftest import REPOSITORY, TINY, TINY_COURSE
-from tp.checking import beside, card, case, compare, selfcheck, values, wire
+from tp.checking import beside, card, case, compare, selfcheck, values
 from tp.checking.findings import Failed, Finding, findings
 from tp.checking.replies import Record, Reply, Spec
-
-
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory):
-    """The folder with the self-checks of the tiny TP."""
-    folder = tmp_path_factory.mktemp("data")
-    tree = selfchecks.recorded(TINY_COURSE, TINY)
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(tree)))
-    return folder
 
 
 @pytest.fixture

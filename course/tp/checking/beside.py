@@ -76,7 +76,8 @@ def beside(record: Record, got: Reply) -> Beside | None:
 def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Array, Array] | None:
     """The first two arrays of the same shape with other values, in whatever holds them."""
     if isinstance(expected, Array) and isinstance(got, Array):
-        alike = expected.array.shape == got.array.shape and expected.array.dtype.kind == got.array.dtype.kind != "c"
+        told = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
+        alike = told[0] == told[1] and expected.array.dtype.kind == got.array.dtype.kind != "c"
         differ = alike and expected.array.ndim and wrong_values(expected, got, spec).any()
         return (name, expected, got) if differ else None
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
