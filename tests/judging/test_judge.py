@@ -1,6 +1,7 @@
 """The judge: right answers pass, mistakes are named, exercises are graded apart, and seeds decide the draws."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -52,15 +53,20 @@ def test_solution_has_full_marks_and_blank_none(grade, right):
 
 
 def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, right):
-    verdict = grade(right)
+    verdict = grade({**right, "double": right["double"].replace("2 * x", "x * x")})
     tree = json.loads(to_json(verdict))
     assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
         assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks"}
         for check in exercise["checks"]:
-            assert set(check) == {"check", "passed", "message", "mistake"}
-    assert from_json(to_json(verdict).encode(), Verdict, "a file") == verdict
+            assert set(check) == {"check", "passed", "message", "mistake", "beside"}
+    again = from_json(to_json(verdict).encode(), Verdict, "a file")
+    assert again == verdict
+    shown = checks(again, "double")[0].beside
+    assert shown.name == "doubled" and shown.axes == ("A", "B") and shown.differing
+    assert all(math.isclose((float(want) / 2) ** 2, float(got), rel_tol=1e-3) for _, want, got in shown.differing)
+    assert not any(check.beside for check in checks(again, "last"))
 
 
 @pytest.mark.parametrize("data", [b"", b"null", b"[]", b"{}", b'{"score": "all"}', b"[" * 100_000, b"\xff"])
