@@ -279,6 +279,23 @@ def _questions(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
+def _similar(args: argparse.Namespace, course: Course) -> int:
+    from .classroom import similar
+    from .classroom.grading import Classroom
+    from .classroom.pages import counted
+
+    classroom = Classroom(course)
+    if args.past and not args.past.is_dir():
+        return _cannot(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
+    for name in args.tp or course.assignments:
+        comparison = similar.compare(classroom, name, args.past)
+        if comparison.works:
+            path, pairs = similar.write(course, name, comparison)
+            submissions = counted(len(comparison.works), "submission")
+            print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
+    return 0
+
+
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
     there: list[str] = classroom.ledger.assignments()
@@ -437,10 +454,14 @@ def _parser() -> argparse.ArgumentParser:
     report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
 
+    similar = command("similar", _similar, "write a page of submissions that share rare code, for a person to judge")
+    similar.add_argument("--past", type=Path, metavar="FOLDER",
+                         help="submissions of an earlier year: <student>/<tp>/<tp>.ipynb")
+
     demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
     demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for several in (release, execute, prove, mutants, grade, feedback, questions, report):
+    for several in (release, execute, prove, mutants, grade, feedback, questions, report, similar):
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
     for side_by_side in (prove, mutants, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")

@@ -12,7 +12,7 @@ import torch
 from . import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "growth"]
+PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "similar", "growth"]
          if importlib.util.find_spec(f"bench.{name}")]
 OPENING = """# What the course costs, and what it reaches
 

@@ -113,9 +113,7 @@ class Classroom:
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
         """All submissions of these TPs, in order of TP and student."""
-        submitted = self.course.gradebook / "submitted"
-        return [_notebook_in(folder, assignment) for assignment in assignments
-                for folder in sorted(submitted.glob(f"*/{assignment}"))]
+        return handed_in(self.course.gradebook / "submitted", assignments)
 
     def enter(self, handed: Handed, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
@@ -136,6 +134,12 @@ class Classroom:
         converter.force = True
         converter.log.setLevel(logging.CRITICAL)
         converter.start()
+
+
+def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
+    """All submissions of these TPs in a folder ``<student>/<tp>/``, in order of TP and student."""
+    return [_notebook_in(folder, assignment) for assignment in assignments
+            for folder in sorted(submitted.glob(f"*/{assignment}"))]
 
 
 def _notebook_in(folder: Path, assignment: str) -> Handed:

@@ -1,0 +1,229 @@
+"""Who may have worked together: pairs of submissions that share code which few others wrote. For a person to judge.
+
+Code is compared exercise by exercise with the fingerprints of copydetect: names, strings, comments and white space do
+not count. What everybody is given or may well write (the released cell, given cells, the solution and its variants)
+counts nothing; other code counts the more, the fewer students have it. So does a mistake that both made.
+"""
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import log
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from copydetect import CodeFingerprint
+
+from ..authoring import mistakes, release, source
+from ..course import Course
+from . import answers, pages
+from .grading import Classroom, handed_in
+from .ledger import Ledger
+
+LENGTH = 20  # normalised characters that have to be equal in a row
+WINDOW = 4  # fingerprints are kept so densely that no equal row of LENGTH + WINDOW - 1 is missed
+MISTAKE = 40.0  # what a mistake counts that only two students made, in characters of code that only they have
+SHOWN = 60.0  # nothing is shown below: about two lines that only two have
+FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
+MARKED = 0.25  # how rare a line has to be to be marked, from 0 to 1
+OWN = "own cells"
+
+
+@dataclass(frozen=True)
+class Student:
+    """Whose work it is; ``past`` when it comes from the folder of an earlier year."""
+
+    name: str
+    past: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """One submission: its code by exercise, and the mistakes by which it was recognised, as (exercise, name)."""
+
+    student: Student
+    code: Mapping[str, str]
+    mistakes: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of code; ``marked`` where it is shared, and rare."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What two submissions share in one exercise: how much, and the code of both."""
+
+    exercise: str
+    weight: float
+    mistakes: tuple[str, ...]
+    left: tuple[Line, ...]
+    right: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that share more than others; the exercises that say most come first."""
+
+    left: Student
+    right: Student
+    weight: float
+    shared: tuple[Shared, ...]
+
+
+class _Code:
+    """The code of one exercise in one submission, with its fingerprints."""
+
+    def __init__(self, text: str, window: int = WINDOW):
+        self.text = text
+        found = CodeFingerprint("code.py", LENGTH, window, fp=io.StringIO(text))
+        self.at: dict[int, list[int]] = found.hash_idx if len(found.filtered_code) >= LENGTH else {}
+        self.length = len(found.filtered_code)
+        self.offsets = found.offsets
+
+    def covered(self, weights: Mapping[int, float]) -> np.ndarray:
+        """Of each normalised character (N,), how rare the code is that it stands in; 0 where nothing is shared."""
+        cover = np.zeros(self.length)
+        for fingerprint, weight in weights.items():
+            for start in self.at[fingerprint]:
+                np.maximum(cover[start : start + LENGTH], weight, out=cover[start : start + LENGTH])
+        return cover
+
+    def lines(self, cover: np.ndarray) -> tuple[Line, ...]:
+        """The lines of the code, marked where something rare is shared."""
+        positions = np.flatnonzero(cover >= MARKED)
+        places = np.searchsorted(self.offsets[:, 0], positions).clip(max=len(self.offsets) - 1)
+        removed = np.maximum.accumulate(self.offsets[:, 1])[places]  # copydetect's own start anew at each class
+        raw = (positions + removed).clip(max=max(0, len(self.text) - 1))
+        marked = {self.text.count("\n", 0, int(position)) for position in raw}
+        return tuple(Line(text, i in marked) for i, text in enumerate(self.text.split("\n")))
+
+
+class Comparison:
+    """All submissions of a TP, old ones included, and what of their code is rare."""
+
+    def __init__(self, works: Sequence[Work], everybody: Mapping[str, Sequence[str]]):
+        self.works = works
+        self.code = [{exercise: _Code(text) for exercise, text in work.code.items()} for work in works]
+        self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text, 1).at)
+                       for exercise, texts in everybody.items()}
+
+    @cached_property
+    def _having(self) -> Counter[tuple[str, int]]:
+        """How many have a fingerprint."""
+        return Counter((exercise, fingerprint) for codes in self.code
+                       for exercise, code in codes.items() for fingerprint in code.at)
+
+    @cached_property
+    def _making(self) -> Counter[tuple[str, str]]:
+        """How many made a mistake."""
+        return Counter(mistake for work in self.works for mistake in work.mistakes)
+
+    def _rare(self, having: int) -> float:
+        """1 for what two have, 0 for what all have, and between them as surprising as it is that two share it."""
+        several = max(3, len(self.works))
+        return max(0.0, log(several / max(2, having)) / log(several / 2))
+
+    def pairs(self) -> list[Pair]:
+        """The pairs that share most, the most first."""
+        return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda one: (-one[2], one[:2]))]
+
+    def standing_out(self) -> list[tuple[int, int, float]]:
+        """Those of `weights` that share far more than two who worked alone share in this class."""
+        found = list(self.weights())
+        middle = median([weight for *_, weight in found] or [0.0])
+        spread = median([abs(weight - middle) for *_, weight in found] or [0.0])
+        return [one for one in found if one[2] >= max(SHOWN, middle + FAR * spread)]
+
+    def weights(self) -> Iterator[tuple[int, int, float]]:
+        """Of each two submissions, by their places in ``works``, how much they share; old ones only with new ones."""
+        for i, j in combinations(range(len(self.works)), 2):
+            if not (self.works[i].student.past and self.works[j].student.past):
+                yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
+
+    def _both(self, i: int, j: int) -> list[str]:
+        """The exercises of which both handed in something."""
+        return [exercise for exercise in self.code[i] if exercise in self.code[j]]
+
+    def _rarity(self, exercise: str, i: int, j: int) -> dict[int, float]:
+        """The fingerprints that two share in an exercise, and not with everybody; and how rare they are."""
+        shared = self.code[i][exercise].at.keys() & self.code[j][exercise].at.keys()
+        return {fingerprint: self._rare(self._having[exercise, fingerprint])
+                for fingerprint in shared - self.common.get(exercise, frozenset())}
+
+    def _equal_mistakes(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
+        return sorted(mistake for mistake in self.works[i].mistakes & self.works[j].mistakes if mistake[0] == exercise)
+
+    def _weight(self, exercise: str, i: int, j: int) -> float:
+        rarity, made = self._rarity(exercise, i, j), self._equal_mistakes(exercise, i, j)
+        code = min(float(self.code[one][exercise].covered(rarity).sum()) for one in (i, j)) if rarity else 0.0
+        return code + MISTAKE * sum(self._rare(self._making[mistake]) for mistake in made)
+
+    def _pair(self, i: int, j: int) -> Pair:
+        shared = []
+        for exercise in self._both(i, j):
+            if weight := self._weight(exercise, i, j):
+                rarity, codes = self._rarity(exercise, i, j), [self.code[one][exercise] for one in (i, j)]
+                left, right = (code.lines(code.covered(rarity)) for code in codes)
+                made = tuple(name for _, name in self._equal_mistakes(exercise, i, j))
+                shared.append(Shared(exercise, weight, made, left, right))
+        shared.sort(key=lambda one: -one.weight)
+        return Pair(self.works[i].student, self.works[j].student, sum(one.weight for one in shared), tuple(shared))
+
+
+# From and to the folders of a term
+
+
+def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
+    """All that was handed in for a TP, this year and, in the same folders, in an earlier one."""
+    course, ledger = classroom.course, classroom.ledger
+    works = list(_works(course, assignment, course.gradebook / "submitted", ledger))
+    if past:
+        works += _works(course, assignment, past, None)
+    return Comparison(works, everybody(course, assignment))
+
+
+def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
+    """What anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
+    truth = source.load(course, assignment)
+    _, variants = mistakes.load(course, assignment)
+    given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]
+    return {name: [*given, truth.cell("exercise", name).solution,
+                   *(mistakes.edited(variant, truth.cell("exercise", name).solution, variants)
+                     for variant in variants if variant.exercise == name)]
+            for name in truth.exercises} | {OWN: given}
+
+
+def _works(course: Course, assignment: str, folder: Path, ledger: Ledger | None) -> Iterator[Work]:
+    released = {cell.grade_id for cell in source.load(course, assignment).cells if cell.grade_id}
+    exercises = source.load(course, assignment).exercises
+    for one in handed_in(folder, [assignment]):
+        code: dict[str, list[str]] = {}
+        for cell in answers.cells(one.read().data):
+            if cell.type == "code" and cell.grade_id in exercises:
+                code.setdefault(str(cell.grade_id), []).append(cell.source)
+            elif cell.type == "code" and cell.grade_id not in released:
+                code.setdefault(OWN, []).append(cell.source)
+        entry = ledger.load(assignment, one.student) if ledger else None
+        made = {(result.exercise, check.mistake) for result in (entry.verdict.exercises if entry else ())
+                for check in result.checks if check.mistake}
+        yield Work(Student(one.student, ledger is None), {name: "\n\n".join(texts) for name, texts in code.items()},
+                   frozenset(made))
+
+
+def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:
+    """Write the page of a TP; returns where it is, and the pairs on it."""
+    path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = pages.environment().get_template("similar.html.j2")
+    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(comparison.works))
+    path.write_text(text, encoding="utf-8")
+    return path, pairs

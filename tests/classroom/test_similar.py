@@ -1,0 +1,126 @@
+"""Who may have worked together: copies in disguise are shown, common code is not, and nobody's points change."""
+
+import pytest
+
+import graded
+from autograder import cli
+from autograder.classroom import similar
+from autograder.classroom.similar import Comparison, Student, Work
+from autograder.course import Course
+from autograder.judging.verdict import CheckResult, ExerciseResult
+from autograder.samples import hand_in, notebook, solved
+from conftest import TINY, TINY_COURSE, fingerprint
+
+OWN = '''def last(rows):
+    total = torch.zeros_like(rows[0])
+    for number, row in enumerate(rows):
+        if number == len(rows) - 1:
+            total = total + double(row)
+    return total.clone()
+'''
+DISGUISED = '''# mine, all mine
+def last(things):
+    """Works."""
+    answer = torch.zeros_like( things[ 0 ] )   # begin with nothing
+    for i, thing in enumerate(things):
+        if i == len(things) - 1:
+            answer = answer + double(thing)  # the last one
+    return answer.clone()
+'''
+ANOTHER = [
+    "def last(rows):\n    index = rows.shape[0]\n    return double(rows[index - 1])\n",
+    "def last(rows):\n    *_, end = rows\n    return double(end)\n",
+    "def last(rows):\n    backwards = rows.flip(0)\n    return double(backwards[0])\n",
+    "def last(rows):\n    return torch.stack([double(row) for row in rows])[-1]\n",
+    "def last(rows):\n    assert len(rows), 'no rows'\n    return double(rows.unbind(0)[-1])\n",
+]
+
+
+def work(name, code, *mistakes, past=False):
+    return Work(Student(name, past), {"last": code}, frozenset(("last", one) for one in mistakes))
+
+
+def compared(*works):
+    return Comparison(works, similar.everybody(TINY_COURSE, TINY))
+
+
+def weights(comparison):
+    return {(comparison.works[i].student.name, comparison.works[j].student.name): weight
+            for i, j, weight in comparison.weights()}
+
+
+def test_a_copy_in_disguise_is_shown_and_its_lines_are_marked():
+    comparison = compared(work("ada", OWN), *(work(f"other-{i}", text) for i, text in enumerate(ANOTHER)),
+                          work("bob", DISGUISED))
+    (pair,) = comparison.pairs()
+    assert (pair.left.name, pair.right.name) == ("ada", "bob")
+    left, right = ([line.text for line in side if line.marked] for side in (pair.shared[0].left, pair.shared[0].right))
+    assert any("if number ==" in line for line in left) and any("if i ==" in line for line in right)
+    assert "\n".join(line.text for line in pair.shared[0].right) == DISGUISED
+
+
+def test_what_everybody_may_write_is_nothing_to_look_at(right):
+    both = compared(work("ada", right["last"]), work("bob", right["last"]), *(work(str(i), text) for i, text in
+                                                                             enumerate(ANOTHER)))
+    assert weights(both)["ada", "bob"] == 0
+
+
+def test_code_that_many_have_counts_less():
+    few = compared(work("ada", OWN), work("bob", OWN), *(work(str(i), text) for i, text in enumerate(ANOTHER * 2)))
+    many = compared(*(work(str(i), OWN) for i in range(10)), work("ada", OWN), work("bob", OWN))
+    assert weights(few)["ada", "bob"] > similar.SHOWN
+    assert weights(many)["ada", "bob"] == 0
+
+
+def test_a_rare_mistake_counts_more_than_a_frequent_one_and_than_common_right_code(right):
+    def pair(*others):
+        return weights(compared(work("ada", right["last"], "first-row"), work("bob", right["last"], "first-row"),
+                                *(work(str(i), right["last"], *made) for i, made in enumerate(others))))["ada", "bob"]
+
+    rare, frequent = pair(*[()] * 8), pair(*[("first-row",)] * 6, (), ())
+    assert rare == similar.MISTAKE > frequent > 0
+
+
+def test_those_of_earlier_years_are_compared_with_this_years_alone():
+    comparison = compared(work("ada", OWN), work("old", DISGUISED, past=True), work("other", ANOTHER[0], past=True),
+                          *(work(str(i), text) for i, text in enumerate(ANOTHER[1:])))
+    assert {(pair.left.name, pair.right.name) for pair in comparison.pairs()} == {("ada", "old")}
+    assert ("ada", "other") in weights(comparison) and ("old", "other") not in weights(comparison)
+
+
+@pytest.mark.parametrize("text", ["", "x", "def last(rows:\n  '''", "\x00\x1b[31m", "# only words " * 400, "é" * 5000])
+def test_whatever_is_handed_in_can_be_compared(text):
+    comparison = compared(work("ada", text), work("bob", text), work("eve", OWN))
+    for pair in comparison.pairs():
+        assert "\n".join(line.text for line in pair.shared[0].left) == text
+
+
+@pytest.fixture
+def term(tmp_path):
+    return graded.classroom(tmp_path / "course")
+
+
+def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
+    right = solved(TINY_COURSE, TINY)
+    wrong = ExerciseResult("last", 0.0, 2.0, "failed", (CheckResult("row", False, "No.", "first-row"),))
+    graded.enter(term, "kim", {**right, "last": OWN}, graded.verdict(wrong))
+    graded.enter(term, "<b>max", {**right, "last": DISGUISED}, graded.verdict(wrong))
+    for i, text in enumerate(ANOTHER):
+        graded.enter(term, f"other-{i}", {**right, "last": text}, graded.verdict())
+    earlier = Course(tmp_path / "earlier")
+    hand_in(earlier, "old", TINY, notebook(TINY_COURSE, TINY, {**right, "last": DISGUISED}))
+    with open(term.course.gradebook / "gradebook.db", "rb") as file:
+        before = file.read(), fingerprint(term.course.gradebook / "verdicts")
+    command = ["--course", str(term.course.root), "similar", TINY]
+    assert cli.main(command) == 0
+    path = term.course.gradebook / "similar" / f"{TINY}.html"
+    assert f"{TINY}: 1 pair to look at, in 11 submissions; open {path}" in capsys.readouterr().out
+    page = path.read_text(encoding="utf-8")
+    assert "&lt;b&gt;max" in page and "<b>max" not in page and "the same mistake: first-row" in page
+    assert cli.main([*command, "--past", str(earlier.gradebook / "submitted")]) == 0
+    assert "2 pairs to look at, in 12 submissions" in capsys.readouterr().out
+    assert "old</bdi> (earlier year)" in path.read_text(encoding="utf-8")
+    with open(term.course.gradebook / "gradebook.db", "rb") as file:
+        assert (file.read(), fingerprint(term.course.gradebook / "verdicts")) == before
+    assert cli.main([*command, "--past", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere is no folder" in capsys.readouterr().err
