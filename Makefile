@@ -9,7 +9,7 @@ LAB := .venv-lab
 SITE := .venv-site
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof mutants slow notebooks figures bench dist site lock clean
+.PHONY: help lab demo grade lint test proof mutants slow notebooks pictures figures bench dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -61,6 +61,10 @@ mutants: $(READY)  ## let a machine write wrong answers, and list those that pas
 notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
+
+pictures: $(READY)  ## take the pictures of the README anew: notebook, self-check, heatmap, feedback, report
+	sh setup.sh --programs bwrap chromium
+	COURSE_PICTURES=images/pages $(BIN)/python -m pytest -q -m slow tests/pages/test_browser.py -k picture
 
 dist: $(READY)  ## make what is given out: the student kit, a student wheel, an instructor's wheel
 	$(BIN)/autograder dist

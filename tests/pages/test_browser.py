@@ -3,6 +3,7 @@
 Screenshots of every stage are kept in artefacts/browser.
 """
 
+import io
 import json
 import os
 import re
@@ -10,12 +11,15 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
+from PIL import Image
 
 from autograder.authoring import source
 from autograder.authoring.oracle import oracle
+from autograder.demo import demo
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from browser import chromium
 from conftest import REPOSITORY
@@ -377,3 +381,63 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
 def nbgrader(course, *command):
     done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=course.root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+# Pictures for README.md: `make pictures` keeps them in images/pages
+
+PICTURES = Path(os.environ.get("COURSE_PICTURES", SHOTS))
+
+
+def picture(page, name, *places, most=900):
+    """Keep a picture of what lies from the first of these places to the last, and at most so many pixels of it."""
+    boxes = [place.bounding_box() for place in places]
+    top, left = min(box["y"] for box in boxes), min(box["x"] for box in boxes)
+    right, bottom = max(box["x"] + box["width"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
+    clip = {"x": left, "y": top, "width": right - left, "height": min(most, bottom - top)}
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    image = Image.open(io.BytesIO(page.screenshot(clip=clip, full_page=True)))
+    image.convert("RGB").save(PICTURES / f"{name}.webp", quality=82, method=6)
+    assert min(image.size) > 100 and len(image.getcolors(2**24)) > 20  # something is on it
+
+
+def test_pictures_of_a_notebook(site, tab):
+    open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
+    tab.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+    given = [cell(tab, str(one.grade_id))[0] for one in source.load(REPOSITORY, TP).by_role("given")]
+    exercise, box = cell(tab, EXERCISE)
+    check, place = cell(tab, f"check-{EXERCISE}")
+    truth = oracle(REPOSITORY, TP)
+    mistake = truth.mistakes_of(EXERCISE)[0]
+    type_into(tab, box, truth.text_of(mistake))
+    for index in [*sorted(index for index in given if index < exercise), exercise, check]:
+        run(tab, index)
+    place.get_by_text(mistake.says.split("`")[0].strip()).first.wait_for()
+    place.scroll_into_view_if_needed()
+    picture(tab, "notebook", box, place)
+    picture(tab, "selfcheck", place.locator(".jp-Cell-outputWrapper"))
+
+
+def test_picture_of_a_heatmap(site, tab):
+    name = "tp6_translation"
+    shutil.copy(REPOSITORY.folder(name) / f"{name}.ipynb", site[1].released / name / "executed.ipynb")
+    open_notebook(tab, site, f"course/{name}/executed.ipynb")
+    heatmap = tab.locator("img[alt*='looks most at']").first
+    heatmap.scroll_into_view_if_needed()
+    picture(tab, "heatmap", heatmap)
+
+
+def test_pictures_of_a_class(tab):
+    assert demo(REPOSITORY, TP) == 0
+    gradebook = REPOSITORY.root / "artefacts" / "demo" / "gradebook"
+    tab.goto((gradebook / "report" / "index.html").as_uri())
+    grid = tab.locator("table.grid")
+    grid.get_by_role("link", name="max-always-forced").wait_for()
+    picture(tab, "report", tab.get_by_role("heading", name="At a glance"), tab.locator(".signs").first, grid)
+    tab.goto((gradebook / "feedback" / "max-always-forced" / TP / f"{TP}.html").as_uri())
+    picture(tab, "feedback", tab.locator("main"))
+    tab.goto((gradebook / "questions" / f"{TP}.html").as_uri())
+    answer = tab.locator("article").first
+    answer.press("1")
+    answer.get_by_role("textbox").fill("Yes. Which errors, in the printed answers?")
+    section = tab.locator("section").first
+    picture(tab, "questions", section.get_by_role("heading", level=2), answer, section)

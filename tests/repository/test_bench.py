@@ -8,7 +8,7 @@ import torch
 
 from autograder.authoring import release
 from autograder.authoring.oracle import oracle
-from bench import attention, data, grading, learning, measure, working
+from bench import attention, data, grading, learning, measure, similar, working
 from conftest import REPOSITORY
 from tp import arithmetic
 
@@ -133,3 +133,23 @@ def test_stock_tests_pass_the_solution_and_fail_what_is_not_written():
 def test_a_class_has_right_blank_and_mistaken_submissions():
     blank, right, *mistaken = grading.answers(4)
     assert blank == {} and all(sum(cells[name] != right[name] for name in right) == 1 for cells in mistaken)
+
+
+def test_copies_in_a_made_class_are_disguised_and_lone_hands_differ(rng):
+    works, copies = similar.made_class(rng, REPOSITORY, "tp3_seq2seq")
+    assert len(works) == similar.ALONE + len(similar.KINDS) and set(copies) == set(similar.KINDS)
+    for kind, pairs in copies.items():
+        assert len(pairs) == (2 if kind == "split between two" else 1)
+        for original, copy in pairs:
+            assert original < similar.ALONE <= copy
+            assert kind == "edited" or works[original].code != works[copy].code  # an edit may change nothing
+    alone = {work.code["seq2seq"] for work in works[: similar.ALONE]}
+    assert len(alone) > similar.ALONE / 2
+
+
+def test_precision_and_recall_are_counted_over_all_tps():
+    rows = [{"tp": "a", "shown": 4, "right": 3, "found": {"renamed": [1, 2], "edited": [2, 2]}},
+            {"tp": "b", "shown": 0, "right": 0, "found": {"renamed": [0, 2], "edited": [1, 2]}}]
+    text = similar.report({"rows": rows, "classes": 1}, None)
+    assert "| a | 4 | 0.75 | 0.75 | 0.50 | 1.00 |" in text and "| b | 0 | – | 0.25 | 0.00 | 0.50 |" in text
+    assert "| all | 4 | 0.75 | 0.50 | 0.25 | 0.75 |" in text
