@@ -27,8 +27,8 @@ OPENING = """# What the course says it saw, and where
 
 Each empirical sentence of the course, the run that supports it, what that run printed, and the command that repeats
 it. Written by `python -m bench.evidence`; a test says when a sentence has gone, when a run has changed since, and when
-a number is no longer what the run printed. Runs have a budget in steps: on the same kind of machine they repeat, on
-another one up to the last digits.
+a number is no longer what the run printed. Runs have a budget in steps and fixed seeds. Another machine, or another
+number of threads, changes the last digits at first, and after a thousand steps a few points of a hundred.
 
 """
 

@@ -12,6 +12,7 @@ In a notebook at which somebody sits, a bar, the curves and the last samples are
 anywhere else nothing moves, and one summary is printed at the end.
 """
 
+import math
 import os
 import signal
 import sys
@@ -24,7 +25,7 @@ from matplotlib.figure import Figure
 
 from . import plots
 
-__all__ = ["live", "quick"]
+__all__ = ["live", "one_cycle", "quick"]
 
 QUICK_SECONDS = 2.0
 QUICK_STEPS = 40
@@ -38,6 +39,16 @@ def quick():
     So it is with TP_QUICK=1 in the environment, and in nbgrader's Validate, which wants to see checks.
     """
     return os.environ.get("TP_QUICK") == "1" or os.environ.get("NBGRADER_EXECUTION") == "validate"
+
+
+def one_cycle(progress, peak=6e-3, rise=0.08):
+    """The learning rate when the fraction `progress` of a training is over, from 0 to 1.
+
+    It climbs along a cosine from a twenty-fifth of `peak` to `peak` for the fraction `rise`, then falls to 0.
+    """
+    if progress < rise:
+        return peak * (1 - 0.96 * (1 + math.cos(math.pi * progress / rise)) / 2)
+    return peak * (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
 
 
 def live(steps=None, seconds=None, title="", every=50):

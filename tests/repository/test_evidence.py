@@ -1,5 +1,6 @@
 """What the course says it saw: each such sentence stands in the ledger, and what it rests on still says so."""
 
+import inspect
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,11 @@ def test_a_sentence_stands_in_its_tp_and_what_it_rests_on_shows_the_numbers(clai
     assert claim.faults() == []
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_complete_and_has_not_changed_since(name):
+    assert not ledger.is_stale(name)
+
+
 @pytest.mark.parametrize("tp", REPOSITORY.assignments)
 def test_every_sentence_that_says_what_was_seen_is_in_the_ledger(tp):
     assert ledger.unsupported(tp, CLAIMS) == []
@@ -38,3 +44,23 @@ def test_a_sentence_that_has_gone_and_a_number_that_has_changed_are_found():
 
 def test_a_sentence_that_nobody_supports_is_found():
     assert any("In our run the GRU" in sentence for sentence in ledger.unsupported("tp1_recurrence", []))
+
+
+@pytest.mark.parametrize("change, stale", [
+    (("STEPS, SEEDS, H = 1200", "STEPS, SEEDS, H = 1300"), True),
+    (('"""Train once', '"""Train one time'), False),
+    (("  # the highest learning rate", "  # of Adam"), False),
+    (('"exact match, %",', '"right, %",'), False),
+])
+def test_a_run_is_stale_when_what_it_does_has_changed(monkeypatch, change, stale):
+    source = inspect.getsource(ledger.module("readout"))
+    assert change[0] in source
+    before = ledger.digest("readout")
+    monkeypatch.setattr(inspect, "getsource", lambda module: source.replace(*change))
+    assert (ledger.digest("readout") != before) is stale
+
+
+def test_a_run_with_a_missing_seed_is_stale(monkeypatch):
+    whole = ledger.stored("readout")
+    monkeypatch.setattr(ledger, "stored", lambda name: {**whole, "results": whole["results"][1:]})
+    assert ledger.is_stale("readout")
