@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..authoring.source import Cell
+from .probing import Place, Seen, place_of
 
 EXCHANGED = [
     ("softmax", "log_softmax"), ("sum", "mean"), ("any", "all"), ("max", "min"), ("argmax", "argmin"),
@@ -26,14 +27,18 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }
-# What carries no gradient, wherever it comes from.
-NO_GRADIENT = {
-    "argmax", "argsort", "full", "zeros", "ones", "arange", "one_hot", "tensor", "randint", "len", "item", "tolist",
-    "int", "float", "range", "size", "dim", "long", "bool", "set", "list", "dict", "sorted", "zip", "Counter", "split",
-    "join", "lower", "all", "any", "zeros_like", "ones_like", "device", "rand", "enumerate",
-}
 # Arguments and calls that make no difference where the grader computes, or that either way is right.
 INDIFFERENT = {"device", "item", "cpu"}
+# What new tensors are made with: they carry no gradient yet.
+FRESH = {
+    "zeros", "ones", "full", "empty", "arange", "eye", "rand", "randn", "randint", "tensor", "zeros_like", "ones_like",
+    "full_like", "empty_like", "rand_like", "randn_like", "new_zeros", "new_ones", "new_full", "new_empty",
+}
+# Calls in which the first two arguments may change places.
+SYMMETRIC = {"min", "max", "minimum", "maximum", "transpose", "swapaxes", "equal", "logical_and", "logical_or"}
+# What a call hangs on that is no value: of `F.relu(x)` and `self.layer(x)` the argument stays, of `x.relu()` the x.
+LIBRARIES = ("torch", "F", "nn", "np", "math", "random", "tp")
+NETWORKS = ("self", "model")
 INPLACE: dict[type[ast.AST], str] = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
 ENTERED = ("torch.set_grad_enabled(False)", "torch.manual_seed(0)", "torch.set_default_dtype(torch.float64)")
 
@@ -48,15 +53,20 @@ class Mutant:
     source: str
 
 
-def mutants_of(cell: Cell) -> list[Mutant]:
-    """All mutants of an exercise's cell: of the lines that a student writes, each text once."""
+def mutants_of(cell: Cell, seen: Seen | None = None) -> list[Mutant]:
+    """All mutants of an exercise's cell: of the lines that a student writes, each text once.
+
+    ``seen`` is what the cell held while its checks ran: with it, names are exchanged for others of their kind, and
+    gradients are not taken from where there are none.
+    """
+    seen = seen or Seen()
     tree, written = ast.parse(cell.solution), cell.written
     found: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", "", "")}
     for statement, function in _statements(tree):
         if statement.lineno not in written:
             continue
         before = ast.unparse(statement).splitlines()[0]
-        for operator, changed in _changes(statement, function):
+        for operator, changed in _changes(statement, function, seen):
             text = ast.unparse(_with(tree, statement, changed))
             after = "; ".join(" ".join(ast.unparse(one).split()) for one in changed) or "nothing"
             found.setdefault(text, Mutant(str(cell.name), operator, f"{before} → {after}", text))
@@ -100,11 +110,13 @@ def _path(tree: ast.AST, wanted: ast.AST) -> list[tuple[str, int | None]]:
     return []
 
 
-def _changes(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
     """(operator, statements in its place) for one statement."""
-    yield from _of_statement(statement, function)
+    yield from _of_statement(statement, function, seen)
+    if isinstance(statement, ast.Raise):
+        return  # words are free
     for node in _own_expressions(statement):
-        for operator, other in _of_expression(node):
+        for operator, other in (*_of_expression(node), *_of_name(node, place_of(statement), seen)):
             made = copy.deepcopy(statement)
             _replace(made, _path(statement, node), other)
             yield operator, [made]
@@ -137,7 +149,7 @@ def _replace(root: ast.AST, place: list[tuple[str, int | None]], other: ast.AST)
 # Statements
 
 
-def _of_statement(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _of_statement(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
     if isinstance(statement, (ast.Expr, ast.AugAssign)) or _assigns_again(statement, function):
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield "dropped", []
@@ -153,21 +165,22 @@ def _of_statement(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tu
     if isinstance(statement, ast.Continue):
         yield "goes on", [ast.Pass()]
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        if not _carries_none(statement.value):
-            yield from _of_value(statement, ("detach()", "double()"))
+        yield from _of_value(statement, ("detach()", "double()"), seen)
+        if seen.carries_gradient(place_of(statement)) and _computes(statement.value):
             yield "without gradient", [_statement("with torch.no_grad():\n    pass", inner=copy.deepcopy(statement))]
     if isinstance(statement, ast.Return) and statement.value:
-        yield from _of_return(statement, function)
+        yield from _of_return(statement, function, seen)
 
 
-def _of_return(statement: ast.Return, function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
     value = statement.value
     assert value
-    yield from _of_value(statement, ("detach()", "double()", "squeeze()"))
+    yield from _of_value(statement, ("detach()", "double()", "squeeze()"), seen)
     owner = "self" if function.args.args and function.args.args[0].arg == "self" else function.name
-    kept = ast.Call(_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
-    yield "cached", [ast.Return(kept)]
-    for line in ENTERED:
+    if function.args.args and not isinstance(value, ast.Constant):
+        kept = ast.Call(_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
+        yield "cached", [ast.Return(kept)]
+    for line in ENTERED if seen.records_gradients(place_of(statement)) else ENTERED[1:]:
         yield "surroundings", [_statement(line), copy.deepcopy(statement)]
     if owner == "self":
         yield "modes", [_statement("self.eval()"), copy.deepcopy(statement)]
@@ -175,38 +188,39 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef) -> Iterator[tup
         yield "swapped", [ast.Return(ast.Tuple(value.elts[::-1], ast.Load()))]
 
 
-def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...]) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """A method called on the value, or on each value of a tuple."""
-    value = statement.value
+def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...],
+              seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """A method called on the value, or on each value of a tuple, where it makes a difference."""
+    value, place = statement.value, place_of(statement)
     assert value
-    parts = range(len(value.elts)) if isinstance(value, ast.Tuple) else [None]
-    for at in parts:
+    together = not isinstance(value, ast.Tuple)
+    if together and seen.parts(place) > 1:
+        return  # a tuple has none of these methods
+    for at in range(len(value.elts) if isinstance(value, ast.Tuple) else 1):
         for method in methods:
+            part = value.elts[at] if isinstance(value, ast.Tuple) else value
+            if method == "detach()" and (_is_fresh(part) or not seen.carries_gradient(place, at)):
+                continue
+            if not seen.is_tensor(place, at, axes=method == "squeeze()"):
+                continue
             made = copy.deepcopy(statement)
             assert made.value
-            if at is None:
+            if together:
                 made.value = _method(made.value, method)
             elif isinstance(made.value, ast.Tuple):
                 made.value.elts[at] = _method(made.value.elts[at], method)
             yield method.removesuffix("()"), [made]
 
 
-def _carries_none(value: ast.expr) -> bool:
-    """Whether no gradient can flow through a value: an index, a truth, a size, a list."""
-    if isinstance(value, ast.Call):
-        function = value.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        return name in NO_GRADIENT
-    if isinstance(value, ast.Tuple):
-        return all(_carries_none(part) for part in value.elts)
-    if isinstance(value, ast.Subscript):
-        return _carries_none(value.value)
-    if isinstance(value, ast.BinOp):
-        return _carries_none(value.left) and _carries_none(value.right)
-    if isinstance(value, ast.Attribute):
-        return value.attr in ("shape", "device", "dtype")
-    return isinstance(value, (ast.Compare, ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp,
-                              ast.SetComp, ast.JoinedStr, ast.BoolOp))
+def _computes(value: ast.expr) -> bool:
+    """Whether anything is computed that a gradient could flow through, rather than given a name or newly made."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return any(map(_computes, value.elts))
+    return not (isinstance(value, (ast.Name, ast.Constant)) or _is_fresh(value))
+
+
+def _is_fresh(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and _called(value) in FRESH
 
 
 def _method(value: ast.expr, method: str) -> ast.expr:
@@ -321,7 +335,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
             yield "off by one", ast.Call(function, [*args[:-1], last], [])
         if len(args) == 1:
             yield "off by one", ast.Call(function, [ast.Constant(1), *args], [])
-    if len(args) >= 2 and not any(isinstance(arg, ast.Starred) for arg in args):
+    if len(args) >= 2 and not any(isinstance(arg, ast.Starred) for arg in args) and _called(node) not in SYMMETRIC:
         yield "swapped", ast.Call(function, [args[1], args[0], *args[2:]], node.keywords)
         if len(args) > 2:
             yield "swapped", ast.Call(function, [args[0], args[2], args[1], *args[3:]], node.keywords)
@@ -333,14 +347,27 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "argument dropped", ast.Call(function, args, node.keywords[:at] + node.keywords[at + 1 :])
     if isinstance(function, ast.Attribute) and function.attr in INDIFFERENT:
         return
-    if isinstance(function, ast.Attribute) and not _is_library(function.value):
+    if isinstance(function, ast.Attribute) and _root(function) not in (*LIBRARIES, *NETWORKS):
         yield "call dropped", function.value
     elif args and not isinstance(args[0], ast.Starred):
         yield "call dropped", args[0]
 
 
-def _is_library(node: ast.expr) -> bool:
-    """Whether it is `torch`, `F`, `nn.functional`, …: a name behind which there is no value."""
+def _of_name(node: ast.AST, place: Place, seen: Seen) -> Iterator[tuple[str, ast.AST]]:
+    """Another local name of the same kind."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        other = seen.akin(place, node.id)
+        if other:
+            yield "another name", ast.Name(other, ast.Load())
+
+
+def _called(node: ast.Call) -> str:
+    """The name of the function or method that is called."""
+    return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that a chain of attributes begins with."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return isinstance(node, ast.Name) and node.id in ("torch", "F", "nn", "np", "math", "random", "tp")
+    return node.id if isinstance(node, ast.Name) else None

@@ -25,6 +25,7 @@ from ..authoring.source import SourceError
 from ..course import Course
 from ..judging.judge import records_of
 from .mutants import Mutant, mutants_of
+from .probing import probe
 
 SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
@@ -89,7 +90,8 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     borne_out = set()
     for cell in truth.source.by_role("exercise"):
         draws = [records_of(truth, str(cell.name), seed) for seed in seeds]
-        for mutant in mutants_of(cell)[::every]:
+        seen = probe(truth, cell, (record for own in draws[0] for record in own))
+        for mutant in mutants_of(cell, seen)[::every]:
             killed = _killed(truth, mutant, draws, found)
             entry = listed.get((mutant.exercise, mutant.change))
             if killed:
@@ -114,7 +116,7 @@ def _killed(truth: Oracle, mutant: Mutant, draws: Sequence[Sequence[Sequence[Rec
     version = Variant(mutant.exercise, "mutant", source=mutant.source)
     firsts = [own[0].plain for own in draws[0]]
     try:
-        with _at_most(SECONDS), truth.wearing(version) as namespace:
+        with at_most(SECONDS), truth.wearing(version) as namespace:
             replies = [replay(record.ops, namespace) for record in firsts]
             found.raised += any(reply.error for reply in replies)
             found.shapes += any(not _alike_in_shape(record, reply)
@@ -139,7 +141,7 @@ def _form(value: Value) -> object:
 
 
 @contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
+def at_most(seconds: float) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         raise Stuck
 
