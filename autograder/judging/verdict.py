@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from tp.checking.beside import Beside
+from tp.checking.values import a
 
 from ..sandbox.terms import Device
 
@@ -51,6 +52,9 @@ class ExerciseResult:
         said: dict[str, str] = {}  # a cause is told once: cause → the check that tells it
         for check in self.checks:
             first = said.setdefault(check.message, check.check)
+        told: dict[str, str] = {}  # cause → the check at which it is told, once
+        for check in self.checks:
+            first = check.check if check.passed else told.setdefault(check.mistake or check.message, check.check)
             message = check.message if first == check.check else f"the same again, see {first}"
             line = f"{'✓' if check.passed else '✗'} {check.check}: {message}"
             lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
@@ -88,4 +92,4 @@ def from_json(data: bytes, kind: type[T], what: str) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileError(f"{what} does not hold a {kind.__name__}: {str(error).splitlines()[0]}") from None
+        raise FileError(f"{what} does not hold {a(kind.__name__)}: {str(error).splitlines()[0]}") from None

@@ -38,6 +38,9 @@ def plain_difference(record: Record, got: Reply) -> str | None:
     if sentence:
         return sentence
     built_in = sorted(set(got.called) - set(record.expected.called))
+    if "loop" in built_in:
+        return ("The values are right, but there is a loop: the longer the inputs, the more calls of torch. "
+                "Write it for all of them at once.")
     if built_in:
         names = ", ".join(f"`{name}`" for name in built_in)
         return f"The values are right, but {names} does not count here: write it from the equations."
@@ -170,7 +173,7 @@ def _predicate(source: str) -> Callable[[Any], str | None]:
 
 
 def _same_value(a: Value, b: Value, spec: Spec) -> bool:
-    without = Spec(spec.axes, spec.atol, spec.rtol, spec.sums_to_one)
+    without = replace(spec, holds=None)
     return output_difference("", a, b, without) is None and output_difference("", b, a, without) is None
 
 
@@ -207,6 +210,8 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     if want.dtype.kind in "biu":
         return np.asarray(have != want)
     wide = complex if want.dtype.kind == "c" else np.float64
+    if spec.of_largest and spec.atol is None:
+        spec = replace(spec, atol=spec.of_largest * _largest(expected))
     return ~_close(want.astype(wide), have.astype(wide), *_tolerances(expected.dtype, spec))
 
 
@@ -230,7 +235,7 @@ def _value_sentence(name: str, want: NDArray[Any], have: NDArray[Any], wrong: ND
                     spec: Spec) -> str:
     if have.dtype.kind in "fc" and np.isnan(have).any() and not np.isnan(want).any():
         where = _index(np.argwhere(np.isnan(have))[0])
-        return f"`{name}{where}` is NaN (not a number); so are {int(np.isnan(have).sum())} of {have.size} values."
+        return f"`{name}{where}` is NaN (not a number), as {int(np.isnan(have).sum())} of {have.size} values are."
     over = spec.sums_to_one
     if over and over in axes and have.dtype.kind == "f":
         sentence = _sum_sentence(name, have, axes, over)
@@ -240,9 +245,9 @@ def _value_sentence(name: str, want: NDArray[Any], have: NDArray[Any], wrong: ND
         wanted = ", ".join(axes) or "as described"
         return f"`{name}` has the right values with its axes in another order: it must be ({wanted})."
     first = np.argwhere(wrong)[0]
-    index = _index(first)
+    got, asked = have[tuple(first)].item(), want[tuple(first)].item()
     share = f"{int(wrong.sum())} of {wrong.size} values differ" if wrong.size > 1 else "it differs"
-    return (f"`{name}{index}` is {_number(have[tuple(first)])}, it must be {_number(want[tuple(first)])}; "
+    return (f"`{name}{_index(first)}` is {_told(got, asked)}, it must be {_told(asked, got)}; "
             f"{share}{_where(wrong, axes)}.")
 
 
@@ -322,7 +327,7 @@ def _told(value: Any, other: Any) -> str:
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> str | None:
     if got.length != expected.length:
-        return f"`{name}` has {got.length} elements, it must have {expected.length}."
+        return f"`{name}` has {got.length} element{'s' * (got.length != 1)}, it must have {expected.length}."
     for i, (a, b) in enumerate(zip(expected.items, got.items, strict=True)):
         sentence = output_difference(f"{name}[{i}]", a, b, spec)
         if sentence:
@@ -339,11 +344,22 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
     for key in have:
         if key not in want:
             return f"`{name}` has the key {key!r:.40}, which does not belong there."
+    largest = max(map(_largest, want.values()), default=0.0)
     for key in want:
+        if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
+            spec = replace(spec, atol=spec.of_largest * max(_largest(want[key]), largest / 100))
         sentence = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
         if sentence:
             return sentence
     return None
+
+
+def _largest(value: Value) -> float:
+    """The largest of the numbers in an array, by size; 0 of anything else."""
+    if not isinstance(value, Array) or not value.array.size or value.array.dtype.kind not in "fiu":
+        return 0.0
+    finite = np.abs(value.array[np.isfinite(value.array)])
+    return float(finite.max()) if finite.size else 0.0
 
 
 @dataclass(frozen=True)
@@ -365,20 +381,16 @@ def diagnose(records: Sequence[Record], got: Sequence[Reply],
              candidates: Sequence[Candidate]) -> list[Recognised | None]:
     """For each check, the mistake that explains the reply, or None.
 
-    A wrong name is worse than none. A name is given when the mistake answers every check as the student does, or alone
-    explains all failed checks; else, check by check, when all that it would do is seen, or no other explains this one.
-    Laws have sentences of their own.
+    A wrong name is worse than none: a mistake is named only when all that it does wrong is seen. One that answers every
+    check as the student does is all there is to say; else it is, check by check, the one that explains most, where
+    there is one. Laws have sentences of their own.
     """
     pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
-    if not any(failed):
-        return [None] * len(pairs)
-    compared = [_Compared(candidate, pairs, failed) for candidate in candidates]
-    everywhere = [one.candidate for one in compared if all(one.alike)]
-    explaining = [one.candidate for one in compared if one.explained == sum(failed)]
-    if everywhere or len(explaining) == 1:
-        return [(everywhere or explaining)[0] if bad else None for bad in failed]
-    return [_best([one for one in compared if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
+    compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
+    seen = [one for one in compared if one.seen]
+    everywhere = [one for one in seen if all(one.alike)][:1]
+    return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
 
 
 class _Compared:
@@ -395,8 +407,7 @@ class _Compared:
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:
-    """Of the mistakes that explain a check, the one whose every effect is seen; else the only one there is."""
-    seen = [one for one in matching if one.seen]
-    if seen:
-        return max(seen, key=lambda one: one.explained).candidate
-    return matching[0].candidate if len(matching) == 1 else None
+    """Of the mistakes that explain a check, the one that explains most; none where two explain as much."""
+    most = max((one.explained for one in matching), default=0)
+    best = [one.candidate for one in matching if one.explained == most]
+    return best[0] if len(best) == 1 else None

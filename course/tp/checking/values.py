@@ -229,6 +229,11 @@ def key_of(value: Value) -> int | float | str | bool:
     return key if isinstance(key, (int, float, str, bool)) else repr(key)
 
 
+def a(noun: str) -> str:
+    """The noun with its article."""
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
 def article(value: Value) -> str:
     """What a value is, in words."""
     if isinstance(value, Array):
@@ -238,7 +243,7 @@ def article(value: Value) -> str:
     if isinstance(value, Mapping):
         return f"a dict of {value.length}"
     if isinstance(value, Other):
-        return f"a {value.type}"
+        return a(value.type)
     if value.value is None:
         return "None"
     if isinstance(value.value, str):

@@ -1,0 +1,46 @@
+"""Names: a wrong answer is called what it is, or nothing; never what it is not."""
+
+import pytest
+
+from autograder.authoring.oracle import oracle
+from autograder.proving.confusion import KINDS, names_given
+from conftest import REPOSITORY, TINY, TINY_COURSE
+from tp.checking import compare
+
+MISTAKES, UNLISTED, MUTANTS = KINDS
+
+
+@pytest.fixture(scope="module")
+def tiny_names():
+    truth = oracle(TINY_COURSE, TINY)
+    return [one for exercise in truth.source.exercises for one in names_given(truth, exercise, mutants=4)]
+
+
+def test_every_listed_mistake_has_its_own_name(tiny_names):
+    given = [one for one in tiny_names if one.kind == MISTAKES]
+    assert len(given) == 6 and all(one.name == "right" and one.called == (one.what,) for one in given)
+
+
+def test_a_mistake_that_is_not_listed_has_no_name_but_a_sentence(tiny_names):
+    given = [one for one in tiny_names if one.kind == UNLISTED]
+    assert len(given) == 6 and all(one.name == "a plain sentence" and not one.called for one in given)
+    assert all(one.sentences for one in given)
+
+
+def test_mutants_are_called_by_a_law_or_a_sentence_or_rightly(tiny_names):
+    given = [one for one in tiny_names if one.kind == MUTANTS]
+    assert len(given) >= 9 and not [one for one in given if one.name == "wrong"]
+    assert {one.name for one in given} >= {"a law", "a plain sentence"}
+
+
+def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
+    given = list(names_given(oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", str(seed), mutants=6))
+    assert not [one for one in given if one.name == "wrong"]
+    assert all(one.name == "right" for one in given if one.kind == MISTAKES)
+
+
+def test_wrong_names_would_be_seen(monkeypatch):
+    """The positive control: were one check that coincides enough for a name, wrong ones would be given, and counted."""
+    monkeypatch.setattr(compare._Compared, "seen", property(lambda self: True, lambda self, value: None), raising=False)
+    given = list(names_given(oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", mutants=0))
+    assert [one for one in given if one.kind == UNLISTED and one.name == "wrong"]
