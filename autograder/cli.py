@@ -18,6 +18,7 @@ from .judging import submission
 from .judging.verdict import FileError, Verdict
 from .sandbox.terms import Limits, Terms
 from .sandbox.walls import SandboxError
+from .words import counted
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -62,7 +63,7 @@ def _release(args: argparse.Namespace, course: Course) -> int:
         stale = list(dict.fromkeys(path for name in names for path in release.stale(course, name)))
         for path in stale:
             print(f"stale: {path}")
-        print(f"{len(stale)} files are not what the sources give: run autograder release" if stale else
+        print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
     for name in names:
@@ -116,12 +117,24 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
 def _prove(args: argparse.Namespace, course: Course) -> int:
     from .proving.proof import prove_all
 
+    if args.all:
+        return _prove_all(args, course)
     proofs = prove_all(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
     for proof in proofs:
         print(proof)
     mistakes, variants = sum(proof.mistakes for proof in proofs), sum(proof.variants for proof in proofs)
-    print(f"{mistakes} mistakes and {variants} variants in {len(proofs)} TPs")
+    print(f"{counted(mistakes, 'mistake')} and {counted(variants, 'variant')} in {counted(len(proofs), 'TP')}")
     return 1 if any(proof.faults for proof in proofs) else 0
+
+
+def _prove_all(args: argparse.Namespace, course: Course) -> int:
+    from .proving.summary import summarise, total
+
+    summaries = summarise(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
+    for summary in summaries:
+        print(summary, end="\n\n")
+    print(total(summaries))
+    return 1 if any(summary.faults for summary in summaries) else 0
 
 
 def _mutants(args: argparse.Namespace, course: Course) -> int:
@@ -133,7 +146,7 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
         found.append(mutation)
     count, survived = sum(one.count for one in found), sum(len(one.survivors) for one in found)
     equivalent = sum(one.equivalent for one in found)
-    print(f"{count} mutants in {len(found)} TPs, {equivalent} equivalent, {survived} survived")
+    print(f"{counted(count, 'mutant')} in {counted(len(found), 'TP')}, {equivalent} equivalent, {survived} survived")
     return 1 if survived or any(one.stale for one in found) else 0
 
 
@@ -248,7 +261,7 @@ def _feedback(args: argparse.Namespace, course: Course) -> int:
             elif one.changed:
                 print(f"{name}, {one.student}: {', '.join(one.changed)}")
         changed = sum(bool(one.changed) for one in given)
-        print(f"{name}: {changed} of {len(given)} pages written; all lie in "
+        print(f"{name}: {changed} of {counted(len(given), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 
@@ -317,7 +330,8 @@ def _collect(args: argparse.Namespace, course: Course) -> int:
         return _cannot(str(error))
     for name, rows in collected.items():
         taken = sum(row.taken for row in rows)
-        print(f"{name}: {taken} submissions, {len(rows) - taken} files left out ({table_path(course, name)})")
+        left_out = counted(len(rows) - taken, "file")
+        print(f"{name}: {counted(taken, 'submission')}, {left_out} left out ({table_path(course, name)})")
         print(shown(rows))
     return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
 
@@ -417,6 +431,7 @@ def _parser() -> argparse.ArgumentParser:
 
     prove = command("prove", _prove, "prove the solutions, mistakes and variants of the TPs")
     prove.add_argument("--seeds", type=int, default=3, metavar="N", help="how many draws of every check (3)")
+    prove.add_argument("--all", action="store_true", help="mutants, laws, names and constant answers besides: a table")
     prove.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 
     mutants = command("mutants", _mutants, "let a machine write wrong answers, and list those that pass")

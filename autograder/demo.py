@@ -12,6 +12,7 @@ from .classroom.overview import overview
 from .course import Course
 from .samples import classroom_in, hand_in, sample_class
 from .sandbox.terms import Limits, Terms
+from .words import counted
 
 TERMS = Terms(limits=Limits(cell_seconds=3, exercise_seconds=5))
 
@@ -23,7 +24,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
     print(f"1. Release: nbgrader generate_assignment {name}")
     _nbgrader(made, "generate_assignment", name, "--create", "--force")
     students = sample_class(course, name)
-    print(f"2. {len(students)} submissions are handed in")
+    print(f"2. {counted(len(students), 'submission')} handed in")
     for student, content in students.items():
         path = hand_in(made, student, name, content)
         path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")

@@ -8,9 +8,10 @@ reason, `@check("fit", without={"memory": "training goes on from where it stoppe
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain, count
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,8 +20,7 @@ from torch import nn
 
 from tp.checking.replies import Op, Spec
 
-if TYPE_CHECKING:
-    from .tape import Tape
+from .tape import OF_LARGEST, Tape
 
 PLAIN = (torch.Tensor, np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))
 
@@ -156,7 +156,7 @@ def _gradient(again: _Again) -> None:
     def leaf(tree: Any, name: str) -> Any:
         if not isinstance(tree, dict) or "$tensor" not in tree or not _is_varied(tree["$tensor"]):
             return tree
-        name = name if name not in leaves else f"{name} ({sum(known.startswith(name) for known in leaves) + 1})"
+        name = _free(name, leaves)
         leaves[name] = again.register()
         again.ops.append({"op": "leaf", "to": leaves[name], "value": tree})
         return {"$ref": leaves[name]}
@@ -164,7 +164,9 @@ def _gradient(again: _Again) -> None:
     again.repeat(leaf)
     named = [op["of"] for op in again.base if op["op"] == "output" and op["of"] in again.fresh]
     results = {at: again.made[at] for at in named if _is_real(again.made[at])}
-    modules = {f"{type(module).__name__}": at for at, module in again.modules().items()}
+    modules: dict[str, int] = {}
+    for at, module in again.modules().items():
+        modules[_free(type(module).__name__, modules)] = at
     if not results or not (leaves or modules):
         return
     to = again.register()
@@ -172,7 +174,12 @@ def _gradient(again: _Again) -> None:
     again.ops.append({"op": "gradients", "of": [again.fresh[at] for at in results], "projections": projections,
                       "leaves": leaves, "modules": modules, "to": to})
     again.ops.append({"op": "output", "name": "gradient", "of": to})
-    again.specs["gradient"] = Spec(law=again.law, rtol=2e-3, atol=1e-3)
+    again.specs["gradient"] = Spec(law=again.law, rtol=2e-3, of_largest=OF_LARGEST)
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number where it is taken already."""
+    return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:

@@ -21,9 +21,11 @@ from torch import Tensor
 from tp.checking.compare import LAWS
 from tp.checking.replay import Replayer, source_of
 from tp.checking.replies import Op, Spec
+from tp.checking.values import a
 
 from .source import SourceError, fault
 
+OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Tape"], None]
 T = TypeVar("T")
 
@@ -192,9 +194,12 @@ class Tape:
         """Put ``thing``, a self-contained class or function, in the place of ``name`` for this check."""
         return self._do("define", source=source_of(thing), name=thing.__name__, replaces=name)
 
-    def define(self, thing: Callable[..., Any]) -> Handle:
-        """A self-contained class or function as a handle, to call or to pass on."""
-        return self._do("define", source=source_of(thing), name=thing.__name__)
+    def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
+        """A self-contained class or function as a handle, to call or to pass on.
+
+        ``like`` names what of the notebook it stands for, where it does: the proof compares their faces.
+        """
+        return self._do("define", source=source_of(thing), name=thing.__name__, like=like)
 
     def leaf(self, tensor: Tensor) -> Handle:
         """An input that requires a gradient."""
@@ -226,7 +231,10 @@ class Tape:
                holds: Callable[[Any], str | None] | None = None) -> None:
         """A named result of the check; see docs/authoring.md for what may be said about it."""
         self.lines[name] = sys._getframe(1).f_lineno
-        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None)
+        of_largest = OF_LARGEST if any(op["op"] == "attr" and op["name"] == "grad" and op["to"] == handle._at
+                                       for op in self.ops) else None
+        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None,
+                                of_largest=of_largest)
         self._step({"op": "output", "name": name, "of": handle._at})
 
     # The tape itself
@@ -317,4 +325,4 @@ def _encode(value: Any) -> Any:
         return {"$dict": [[_encode(k), _encode(v)] for k, v in value.items()]}
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
-    raise CheckError(f"a {type(value).__name__} cannot be an argument of a check: use t.define for code of your own")
+    raise CheckError(f"{a(type(value).__name__)} cannot be an argument of a check: use t.define for code of your own")

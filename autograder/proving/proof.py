@@ -6,7 +6,7 @@ the right ones to another draw, gain nothing. In the sandbox, the solution has f
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import nbformat
@@ -23,6 +23,7 @@ from ..judging.judge import Judge, judged, records_of, resolved
 from ..judging.submission import Submission
 from ..sandbox.terms import Terms
 from ..sandbox.walls import require_bubblewrap
+from ..words import counted
 from . import standins
 
 SEEDS_AT_ONCE = 5  # of one TP by one worker
@@ -41,8 +42,9 @@ class Proof:
     faults: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        said = "all caught, named and passed" if not self.faults else f"{len(self.faults)} faults"
-        lines = [f"{self.assignment}: {self.mistakes} mistakes, {self.variants} variants, {self.seeds} seeds: {said}"]
+        said = "all caught, named and passed" if not self.faults else counted(len(self.faults), "fault")
+        lines = [f"{self.assignment}: {counted(self.mistakes, 'mistake')}, {counted(self.variants, 'variant')}, "
+                 f"{counted(self.seeds, 'seed')}: {said}"]
         lines += [f"  {fault} (on {count} of {self.seeds} seeds)" for fault, count in self.faults.items()]
         return "\n".join(lines)
 
@@ -62,11 +64,15 @@ def prove_all(course: Course, assignments: Sequence[str], seeds: int, jobs: int,
     """The proofs of several TPs, side by side; ``SandboxError`` where no sandbox can be had."""
     require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
-        starts = range(0, seeds, SEEDS_AT_ONCE)
-        pieces = [[pool.submit(prove, course, name, range(start, min(start + SEEDS_AT_ONCE, seeds)), device)
-                   for start in starts] + [pool.submit(prove_in_sandbox, course, name, device)]
-                  for name in assignments]
-        return [_joined([piece.result() for piece in own]) for own in pieces]
+        pieces = [proof_pieces(pool, course, name, seeds, device) for name in assignments]
+        return [joined([piece.result() for piece in own]) for own in pieces]
+
+
+def proof_pieces(pool: Executor, course: Course, assignment: str, seeds: int, device: str) -> list[Future[Proof]]:
+    """The proof of a TP in pieces that can be made side by side."""
+    pieces = [pool.submit(prove, course, assignment, range(start, min(start + SEEDS_AT_ONCE, seeds)), device)
+              for start in range(0, seeds, SEEDS_AT_ONCE)]
+    return [*pieces, pool.submit(prove_in_sandbox, course, assignment, device)]
 
 
 def prove_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Proof:
@@ -82,7 +88,8 @@ def prove_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Pr
     return proof
 
 
-def _joined(proofs: list[Proof]) -> Proof:
+def joined(proofs: list[Proof]) -> Proof:
+    """One proof made of the pieces of a TP."""
     first = proofs[0]
     faults = sum((proof.faults for proof in proofs), Counter[str]())
     return Proof(first.assignment, sum(proof.seeds for proof in proofs), first.mistakes, first.variants, faults)

@@ -17,11 +17,15 @@ def faults(truth: Oracle) -> Iterator[str]:
     """What the stand-ins of a TP's checks lack, one sentence each."""
     for check in truth.checks:
         for op in truth.records(check, 1)[0].plain.ops:
-            if op["op"] == "define" and op.get("replaces"):
-                original, standin = _definition(truth.source, op["replaces"]), _named(op["source"], op["name"])
+            name = op.get("replaces") or op.get("like")
+            if op["op"] == "define" and name:
+                original, standin = _definition(truth.source, name), _named(op["source"], op["name"])
+                where = f"{check.exercise}/{check.name}: the stand-in for {name}"
                 if original and standin:
-                    where = f"{check.exercise}/{check.name}: the stand-in for {op['replaces']}"
-                    yield from (f"{where} {lack}" for lack in _lacks(original, standin))
+                    made = not op.get("replaces")
+                    yield from (f"{where} {lack}" for lack in _lacks(original, standin, made))
+                elif op.get("like"):
+                    yield f"{where} is like nothing: the notebook does not define {name}"
 
 
 def _definition(source: Source, name: str) -> Definition | None:
@@ -40,14 +44,15 @@ def _named(text: str, name: str) -> Definition | None:
     return None
 
 
-def _lacks(original: Definition, standin: Definition) -> Iterator[str]:
+def _lacks(original: Definition, standin: Definition, made: bool) -> Iterator[str]:
+    """What a stand-in lacks; one that the check has made itself may be made in another way."""
     if isinstance(original, ast.FunctionDef) and isinstance(standin, ast.FunctionDef):
         yield from _other_parameters("", original, standin)
     if not (isinstance(original, ast.ClassDef) and isinstance(standin, ast.ClassDef)):
         return
     methods = _methods(standin)
     for name, method in _methods(original).items():
-        if name.startswith("_") and name != "__init__":
+        if name.startswith("_") and (made or name != "__init__"):
             continue
         if name in methods:
             yield from _other_parameters(f"{name}: ", method, methods[name])

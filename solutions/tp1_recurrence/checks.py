@@ -112,12 +112,15 @@ def mixture(t):
 
 @check("embed", weight=2)
 def look_up(t):
-    """The rows that the ids name, the last row included."""
+    """The rows that the ids name, the last row included, and no other."""
     T, B, V, D = t.sizes("T B V D")
-    ids = t.integers(0, V, T, B)
+    unread = t.integer(0, V - 1)
+    ids = t.integers(0, V - 1, T, B)
+    ids[ids >= unread] += 1
     t.require(ids.max() == V - 1)
     t.forbid("embedding")
     table = t.normal(V, D, scale=20.0)  # its numbers have nothing to do with ids
+    table[unread] = torch.inf  # no number in a sum, not even times 0: a product would show
     t.output("embedded", t["embed"](on_cpu(t, ids), on_cpu(t, table)), axes="T B D")
 
 

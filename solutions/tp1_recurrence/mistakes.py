@@ -230,6 +230,10 @@ EMBED = [
     Mistake("embed", "average-over-the-vocabulary",
             "Your product is divided by the size of the vocabulary: an average is taken where a sum is meant.",
             swap=("one_hots @ table", "(one_hots.unsqueeze(-1) * table).mean(-2)")),
+    Mistake("embed", "product-for-the-look-up",
+            "`embed` multiplies, or adds up all rows. A look-up reads the rows that the ids name and no other: "
+            "an infinite number in a row that nobody asked for must not spoil the answer.",
+            swap=("return table[ids]", "return torch.eye(len(table), device=table.device)[ids] @ table")),
     Mistake("embed", "columns-looked-up",
             "`embed` picks columns of the table. A token owns a row; ids index the first axis.",
             swap=("return table[ids]", "return table[:, ids]")),
@@ -301,18 +305,6 @@ def embed(ids, table):
             raise IndexError(f"id {i}")
         rows.append(table[i])
     return torch.stack(rows).reshape(ids.shape[0], ids.shape[1], -1)
-'''),
-    Variant("embed", "the look-up as a product of one-hot vectors", source='''
-def embed_by_product(one_hots, table):
-    return nn.functional.linear(one_hots, table.T)
-
-
-def embed(ids, table):
-    places = torch.arange(len(table), device=ids.device)
-    one_hots = (ids[..., None] == places).to(table.dtype)
-    if (one_hots.sum(-1) == 0).any():
-        raise IndexError("an id without a row")
-    return embed_by_product(one_hots, table)
 '''),
     Variant("embed", "gather", source='''
 def embed_by_product(one_hots, table):

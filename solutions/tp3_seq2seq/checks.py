@@ -325,6 +325,8 @@ def inference(t):
     # whether the row of EOS itself is handed back, or rows of zeros follow, is a matter of taste: the text is compared
     zeros = torch.zeros(s.Td, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.Td].argmax(-1), axes="T 1")
+    unforced = s.model(question, None, False, True)
+    t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.Td].argmax(-1), axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
 
 

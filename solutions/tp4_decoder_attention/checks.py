@@ -80,6 +80,7 @@ def batched_on_a_batch(t):
 def batched_on_one(t):
     """A single decoder timestep, a batch of one and a question of one character keep all their axes."""
     T, S, B, H = t.sizes("T S B H")
+    t.forbid("loop")
     attended(t, "attention_batched", 1, S, B, H, "1 B", " of one timestep")
     attended(t, "attention_batched", T, S, 1, H, "T 1", " of one sequence")
     attended(t, "attention_batched", T, 1, B, H, "T B", " of one character")
@@ -370,6 +371,8 @@ def inference(t):
     # whether the row of EOS itself is handed back, or rows of zeros follow, is a matter of taste: the text is compared
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
+    unforced = s.model(question, None, False, True)
+    t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.T].argmax(-1), axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
 
 

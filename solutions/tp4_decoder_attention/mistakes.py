@@ -201,6 +201,14 @@ MISTAKES = [
     Mistake("batched", "results-exchanged",
             "You return the weights first. Asked are the context vectors, then the weights.",
             swap=(RESULTS, "return attention_weights, context_vectors")),
+    Mistake("batched", "looped",
+            "You go from sequence to sequence, or from timestep to timestep, and each waits for the one before. "
+            "One product takes all of them at once.",
+            source='''def attention_batched(hdec_ts, henc_ts):
+    weights = [torch.softmax(hdec_ts[:, b] @ henc_ts[:, b].T, dim=-1) for b in range(hdec_ts.shape[1])]
+    contexts = [w @ henc_ts[:, b] for b, w in enumerate(weights)]
+    return torch.stack(contexts, dim=1), torch.stack(weights, dim=1)
+'''),
     Mistake("batched", "squeezed",
             "A `squeeze` without an axis removes *every* axis of size one, "
             "and for a single timestep or a single sequence that is one too many.",
@@ -598,19 +606,6 @@ VARIANTS = [
     scores = torch.einsum("sbh,tbh->sbt", henc_ts, hdec_ts)
     weights = F.softmax(scores, dim=0)
     return torch.einsum("sbt,sbh->tbh", weights, henc_ts), weights.permute(2, 1, 0)
-'''),
-    Variant("batched", "one sequence at a time", source='''def attention_batched(hdec_ts, henc_ts):
-    weights = [torch.softmax(hdec_ts[:, b] @ henc_ts[:, b].T, dim=-1) for b in range(hdec_ts.shape[1])]
-    contexts = [w @ henc_ts[:, b] for b, w in enumerate(weights)]
-    return torch.stack(contexts, dim=1), torch.stack(weights, dim=1)
-'''),
-    Variant("batched", "one timestep at a time", source='''def attention_batched(hdec_ts, henc_ts):
-    contexts, weights = [], []
-    for state in hdec_ts:
-        w = (state * henc_ts).sum(-1).softmax(0)
-        weights.append(w.T)
-        contexts.append((w[:, :, None] * henc_ts).sum(0))
-    return torch.stack(contexts), torch.stack(weights)
 '''),
 
     Variant("axes", "allclose", source='''def axes_that_sum_to_one(x):

@@ -95,8 +95,9 @@ def toy_beam_step(log_probabilities, scores, finished, beam_width, EOS):
                          parent, token))
     rows.sort(key=lambda row: -row[0])
     sums, parents, tokens = zip(*rows[:beam_width], strict=True)
-    like = {"device": scores.device}
-    return torch.tensor(tokens, **like), torch.tensor(parents, **like), torch.tensor(sums, **like)
+    kind = torch.promote_types(scores.dtype, log_probabilities.dtype)
+    tokens, parents = (torch.tensor(numbers, device=scores.device) for numbers in (tokens, parents))
+    return tokens, parents, torch.tensor(sums, dtype=kind, device=scores.device)
 
 
 class ToySeq2seq(nn.Module):
@@ -129,7 +130,7 @@ def toy_decode_sequence(model, encoder_tokens):
 def toy(t, V, H, max_length=9, normalised=False):
     """A toy model with random weights; its GO and EOS are two distinct tokens, not 0."""
     GO, EOS = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
-    model = t.define(Toy)(V, H, GO, EOS, max_length, normalised).to(t.device)
+    model = t.define(Toy, like="Seq2seq")(V, H, GO, EOS, max_length, normalised).to(t.device)
     t.weights(model)
     return model
 
@@ -366,7 +367,9 @@ def a_batch(t):
     t.require(len(chosen) >= B and lengths[chosen[B - 1]] - lengths[chosen[0]] >= 2)
     encoder_tokens = many[:, [chosen[i] for i in t.rng.permutation(B)]]
     clear_steps(t, model, encoder_tokens, lengths[chosen[B - 1]])
-    t.output("tokens", t["decode_sequence"](model, encoder_tokens), axes="T B")
+    tokens = t["decode_sequence"](model, encoder_tokens)
+    t.require((tokens.value[:-2] == 0).any())  # number 0 is not the end
+    t.output("tokens", tokens, axes="T B")
 
 
 @check("decode-sequence")
@@ -767,7 +770,7 @@ def number(t):
 def answers_as_strings(t):
     """A question as a string gives the answer as a string."""
     t.standin("decode_sequence", toy_decode_sequence)
-    model = t.define(ToySeq2seq)()
+    model = t.define(ToySeq2seq, like="Seq2seq")()
     for operator in "+-":
         question = f"{number(t)}{operator}{number(t)}"
         t.output(f"answer to {question}", t["answer"](model, question))
@@ -777,7 +780,7 @@ def answers_as_strings(t):
 def refusals(t):
     """What the network was not trained for is refused with a ValueError; the largest and smallest numbers are not."""
     t.standin("decode_sequence", toy_decode_sequence)
-    model, a, b = t.define(ToySeq2seq)(), number(t), number(t)
+    model, a, b = t.define(ToySeq2seq, like="Seq2seq")(), number(t), number(t)
     for question in ("1+999", f"{a}*{b}", f"{a % 9 + 1}+{b % 9 + 1}+1", f"{a}-0{b % 99 + 1}", f"{b}+0", f"1000-{a}",
                      f"+{b}", f"{a}-", f"{a} + {b}", ""):
         t.output(f"asked for {question!r}", t.attempt(t["answer"], model, question))

@@ -147,7 +147,7 @@ class StandInPositions(nn.Module):
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
     t.standin("attend", stand_in_attend)
-    places = t.define(StandInPositions)(D, n_heads) if positions else None
+    places = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
     attention = t["MultiHeadAttention"](D, n_heads, places, kv_heads)
     t.weights(attention, scale=0.6)
     attention.kept = torch.ones(n_heads)
@@ -465,7 +465,7 @@ def with_a_cache(t):
     B, T, S, D = t.sizes("B T S D")
     block = block_of(t, D)
     for name, places in (("a cache", S), ("an empty cache", 0)):
-        cache = t.define(StandInCache)()
+        cache = t.define(StandInCache, like="Cache")()
         if places:
             cache.extend(t.normal(B, 1, places, D), t.normal(B, 1, places, D))
         t.output(f"result with {name}", block(t.normal(B, T, D, scale=2), None, None, None, cache), axes="B T D")
@@ -519,7 +519,7 @@ def stand_in_causal_mask(T, past=0, device=None):
 def decoder_of(t, V, D, cross, n_layers=2):
     t.standin("Block", StandInBlock)
     t.standin("causal_mask", stand_in_causal_mask)
-    decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions))
+    decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions, like="Positions"))
     t.weights(decoder, scale=0.7)
     return decoder
 
@@ -545,7 +545,7 @@ def with_caches(t):
     """Places and mask go on where the caches end; each block has its own cache; one block alone."""
     B, T, S, V, D = t.sizes("B T S V D", low=2, high=8)
     for n_layers, of in ((2, ""), (1, " of one block")):
-        caches = [t.define(StandInCache)() for _ in range(n_layers)]
+        caches = [t.define(StandInCache, like="Cache")() for _ in range(n_layers)]
         for cache in caches:
             cache.extend(t.normal(B, 1, S, D), t.normal(B, 1, S, D))
         decoder = decoder_of(t, V, D, False, n_layers)
@@ -606,7 +606,7 @@ def moved_by_one(t):
 
 
 def transformer_of(t, V, D):
-    encoder, decoder = t.define(StandInEncoder)(V, D), t.define(StandInDecoder)(V, D)
+    encoder, decoder = t.define(StandInEncoder, like="Encoder")(V, D), t.define(StandInDecoder, like="Decoder")(V, D)
     t.weights(encoder)
     t.weights(decoder)
     return t["Transformer"](encoder, decoder)
@@ -682,8 +682,8 @@ class ToyModel(nn.Module):
 
     def __init__(self, V, D, n_blocks, stops):
         super().__init__()
-        self.table = nn.Parameter(torch.zeros(V, D))
-        self.out = nn.Parameter(torch.zeros(D, V))
+        self.embedding, self.readout = nn.Embedding(V, D), nn.Linear(D, V)
+        self.positions, self.norm = nn.Identity(), nn.Identity()
         self.blocks, self.stops, self.reads = [None] * n_blocks, stops, 0
 
     decoder = property(lambda self: self)
@@ -691,18 +691,18 @@ class ToyModel(nn.Module):
 
     def read_source(self, source):
         self.reads += 1
-        return self.table[source], (source != 0)[:, None, None, :]
+        return self.embedding(source), (source != 0)[:, None, None, :]
 
     def remember(self, memory):
         return [memory for _ in self.blocks]
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
-        x, start = self.table[tokens], len(caches[0]) if caches else 0
+        x, start = self.embedding(tokens), len(caches[0]) if caches else 0
         for memory, cache in zip(memories, caches or [None] * len(self.blocks), strict=True):
             seen = x if cache is None else cache.extend(x[:, None], x[:, None])[0][:, 0]
             read = (memory * memory_mask[:, 0, 0, :, None]).sum(1, keepdim=True)
             x = torch.sin(2 * seen.cumsum(1)[:, -x.shape[1]:] + read)
-        logits = 3 * x @ self.out
+        logits = 3 * self.readout(x)
         logits[:, :, :2] = -90.0
         for b, stop in enumerate(self.stops):
             logits[b, :, 2] = 90.0 * (2 * (torch.arange(start, start + x.shape[1]) + 1 >= stop) - 1)
@@ -710,7 +710,7 @@ class ToyModel(nn.Module):
 
 
 def toy_model(t, V, D, stops):
-    model = t.define(ToyModel)(V, D, 2, stops)
+    model = t.define(ToyModel, like="Decoder")(V, D, 2, stops)
     t.weights(model)
     return model
 
@@ -751,10 +751,17 @@ def one_sentence(t):
 
 # ---------------------------------------------------------------- costs
 
+def factors(t):
+    """T, L, h and d; none is another one or twice another one, so that no product is right without it."""
+    sizes = t.sizes("T L h d", low=2, high=19)
+    t.require(not {2 * size for size in sizes} & set(sizes))
+    return sizes
+
+
 @check("costs", weight=2)
 def products(t):
     """Products with a cache and without."""
-    sizes = t.sizes("T L h d", low=2, high=9)
+    sizes = factors(t)
     t.output("with a cache", t["score_products"](*sizes, True))
     t.output("without one", t["score_products"](*sizes, False))
     t.output("of one step", t["score_products"](1, *sizes[1:], True))
@@ -763,7 +770,7 @@ def products(t):
 @check("costs")
 def size_of_the_cache(t):
     """Bytes of a cache, of four bytes a number and of two."""
-    sizes = t.sizes("T L h d", low=2, high=9)
+    sizes = factors(t)
     t.output("bytes", t["cache_bytes"](*sizes))
     t.output("bytes of halves", t["cache_bytes"](*sizes, 2))
 

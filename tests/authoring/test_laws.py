@@ -1,6 +1,8 @@
 """Laws: each is broken by an answer whose values are right, is named as that law, and can be switched off by name."""
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.authoring.mistakes import Variant
 from autograder.authoring.oracle import Oracle
@@ -9,6 +11,8 @@ from autograder.judging.judge import judged, records_of
 from conftest import TINY
 from tp.checking import compare
 from tp.checking.compare import LAWS
+from tp.checking.replies import Spec
+from tp.checking.values import describe, plain
 
 DOUBLE = "return 2 * x"
 GRU = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
@@ -36,6 +40,21 @@ BROKEN = {
     "seeded": ("last", ("return", "torch.manual_seed(0)\n    return"), "seed of torch's generator"),
     "mode changed": ("encoder", (GRU, f"self.eval()\n        {GRU}"), "mode of the network"),
     "wider numbers": ("last", ("double(rows[-1])", "double(rows[-1]).double()"), "float64, it must be of float32"),
+}
+
+
+# Loops, packages and built-ins, wherever they are hidden; `x` is (B, D).
+ROWS = "torch.stack([2 * row for row in x])"
+HIDDEN = {
+    "a loop in a nested function": ("loop", f"def rows():\n        return {ROWS}\n    return rows()"),
+    "a loop in a lambda": ("loop", f"return (lambda: {ROWS})()"),
+    "a map": ("loop", "return torch.stack(list(map(lambda row: 2 * row, x)))"),
+    "a recursion": ("loop", "return torch.cat([2 * x[:1], double(x[1:])]) if len(x) > 1 else 2 * x"),
+    "an import in a function": ("sacrebleu", "import sacrebleu\n    sacrebleu.corpus_bleu(['a'], [['a']])\n"
+                                "    return 2 * x"),
+    "an import of a part": ("sacrebleu", "from sacrebleu.metrics import BLEU\n    BLEU()\n    return 2 * x"),
+    "a built-in in a lambda": ("relu", "return (lambda: 2 * x + 0 * torch.relu(x))()"),
+    "a built-in in a comprehension": ("relu", "return 2 * x + sum(0 * nn.functional.relu(x) for _ in range(2))"),
 }
 
 
@@ -98,6 +117,69 @@ def test_a_law_that_the_solution_cannot_follow_is_not_asked(truth, seed):
         t.output("doubled", t["double"](x))
 
     assert [record.law for record in truth.records(several.check, seed)] == [None]
+
+
+def asked_on_two_sizes(*forbidden):
+    @check("double")
+    def two_sizes(t):
+        """Short and long."""
+        D, short, long = t.sizes("D short long")
+        t.forbid(*forbidden)
+        t.output("short", t["double"](t.normal(short, D)))
+        t.output("long", t["double"](t.normal(long, D)))
+
+    return two_sizes.check
+
+
+def difference(truth, one, lines, seed):
+    record = truth.records(one, seed)[0]
+    (reply,) = truth.replies(Variant("double", "this way", swap=(DOUBLE, lines)), [record])
+    return compare.first_difference(record, reply)
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_the_way_is_seen_wherever_it_is_hidden(truth, seed, name):
+    forbidden, lines = HIDDEN[name]
+    said = difference(truth, asked_on_two_sizes(forbidden), lines, seed)
+    assert said and ("there is a loop" if forbidden == "loop" else f"`{forbidden}` does not count here") in said
+    assert difference(truth, asked_on_two_sizes("softmax"), lines, seed) is None, "allowed where it is not forbidden"
+
+
+@pytest.mark.parametrize("lines", ["return torch.stack([x, x]).sum(0)", "return sum(x for _ in range(2))",
+                                   "return torch.vmap(lambda row: 2 * row)(x)"])
+def test_what_does_not_grow_with_the_inputs_is_no_loop(truth, seed, lines):
+    assert difference(truth, asked_on_two_sizes("loop"), lines, seed) is None
+
+
+def test_two_networks_of_one_class_have_gradients_of_their_own(truth, seed):
+    @check("encoder")
+    def two_encoders(t):
+        """One behind the other."""
+        T, B, V = t.sizes("T B V")
+        first, second = (t["EncoderRNN"](V, V, t.device) for _ in range(2))
+        t.weights(first)
+        t.weights(second)
+        henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
+        t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
+
+    record = truth.records(two_encoders.check, seed)[0]
+    gradients = plain(record.answer.outputs["gradient"])
+    assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
+    cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
+    (reply,) = truth.replies(cut, [record])
+    said = compare.first_difference(record, reply)
+    assert said and said.startswith(LAWS["gradient"])
+
+
+@pytest.mark.parametrize("scale, off, right", [(1e-6, 0.0, True), (1e-6, 0.1, False), (1e6, 1e-6, True),
+                                               (1e6, 0.1, False), (1.0, 0.1, False)])
+def test_gradients_are_compared_by_their_size(scale, off, right):
+    large = np.array([1.0, -2.0, 1e-9], dtype=np.float32) * np.float32(scale)
+    nothing = np.array([1e-9, 0.0], dtype=np.float32) * np.float32(scale)  # rounding
+    want, have = (describe({"x": torch.from_numpy(large * factor), "bias": torch.from_numpy(noise)})
+                  for factor, noise in ((1, nothing), (1 + off, -nothing)))
+    spec = Spec(law="gradient", rtol=2e-3, of_largest=1e-3)
+    assert (compare.output_difference("gradient", want, have, spec) is None) == right
 
 
 def test_every_law_has_a_sentence(truth, seed):

@@ -41,7 +41,7 @@ def main() -> int:
     except OSError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
-    print(f"{known.folder.resolve()}: {came} files came, {stay} were there and are left as they are")
+    print(f"{known.folder.resolve()}: files that came: {came}; that were there and are left as they are: {stay}")
     return subprocess.call([sys.executable, "start.py", *others], cwd=known.folder)
 
 

@@ -14,11 +14,12 @@ import inspect
 import io
 import linecache
 import random
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, TextIO
 
 import numpy as np
@@ -27,9 +28,10 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from .replies import MAX_MESSAGE, Error, Kind, Op, Reply, Where
-from .values import Value, describe, short
+from .values import Value, a, describe, short
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
+LOOP = "loop"  # what may be forbidden besides functions of torch and packages
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 
 
@@ -84,6 +86,8 @@ class Replayer:
         self.mutated: list[int] = []
         self.forbidden: set[str] = set()
         self.called: list[str] = []
+        self.torch_calls = 0
+        self.lengths: dict[int, int] = {}  # id of a function → torch calls that one call of it makes
         self.changed: list[str] = []
         self.steps = 0
 
@@ -152,8 +156,12 @@ class Replayer:
         function = self.registers[op["f"]]
         args = self.value(op["args"])
         kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
-        before, around = _fingerprint([args, kwargs]), _surroundings(function)
-        self.registers[op["to"]] = function(*args, **kwargs)
+        before, around, so_far = _fingerprint([args, kwargs]), _surroundings(function), self.torch_calls
+        with _watched_modules(self):
+            self.registers[op["to"]] = function(*args, **kwargs)
+        length = self.torch_calls - so_far
+        if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
+            self.called.append(LOOP)
         if _fingerprint([args, kwargs]) != before:
             self.mutated.append(number)
         self.changed += [what for what, value in _surroundings(function).items() if value != around[what]]
@@ -288,7 +296,7 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
 
 
 def _a(value: object) -> str:
-    return "nothing (None)" if value is None else f"a {type(value).__name__}"
+    return "nothing (None)" if value is None else a(type(value).__name__)
 
 
 def _fingerprint(value: Any) -> Any:
@@ -349,7 +357,10 @@ def _clean_state() -> Iterator[None]:
 
 
 class _Spy(TorchFunctionMode):
-    """Notes which forbidden torch functions are called while a replay runs."""
+    """Counts the calls of torch functions while a replay runs, and notes which of them are forbidden.
+
+    It sees what runs, wherever it is written: in a nested function, a lambda, a comprehension.
+    """
 
     def __init__(self, replayer: Replayer):
         super().__init__()
@@ -357,9 +368,30 @@ class _Spy(TorchFunctionMode):
 
     def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(function, "__name__", "")
+        self.replayer.torch_calls += 1
         if name in self.replayer.forbidden:
             self.replayer.called.append(name)
         return function(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _watched_modules(replayer: Replayer) -> Iterator[None]:
+    """Notes calls into forbidden packages, however they were imported."""
+    if not replayer.forbidden:
+        yield
+        return
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if event == "call" and package in replayer.forbidden:
+            replayer.called.append(package)
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 @functools.lru_cache(256)

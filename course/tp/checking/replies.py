@@ -61,6 +61,7 @@ class Reply:
 class Spec:
     """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
 
+    ``of_largest`` is the absolute tolerance of an array as a share of its largest number.
     ``law`` names the law that asks for it; where the answer to a law must be that of the check, ``like`` names it.
     """
 
@@ -71,6 +72,7 @@ class Spec:
     holds: str | None = None
     law: str | None = None
     like: str | None = None
+    of_largest: float | None = None
 
 
 @dataclass(frozen=True)

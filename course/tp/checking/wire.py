@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .values import a
+
 MAGIC = b"TPW1"
 DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
           "complex128")
@@ -43,7 +45,7 @@ def pack(tree: Any) -> bytes:
             return [strip(value, depth + 1) for value in node]
         if node is None or type(node) in (bool, int, float, str):
             return node
-        raise WireError(f"a {type(node).__name__} cannot travel")
+        raise WireError(f"{a(type(node).__name__)} cannot travel")
 
     body = strip(tree)
     table = [[array.dtype.name, list(array.shape)] for array in arrays]
