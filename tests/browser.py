@@ -12,8 +12,9 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
-# Of every piece of text that is shown: the text, and the contrast with what lies behind it, after WCAG.
-CONTRASTS = """() => {
+# Of every piece of text that is shown (in an element, if one is given): the text, and the contrast with what lies
+# behind it, after WCAG.
+CONTRASTS = """root => {
   const number = text => text.match(/[\\d.]+/g).map((part, i) => part * (text.startsWith('color(') && i < 3 ? 255 : 1));
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
     .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -24,7 +25,7 @@ CONTRASTS = """() => {
       if (colour.length == 3 || colour[3] > 0) return colour;
     }
   };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  const walker = document.createTreeWalker(root || document.body, NodeFilter.SHOW_TEXT), found = [];
   while (walker.nextNode()) {
     const text = walker.currentNode.textContent.trim(), element = walker.currentNode.parentElement;
     if (!text || !element.checkVisibility()) continue;

@@ -21,7 +21,7 @@ from autograder.authoring import source
 from autograder.authoring.oracle import oracle
 from autograder.demo import demo
 from autograder.samples import classroom_in, hand_in, notebook, solved
-from browser import chromium
+from browser import CONTRASTS, chromium
 from conftest import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -173,6 +173,19 @@ def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     run(tab, check)
     place.get_by_text("not written yet").first.wait_for()
     shot(tab, "check_before")
+
+    truth = oracle(REPOSITORY, TP)
+    mistake = truth.mistakes_of(EXERCISE)[0]
+    type_into(tab, box, truth.text_of(mistake))
+    run(tab, exercise)
+    run(tab, check)
+    place.locator(".tp-card.bad", has_text=mistake.says.split("`")[0]).wait_for()
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        tab.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        tab.wait_for_function("theme => document.body.dataset.jpThemeName == theme", arg=theme)
+        contrasts = place.locator(".tp-card").evaluate(CONTRASTS)
+        assert len(contrasts) > 8 and [text for text, ratio in contrasts if ratio < 4.5] == []
+        shot(tab, f"check_wrong_{theme.split()[1].lower()}")
 
     type_into(tab, box, solved(REPOSITORY, TP, EXERCISE)[EXERCISE])
     run(tab, exercise)
