@@ -98,7 +98,7 @@ def bahdanau_model():
     d.text(654, 281, "the state before", "decoder", 13.5, anchor="start")
     d.text(640, 400, "bidirectional encoder:", "encoder", 14, anchor="start")
     d.text(640, 420, "each h_{j} has read both sides", "encoder", 14, anchor="start")
-    d.text(640, 495, "h_{j}: (B, 2H) · α_{t}: (B, S) · c_{t}: (B, 2H)", "soft", 12.5, anchor="start", kind="mono")
+    d.text(640, 495, "h_{j}: (B, H) · α_{t}: (B, S) · c_{t}: (B, H)", "soft", 12.5, anchor="start", kind="mono")
     return d
 
 

@@ -2,7 +2,7 @@
 
 from .ledger import Claim
 
-RUNS = ["readout"]
+RUNS = ["readout", "one_hot"]
 
 CLAIMS = [
     Claim("tp1_recurrence",
@@ -24,6 +24,11 @@ CLAIMS = [
     Claim("tp3_seq2seq",
           "In our run `94+8` was a near thing: after the `2` it gave `0` a probability of 0.62, and `9` one of 0.37.",
           ("2 2 0 0.616 9 (0.374)",), cell="explore"),
+    Claim("tp3_seq2seq",
+          "On numbers of two digits, 1200 steps and three seeds each, we measured: with the embedding 96 % (91 to 96), "
+          "with one-hot rows 84 % (79 to 85), with the long one-hot rows 98 % (97 to 99).",
+          ("| embedding, 32 numbers | 95.7 (91.3 – 96.4)", "| one-hot | 84.2 (79.5 – 85.1)",
+           "| one-hot × √32 | 98.3 (97.4 – 98.7)"), run="one_hot"),
     Claim("tp4_decoder_attention",
           "In one run of these 1200 steps we had (yours will differ a little): | model | sums | differences | "
           "|---|---|---| | no attention, teacher forcing | 98.1 % | 94.5 % | | no attention, free running | 98.5 % | "
