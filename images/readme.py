@@ -1,4 +1,4 @@
-"""The course in three pictures."""
+"""The course in two pictures."""
 
 from kit import Drawing, figure
 
@@ -35,44 +35,6 @@ def readme_path():
     made = d.token(904, 276, "le chat rouge", "output", w=142, size=14)
     d.arrow(read.right, made.left, kind="", size=13.5,
             label="by the end of session 6 this arrow is your own work; in session 7 you replace it")
-    return d
-
-
-@figure("readme_student", "What a student sees", """
-    Three panels. First, an exercise: a cell with a line TODO to fill in. Second, the self-check: its
-    answer to a wrong line is a sentence that names the mistake, your softmax runs over the batch, look
-    at the axis of the timesteps; its answer to the right line is a green tick. Third, something that
-    works only because the student wrote it: a heatmap of the attention weights.""")
-def readme_student():
-    d = Drawing(1000, 370)
-    d.title("Write a few lines, and be told what is wrong with them")
-    d.box(170, 200, 270, 230, "", "data", radius=14)
-    d.text(50, 116, "1 · an exercise", "data", 15, anchor="start", bold=True)
-    d.lines(50, 156, ["def attend(hdec, henc_ts):", "  scores = hdec @ henc_ts", "  weights = softmax(",
-                      "      scores, dim=1)", "  return weights"],
-            leading=25, role="data", size=13.5, anchor="start", kind="mono")
-    d.box(500, 145, 304, 120, "", "decoder", radius=14)
-    d.text(366, 116, "2 · a check that explains", "decoder", 15, anchor="start", bold=True)
-    d.lines(366, 146, ["✗ Your softmax runs over the batch.", "   Which axis holds the timesteps?"],
-            leading=24, role="decoder", size=14.5, anchor="start")
-    d.box(500, 272, 304, 86, "", "output", radius=14)
-    d.lines(366, 266, ["attention: all 4 checks pass", "✓ gradient-of-attention"], leading=24, role="output", size=14.5,
-            anchor="start")
-    d.box(832, 200, 276, 230, "", "attention", radius=14)
-    d.text(708, 116, "3 · and it works", "attention", 15, anchor="start", bold=True)
-    weights = ((0.9, 0.05, 0.03, 0.02), (0.05, 0.1, 0.8, 0.05), (0.05, 0.85, 0.08, 0.02), (0.02, 0.03, 0.05, 0.9))
-    for i, row in enumerate(weights):
-        for j, weight in enumerate(row):
-            x, y = 800 + 40 * j, 172 + 36 * i
-            d.rect(x, y, 40, 36, "page", extra=" thin")
-            side = 34 * weight ** 0.5
-            d.rect_filled(x, y, side, side * 0.9, "attention")
-        d.text(770, 177 + 36 * i, ("le", "chat", "rouge", "⏎")[i], "attention", 13.5, anchor="end")
-    for j, word in enumerate(("the", "red", "cat", "⏎")):
-        d.text(800 + 40 * j, 147, word, "attention", 13)
-    d.arrow((305, 200), (348, 145), gap=2)
-    d.arrow((500, 205), (500, 229), gap=2, role="data")
-    d.arrow((652, 272), (694, 200), gap=2)
     return d
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .. import foreign
 from ..authoring import digests, rubric, source
 from ..authoring.rubric import Item, Rubric
 from ..course import Course
@@ -155,7 +156,7 @@ def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) 
         "answers": {
             f"{i}-{j}": {
                 "question": question.name,
-                "student": answer.label,
+                "student": foreign.line(answer.label),
                 "version": answer.version,
                 "max": question.points,
                 "items": [item.points for item in question.rubric.items],

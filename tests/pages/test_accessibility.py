@@ -184,3 +184,14 @@ def test_executed_notebooks_show_no_picture_without_words(path):
                 shown = "".join(data.get("text/html", ""))
                 assert words or 'alt="' in shown, f"cell {cell.id}: {data.get('text/plain')}"
             assert Outline("".join(data.get("text/html", ""))).faults == [], f"cell {cell.id}"
+
+
+def test_the_pictures_of_the_readme_are_there_have_words_and_load_fast():
+    text = (REPOSITORY.root / "README.md").read_text(encoding="utf-8")
+    pictures = {path: words for words, path in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text)}
+    pictures |= {path: words for path, words in re.findall(r'<img src="([^"]+)"[^>]*alt="([^"]*)"', text)}
+    taken = {f"images/pages/{name}.webp" for name in ("notebook", "selfcheck", "heatmap", "report", "feedback")}
+    assert taken <= set(pictures)
+    for path, words in pictures.items():
+        assert len(words.split()) > 8, path
+        assert (REPOSITORY.root / path).stat().st_size < 150_000, path

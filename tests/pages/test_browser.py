@@ -401,12 +401,16 @@ def nbgrader(course, *command):
 PICTURES = Path(os.environ.get("COURSE_PICTURES", SHOTS))
 
 
-def picture(page, name, *places, most=900):
-    """Keep a picture of what lies from the first of these places to the last, and at most so many pixels of it."""
+def picture(page, name, *places, most=900, edge=0):
+    """Keep a picture of what lies from the first of these places to the last, at most so many pixels from its top.
+
+    ``edge`` is how many pixels around it are shown.
+    """
     boxes = [place.bounding_box() for place in places]
     top, left = min(box["y"] for box in boxes), min(box["x"] for box in boxes)
     right, bottom = max(box["x"] + box["width"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
-    clip = {"x": left, "y": top, "width": right - left, "height": min(most, bottom - top)}
+    clip = {"x": max(0, left - edge), "y": max(0, top - edge), "width": right - left + 2 * edge,
+            "height": min(most, bottom - top + 2 * edge)}
     PICTURES.mkdir(parents=True, exist_ok=True)
     image = Image.open(io.BytesIO(page.screenshot(clip=clip, full_page=True)))
     image.convert("RGB").save(PICTURES / f"{name}.webp", quality=82, method=6)
@@ -414,6 +418,7 @@ def picture(page, name, *places, most=900):
 
 
 def test_pictures_of_a_notebook(site, tab):
+    tab.set_viewport_size({"width": 960, "height": 900})
     open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
     tab.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     given = [cell(tab, str(one.grade_id))[0] for one in source.load(REPOSITORY, TP).by_role("given")]
@@ -427,7 +432,12 @@ def test_pictures_of_a_notebook(site, tab):
     place.get_by_text(mistake.says.split("`")[0].strip()).first.wait_for()
     place.scroll_into_view_if_needed()
     picture(tab, "notebook", box, place)
-    picture(tab, "selfcheck", place.locator(".jp-Cell-outputWrapper"))
+    type_into(tab, box, truth.source.cell("exercise", EXERCISE).solution)
+    for index in (exercise, check):
+        run(tab, index)
+    place.get_by_text(re.compile(r"all \d+ checks pass")).first.wait_for()
+    place.scroll_into_view_if_needed()
+    picture(tab, "selfcheck", place)
 
 
 def test_picture_of_a_heatmap(site, tab):
@@ -440,17 +450,18 @@ def test_picture_of_a_heatmap(site, tab):
 
 
 def test_pictures_of_a_class(tab):
+    tab.set_viewport_size({"width": 960, "height": 900})
     assert demo(REPOSITORY, TP) == 0
     gradebook = REPOSITORY.root / "artefacts" / "demo" / "gradebook"
     tab.goto((gradebook / "report" / "index.html").as_uri())
     grid = tab.locator("table.grid")
     grid.get_by_role("link", name="max-always-forced").wait_for()
-    picture(tab, "report", tab.get_by_role("heading", name="At a glance"), tab.locator(".signs").first, grid)
+    picture(tab, "report", tab.get_by_role("heading", name="At a glance"), tab.locator(".signs").first, grid, edge=10)
     tab.goto((gradebook / "feedback" / "max-always-forced" / TP / f"{TP}.html").as_uri())
-    picture(tab, "feedback", tab.locator("main"))
+    picture(tab, "feedback", tab.locator("main"), most=1300, edge=10)
     tab.goto((gradebook / "questions" / f"{TP}.html").as_uri())
     answer = tab.locator("article").first
     answer.press("1")
     answer.get_by_role("textbox").fill("Yes. Which errors, in the printed answers?")
     section = tab.locator("section").first
-    picture(tab, "questions", section.get_by_role("heading", level=2), answer, section)
+    picture(tab, "questions", section.get_by_role("heading", level=2), answer, section, edge=10)

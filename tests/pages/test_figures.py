@@ -25,7 +25,7 @@ NEEDED = """
     lstm_training_pass inference_step beam_tree
     additive_attention bahdanau_model sutskever_model translation_bottleneck alpha_over_sentence
     query_key_value self_attention four_positions transformer_block key_value_cache working
-    readme_path readme_student readme_judge
+    readme_path readme_judge
 """.split()
 
 

@@ -89,6 +89,20 @@ def test_a_class_is_read_by_keyboard_and_comes_back(term, place, tmp_path):
     assert given == {(False, True), (True, True)}
 
 
+def test_a_student_with_an_odd_name_is_found_again(tmp_path):
+    term, name = graded.classroom(tmp_path / "course"), "=odd\u202e, \"name\""
+    graded.enter(term, name, {"why": "Because."}, graded.verdict())
+    path = tmp_path / "odd.csv"
+    with chromium_page(accept_downloads=True) as page:
+        page.goto(questions.write(term, TINY, questions.collect(term, TINY)).as_uri())
+        page.get_by_role("article", name="odd").press("2")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download what is new (1)").click()
+        download.value.save_as(path)
+    (one,) = sheet.enter(term, path)
+    assert one.answer.student == name and one.reading.points == 0.5
+
+
 def test_what_stands_in_the_gradebook_counts_more_than_what_the_browser_kept(term, place):
     with chromium_page() as page:
         page.goto(place)
