@@ -29,7 +29,7 @@ from .sayings import Line, Sayings, Told
 TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {**OVERVIEW_SIGNS, "timeout": "∞"}  # which every font has
 WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
-         "error": "stops with an error", "timeout": "took too long", "crashed": "ended Python"}
+         "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
 NOT_GRADED = "not graded"
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 

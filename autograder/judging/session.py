@@ -97,7 +97,7 @@ class Session:
             if error:
                 self.errors[step.name] = error
         elif error and step.kind == "own":
-            note = f"a cell of the student's own stopped: {compare.error_sentence(error)}"
+            note = f"a cell that was added stopped: {compare.error_sentence(error)}"
             if note not in self.notes:
                 self.notes.append(note)
         return True
@@ -105,5 +105,5 @@ class Session:
 
 def _called(step: Step) -> str:
     if step.kind == "own":
-        return f"a cell of the student's own (`{step.source.strip().splitlines()[0][:60]}`)"
+        return f"a cell that was added (`{step.source.strip().splitlines()[0][:60]}`)"
     return f"the {'given cell' if step.kind == 'given' else 'cell of'} {step.name}"

@@ -65,8 +65,8 @@ class Card:
     def warning(self) -> str:
         """That not the newest version is judged, where that is so."""
         names = " and ".join(f"`{name}`" for name in self.older)
-        return (f"The cell that you last ran to define {names} stopped with an error before it did: this is about the "
-                "version before it. Correct that cell, run it, then run this one again.") if names else ""
+        return (f"The cell that you last ran for {names} stopped with an error: what is checked here is the version "
+                "before it. Correct that cell, run it, then run this one again.") if names else ""
 
     @property
     def again(self) -> str:
