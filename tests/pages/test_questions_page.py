@@ -30,6 +30,10 @@ def test_nothing_is_wider_than_the_screen_and_all_can_be_read(place, width, sche
         page.evaluate(OPEN)
         page.locator("article").first.focus()
         page.keyboard.press("1")
+        page.keyboard.press("j")
+        bar, answer = (page.locator(place).last.bounding_box() for place in (".bar", "article"))
+        assert answer["y"] >= max(0, bar["y"] + bar["height"])  # nothing lies over it
+        page.keyboard.press("1")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.evaluate(WIDER) == []
         contrasts = page.evaluate(CONTRASTS)
