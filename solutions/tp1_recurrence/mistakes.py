@@ -1011,7 +1011,7 @@ def both_ends(output, h_n):
     Variant("both-ends", "a tensor to fill", source='''
 def both_ends(output, h_n):
     B, H = h_n.shape[1:]
-    vectors = torch.zeros(B, 2 * H)
+    vectors = torch.zeros(B, 2 * H, device=h_n.device)
     for b in range(B):
         vectors[b, :H] = h_n[len(h_n) - 2, b]
         vectors[b, H:] = h_n[len(h_n) - 1, b]

@@ -142,7 +142,8 @@ class StandInPositions(nn.Module):
         return x * (1.5 + torch.sin(1 + places))[:, None]
 
     def bias(self, T, S):
-        return self.slope * torch.arange(self.n_heads * T * S).reshape(self.n_heads, T, S).cos()
+        places = torch.arange(self.n_heads * T * S, device=self.slope.device)
+        return self.slope * places.reshape(self.n_heads, T, S).cos()
 
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
@@ -513,7 +514,7 @@ class StandInBlock(nn.Module):
 
 
 def stand_in_causal_mask(T, past=0, device=None):
-    return torch.ones(T, past + T, dtype=torch.bool).tril(past)
+    return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)
 
 
 def decoder_of(t, V, D, cross, n_layers=2):

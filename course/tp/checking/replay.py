@@ -158,7 +158,10 @@ class Replayer:
         kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
         before, around, so_far = _fingerprint([args, kwargs]), _surroundings(function), self.torch_calls
         with _watched_modules(self):
-            self.registers[op["to"]] = function(*args, **kwargs)
+            result = function(*args, **kwargs)
+        if isinstance(result, nn.Module) and self.device != "cpu":
+            result.to(self.device)  # to where its inputs are: a check need not think of it
+        self.registers[op["to"]] = result
         length = self.torch_calls - so_far
         if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
             self.called.append(LOOP)
