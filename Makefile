@@ -9,7 +9,7 @@ LAB := .venv-lab
 SITE := .venv-site
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof mutants slow notebooks pictures figures bench dist site lock clean
+.PHONY: help lab demo grade lint test proof mutants slow hub notebooks pictures figures bench dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -50,6 +50,11 @@ slow: $(READY) site  ## run the tests that take long: full training, executed no
 	sh setup.sh --programs bwrap chromium
 	$(BIN)/python -m pytest -q -m slow $(TESTS)
 
+hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a browser; as root
+	sh hub/setup.sh .venv-hub
+	sh setup.sh --programs chromium
+	$(BIN)/python -m pytest -q -m slow tests/hub
+
 proof: $(READY)  ## prove the judge on twenty seeds, then everything hostile and broken
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder prove --seeds 20 --jobs 2
@@ -82,4 +87,4 @@ lock: $(READY)  ## write the versions installed now to requirements.lock
 	$(BIN)/pip freeze --exclude-editable | grep -v '^seq2seq-course' | sed 's/+cpu//' > requirements.lock
 
 clean:  ## remove the environments and everything made by demo and test
-	rm -rf $(VENV) $(LAB) $(SITE) artefacts dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LAB) $(SITE) .venv-hub artefacts dist .pytest_cache .mypy_cache .ruff_cache
