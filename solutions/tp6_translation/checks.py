@@ -483,8 +483,11 @@ class StandInDecoder(nn.Module):
         self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
 
     def forward(self, tokens, hdec, memory):
-        weights = self.score(hdec, memory.keys) * memory.mask
-        hdec = torch.tanh(0.5 * hdec + self.embedding(tokens) + torch.einsum("bs,sbh->bh", weights, memory.henc_ts))
+        weights = self.score(hdec, memory.keys).masked_fill(~memory.mask, 0)
+        context_vectors = torch.einsum("bs,sbh->bh", weights, memory.henc_ts)
+        # side by side first: all three must have the same batch, as a real cell wants
+        parts = torch.cat([0.5 * hdec, self.embedding(tokens), context_vectors], dim=-1).chunk(3, dim=-1)
+        hdec = torch.tanh(sum(parts))
         return hdec @ self.readout.weight[:, :hdec.shape[-1]].T, hdec, weights
 
 
@@ -844,3 +847,32 @@ def perfect_and_single(t):
     t.output("AER of one pair", t["alignment_error_rate"](weights, gold))
     perfect = torch.eye(5)[torch.tensor([2, 0, 4])]
     t.output("AER of a perfect alignment", t["alignment_error_rate"]([perfect], [((2,), (0, 1), (4,))]))
+
+
+# ---------------------------------------------------------------- effects
+
+def one_sentence(t, S, T):
+    """A model, and one pair of sentences without padding: `source` (S, 1), `target` (T, 1)."""
+    model, V = a_translator(t)
+    return model, ids_of(t, torch.tensor([S]), S, V), ids_of(t, torch.tensor([T]), T, V)
+
+
+@check("effects", weight=2)
+def falls(t):
+    """By how much the log-probability of each true token falls, for each source word that is overwritten."""
+    S, T = t.sizes("S T", low=4)
+    found = t["effects"](*one_sentence(t, S, T))
+    t.require(min(S, T) < 3 or (found.value.abs() > 0.01).float().mean() > 0.7)
+    t.output("effects", found, axes="T S")
+
+
+@check("effects")
+def second_sentence(t):
+    """A second sentence of other lengths, with the same model; no gradient is kept."""
+    (S, T), (V, H) = t.sizes("S T", low=3), (12, 7)
+    model = translator(t, V, H)
+    for of, (words, tokens) in (("", (S, T)), (" of a second sentence", (S + 2, T + 1))):
+        source, target = ids_of(t, torch.tensor([words]), words, V), ids_of(t, torch.tensor([tokens]), tokens, V)
+        found = t["effects"](model, source, target)
+        t.output(f"effects{of}", found)
+        t.output(f"a gradient is kept{of}", found.requires_grad)

@@ -1083,3 +1083,116 @@ def corpus_bleu(hypotheses, references):
     Variant("aer", "with numpy",
             swap=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
 ]
+
+OVERWRITTEN = "changed[s, s] = henc_ts[:, 0].mean(dim=0)"
+KEYS_ANEW = "model.decoder.score.keys(changed)"
+FALL = "rows.append(log_probabilities[-1] - log_probabilities[:-1])"
+TRUE_TOKEN = "logits.log_softmax(dim=-1)[:, token]"
+FED = "tokens = token.repeat(S + 1)"
+
+MISTAKES += [
+    Mistake("effects", "old-keys",
+            "The overwritten vector still has its old key: the decoder goes on looking at it as before, and finds "
+            "something else there. Keys are made of the vectors, so make them anew.",
+            swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
+    Mistake("effects", "zeros",
+            "You overwrite with zeros. Asked for is the mean of the vectors of the sentence: zeros are like no word "
+            "that the decoder has ever seen.",
+            swap=("henc_ts[:, 0].mean(dim=0)", "0.0")),
+    Mistake("effects", "mean-of-the-others",
+            "You overwrite with the mean of the *other* vectors. Asked for is the mean of all S.",
+            swap=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / max(S - 1, 1)")),
+    Mistake("effects", "every-vector-of-a-copy",
+            "In each copy you overwrite all vectors, not one: then nobody can say which of them was needed.",
+            swap=("changed[s, s] =", "changed[:, s] =")),
+    Mistake("effects", "one-vector-in-every-copy",
+            "You overwrite a vector in all copies of the sentence, the last one too. Each copy has one of its own, and "
+            "the last stays as it is.",
+            swap=("changed[s, s] =", "changed[s] =")),
+    Mistake("effects", "rises",
+            "Your signs are turned around: a vector that is needed makes the log-probability *fall*, and its effect is "
+            "positive.",
+            swap=(FALL, "rows.append(log_probabilities[:-1] - log_probabilities[-1])")),
+    Mistake("effects", "logits",
+            "You compare logits. Only after the log-softmax do they say how probable the token is among all others.",
+            swap=(TRUE_TOKEN, "logits[:, token]")),
+    Mistake("effects", "probabilities",
+            "You compare probabilities. Asked for are log-probabilities.",
+            swap=(TRUE_TOKEN, "logits.softmax(dim=-1)[:, token]")),
+    Mistake("effects", "only-sos-is-read",
+            "Your decoder reads SOS at every step. After step t it reads `target[t]`.",
+            swap=(FED, "pass")),
+    Mistake("effects", "free-running",
+            "Your decoder goes on with its own words, so after the first different one the copies translate different "
+            "sentences. Feed it the right translation.",
+            swap=(FED, "tokens = logits.argmax(dim=-1)")),
+    Mistake("effects", "state-lost",
+            "Each step starts from the encoder's first state: the new state is lost.",
+            swap=("logits, hdec, _ = model.decoder(tokens, hdec, memory)",
+                  "logits, _, _ = model.decoder(tokens, hdec, memory)")),
+    Mistake("effects", "source-first",
+            "Your result is (S, T). Rows are target tokens, columns are source words.",
+            swap=("return torch.stack(rows)", "return torch.stack(rows, dim=1)")),
+    Mistake("effects", "gradient-kept",
+            "The numbers are right, but a gradient is kept with them. This is a measurement: nothing is trained.",
+            swap=("@torch.no_grad()\n", "")),
+]
+VARIANTS += [
+    Variant("effects", "one copy after another", source='''@torch.no_grad()
+def effects(model, source, target):
+    S, T = len(source), len(target)
+    henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
+
+    def log_probabilities(vectors):
+        memory = Memory(vectors, model.decoder.score.keys(vectors), torch.ones(1, S, dtype=torch.bool))
+        hdec, token, found = hdec_init, torch.full_like(target[0], SOS), []
+        for t in range(T):
+            logits, hdec, _ = model.decoder(token, hdec, memory)
+            token = target[t]
+            found.append(F.log_softmax(logits[0], dim=-1)[token.item()])
+        return torch.stack(found)
+
+    whole, columns = log_probabilities(henc_ts), []
+    for s in range(S):
+        other = henc_ts.clone()
+        other[s] = henc_ts.mean(dim=0)
+        columns.append(whole - log_probabilities(other))
+    return torch.stack(columns, dim=1)
+'''),
+    Variant("effects", "a cross-entropy for each copy", swap=[
+        (TRUE_TOKEN, "-F.cross_entropy(logits, token.repeat(S + 1), reduction='none')")]),
+    Variant("effects", "remembered, then overwritten by a mask", source='''def effects(model, source, target):
+    with torch.no_grad():
+        S = len(source)
+        memory, start = model.remember(source, torch.tensor([S]))
+        where = torch.eye(S, S + 1, dtype=torch.bool)[..., None]
+        vectors = torch.where(where, memory.henc_ts.mean(dim=0, keepdim=True), memory.henc_ts)
+        memory = Memory(vectors, model.decoder.score.keys(vectors), memory.mask.expand(S + 1, -1))
+        hdec = start.expand(S + 1, -1)
+        read = torch.cat([torch.full_like(target[:1], SOS), target[:-1]]).expand(-1, S + 1)
+        found = []
+        for tokens, wanted in zip(read, target[:, 0].tolist()):
+            logits, hdec, _ = model.decoder(tokens, hdec, memory)
+            found.append(torch.log_softmax(logits, -1)[:, wanted])
+        found = torch.stack(found)
+        return found[:, -1:] - found[:, :-1]
+'''),
+    Variant("effects", "the whole sentence first", source='''def effects(model, source, target):
+    lengths = torch.tensor([source.shape[0]])
+    with torch.inference_mode():
+        henc_ts, state = model.encoder(source, lengths)
+        copies = [henc_ts]
+        for s in range(len(source)):
+            copies.append(torch.cat([henc_ts[:s], henc_ts.mean(0, keepdim=True), henc_ts[s + 1:]]))
+        vectors = torch.cat(copies, dim=1)
+        n = vectors.shape[1]
+        mask = torch.ones(n, len(source)) > 0
+        memory, hdec, rows = Memory(vectors, model.decoder.score.keys(vectors), mask), state.repeat(n, 1), []
+        for t in range(len(target)):
+            tokens = torch.tensor([SOS] * n) if t == 0 else target[t - 1].expand(n)
+            logits, hdec, _ = model.decoder(tokens, hdec, memory)
+            rows.append(logits.log_softmax(1).gather(1, target[t].expand(n)[:, None])[:, 0])
+        result = torch.stack(rows)
+    return (result[:, :1] - result[:, 1:]).clone()
+'''),
+]
