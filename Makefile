@@ -55,9 +55,9 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 	sh setup.sh --programs chromium
 	$(BIN)/python -m pytest -q -m slow tests/hub
 
-proof: $(READY)  ## prove the judge on twenty seeds, then everything hostile and broken
+proof: $(READY)  ## prove the judge on twenty seeds, with mutants, laws and names; then all that is hostile
 	sh setup.sh --programs bwrap
-	$(BIN)/autograder prove --seeds 20 --jobs 2
+	$(BIN)/autograder prove --all --seeds $(or $(SEEDS),20) --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/judging/test_broken.py tests/sandbox/test_canary.py
 
 mutants: $(READY)  ## let a machine write wrong answers, and list those that pass

@@ -383,27 +383,37 @@ def diagnose(records: Sequence[Record], got: Sequence[Reply],
 
     A wrong name is worse than none: a mistake is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
-    there is one. Laws have sentences of their own.
+    there is one. Of two mistakes at once, one may hide what the other does. Laws have sentences of their own.
     """
     pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
-    seen = [one for one in compared if one.seen]
+    seen = [one for one in compared if one.is_seen([False] * len(pairs))]
     everywhere = [one for one in seen if all(one.alike)][:1]
+    told = [any(one.alike[i] for one in seen) for i in range(len(pairs))]
+    seen += [one for one in compared if one not in seen and one.is_seen(told) and one.explains_more_than(told)]
     return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
 
 
 class _Compared:
-    """A mistake beside the student's replies."""
+    """A mistake beside the student's replies, check by check."""
 
     def __init__(self, candidate: Candidate, pairs: Sequence[tuple[Record, Reply]], failed: Sequence[bool]):
-        answers = list(zip(candidate.replies, pairs, failed, strict=True))
-        self.candidate = candidate
-        self.alike = [own is not None and same(record, own, reply) for own, (record, reply), _ in answers]
+        self.candidate, self.failed = candidate, failed
+        answers = list(zip(candidate.replies, pairs, strict=True))
+        self.alike = [own is not None and same(record, own, reply) for own, (record, reply) in answers]
+        self.passes = [own is not None and plain_difference(record, own) is None for own, (record, _) in answers]
         self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
-        # all that the mistake does wrong is what the student's work does wrong
-        self.seen = all(alike or (own is not None and plain_difference(record, own) is None)
-                        for alike, (own, (record, _), _) in zip(self.alike, answers, strict=True))
+
+    def is_seen(self, hidden: Sequence[bool]) -> bool:
+        """Whether all that the mistake does wrong is what the student's work does wrong, what is hidden apart."""
+        return all(alike or passes or hides
+                   for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
+
+    def explains_more_than(self, told: Sequence[bool]) -> bool:
+        """Whether it explains several checks that fail and are not told yet: a single one may coincide."""
+        return sum(alike and bad and not known
+                   for alike, bad, known in zip(self.alike, self.failed, told, strict=True)) > 1
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:
