@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from tp.checking import compare
-from tp.checking.compare import Candidate, Recognised
+from tp.checking import compare, diagnosis
+from tp.checking.diagnosis import Candidate, Recognised
 from tp.checking.replay import replay
 from tp.checking.replies import Record, Reply
 
@@ -147,7 +147,7 @@ class Oracle:
             candidates.append(Candidate(mistake.name, mistake.says, replies))
             if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
                 break
-        return compare.diagnose(records, got, candidates)
+        return diagnosis.diagnose(records, got, candidates)
 
     def _answer(self, mistake: Mistake, records: Sequence[Record], replies: list[Reply | None],
                 wanted: list[bool]) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 
-from tp.checking import compare
+from tp.checking import compare, diagnosis
 from tp.checking.beside import beside
-from tp.checking.compare import Recognised
+from tp.checking.diagnosis import Recognised
 from tp.checking.replies import Error, Record, Reply
 
 from ..authoring import source
@@ -199,8 +199,8 @@ def _result(check: Check, records: Sequence[Record], replies: Sequence[Reply], m
             continue
         if cell_error and reply.error and reply.error.kind == "missing-name":
             return CheckResult(check.name, False, compare.error_sentence(cell_error))
-        return CheckResult(check.name, False, compare.explained(difference, mistake), mistake.name if mistake else None,
-                           beside(record, reply))
+        said, name = diagnosis.explained(difference, mistake), mistake.name if mistake else None
+        return CheckResult(check.name, False, said, name, beside(record, reply))
     return CheckResult(check.name, True, check.says)
 
 

@@ -6,7 +6,7 @@ Used by the self-check on the student's machine and by the judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 from typing import Any
@@ -108,11 +108,6 @@ def without_laws(record: Record, got: Reply) -> Reply:
     error = got.error if got.error and got.error.at < record.base else None
     return replace(got, outputs=outputs, error=error, changed=(),
                    mutated=tuple(number for number in got.mutated if number < record.base))
-
-
-def explained(difference: str, mistake: Recognised | None) -> str:
-    """The sentence of a failed check: what a teacher says of the mistake when it is recognised, else the difference."""
-    return f"{mistake.says} ({difference})" if mistake else difference
 
 
 def error_sentence(error: Error) -> str:
@@ -360,64 +355,3 @@ def _largest(value: Value) -> float:
         return 0.0
     finite = np.abs(value.array[np.isfinite(value.array)])
     return float(finite.max()) if finite.size else 0.0
-
-
-@dataclass(frozen=True)
-class Recognised:
-    """A mistake, by name and with what a teacher says of it."""
-
-    name: str
-    says: str
-
-
-@dataclass(frozen=True)
-class Candidate(Recognised):
-    """A mistake with its answers to the checks; None where it was not asked."""
-
-    replies: Sequence[Reply | None]
-
-
-def diagnose(records: Sequence[Record], got: Sequence[Reply],
-             candidates: Sequence[Candidate]) -> list[Recognised | None]:
-    """For each check, the mistake that explains the reply, or None.
-
-    A wrong name is worse than none: a mistake is named only when all that it does wrong is seen. One that answers every
-    check as the student does is all there is to say; else it is, check by check, the one that explains most, where
-    there is one. Of two mistakes at once, one may hide what the other does. Laws have sentences of their own.
-    """
-    pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
-    failed = [plain_difference(record, reply) is not None for record, reply in pairs]
-    compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
-    seen = [one for one in compared if one.is_seen([False] * len(pairs))]
-    everywhere = [one for one in seen if all(one.alike)][:1]
-    told = [any(one.alike[i] for one in seen) for i in range(len(pairs))]
-    seen += [one for one in compared if one not in seen and one.is_seen(told) and one.explains_more_than(told)]
-    return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
-
-
-class _Compared:
-    """A mistake beside the student's replies, check by check."""
-
-    def __init__(self, candidate: Candidate, pairs: Sequence[tuple[Record, Reply]], failed: Sequence[bool]):
-        self.candidate, self.failed = candidate, failed
-        answers = list(zip(candidate.replies, pairs, strict=True))
-        self.alike = [own is not None and same(record, own, reply) for own, (record, reply) in answers]
-        self.passes = [own is not None and plain_difference(record, own) is None for own, (record, _) in answers]
-        self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
-
-    def is_seen(self, hidden: Sequence[bool]) -> bool:
-        """Whether all that the mistake does wrong is what the student's work does wrong, what is hidden apart."""
-        return all(alike or passes or hides
-                   for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
-
-    def explains_more_than(self, told: Sequence[bool]) -> bool:
-        """Whether it explains several checks that fail and are not told yet: a single one may coincide."""
-        return sum(alike and bad and not known
-                   for alike, bad, known in zip(self.alike, self.failed, told, strict=True)) > 1
-
-
-def _best(matching: Sequence[_Compared]) -> Recognised | None:
-    """Of the mistakes that explain a check, the one that explains most; none where two explain as much."""
-    most = max((one.explained for one in matching), default=0)
-    best = [one.candidate for one in matching if one.explained == most]
-    return best[0] if len(best) == 1 else None

@@ -14,21 +14,20 @@ import inspect
 import io
 import linecache
 import random
-import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, TextIO
 
 import numpy as np
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from .replies import MAX_MESSAGE, Error, Kind, Op, Reply, Where
 from .values import Value, a, describe, short
+from .watching import Spy, packages_watched
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
 LOOP = "loop"  # what may be forbidden besides functions of torch and packages
@@ -98,7 +97,7 @@ class Replayer:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_clean_state())
             if spy:
-                stack.enter_context(_Spy(self))
+                stack.enter_context(Spy(self))
             stack.enter_context(contextlib.redirect_stdout(self.printed))
             stack.enter_context(contextlib.redirect_stderr(Printed(0)))
             try:
@@ -157,7 +156,7 @@ class Replayer:
         args = self.value(op["args"])
         kwargs = {key: self.value(value) for key, value in op["kwargs"].items()}
         before, around, so_far = _fingerprint([args, kwargs]), _surroundings(function), self.torch_calls
-        with _watched_modules(self):
+        with packages_watched(self):
             result = function(*args, **kwargs)
         if isinstance(result, nn.Module) and self.device != "cpu":
             result.to(self.device)  # to where its inputs are: a check need not think of it
@@ -357,44 +356,6 @@ def _clean_state() -> Iterator[None]:
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
         matmul.allow_tf32, cudnn.allow_tf32 = tf32
-
-
-class _Spy(TorchFunctionMode):
-    """Counts the calls of torch functions while a replay runs, and notes which of them are forbidden.
-
-    It sees what runs, wherever it is written: in a nested function, a lambda, a comprehension.
-    """
-
-    def __init__(self, replayer: Replayer):
-        super().__init__()
-        self.replayer = replayer
-
-    def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(function, "__name__", "")
-        self.replayer.torch_calls += 1
-        if name in self.replayer.forbidden:
-            self.replayer.called.append(name)
-        return function(*args, **(kwargs or {}))
-
-
-@contextlib.contextmanager
-def _watched_modules(replayer: Replayer) -> Iterator[None]:
-    """Notes calls into forbidden packages, however they were imported."""
-    if not replayer.forbidden:
-        yield
-        return
-
-    def called(frame: FrameType, event: str, argument: object) -> None:
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if event == "call" and package in replayer.forbidden:
-            replayer.called.append(package)
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        yield
-    finally:
-        sys.setprofile(before)
 
 
 @functools.lru_cache(256)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from .. import plots
-from . import card, cells, compare, replies, wire
+from . import card, cells, compare, diagnosis, replies, wire
 from .beside import Beside, beside
 from .card import Card
 from .case import Case
@@ -51,7 +51,7 @@ class ShippedExercise:
 
     points: float
     checks: list[ShippedCheck]
-    mistakes: list[compare.Candidate]
+    mistakes: list[diagnosis.Candidate]
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def read(path: Path) -> dict[str, Any]:
 def _shipped(tree: dict[str, Any]) -> ShippedExercise:
     checks = [ShippedCheck(one["name"], one["says"], one["weight"], list(map(replies.record_from_tree, one["records"])))
               for one in tree["checks"]]
-    mistakes = [compare.Candidate(one["name"], one["says"], list(map(replies.from_tree, one["replies"])))
+    mistakes = [diagnosis.Candidate(one["name"], one["says"], list(map(replies.from_tree, one["replies"])))
                 for one in tree["mistakes"]]
     return ShippedExercise(tree["points"], checks, mistakes)
 
@@ -174,7 +174,7 @@ def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
     records = [record for check in shipped.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
     got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
-    named = compare.diagnose(records, got, shipped.mistakes)
+    named = diagnosis.diagnose(records, got, shipped.mistakes)
     answers = iter(zip(records, got, named, printed, strict=True))
     results = []
     for check in shipped.checks:
