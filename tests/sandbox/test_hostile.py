@@ -1,16 +1,37 @@
-"""No hostile notebook gains a point, escapes, harms another, or goes without a grade and a reason."""
+"""No hostile notebook gains a point, escapes, harms another, or goes without a grade and a reason.
 
+And each one would: with the one wall taken away that stops it, the same attack is seen to succeed.
+"""
+
+import random
 from collections import Counter
 
 import pytest
-from attacks import ATTACKS
+from attacks import ATTACKS, FILES, HeaderError, in_file
+from observing import scene, succeeded
+from removals import WALLS
 
 from autograder import samples
-from autograder.authoring.oracle import oracle
 from autograder.judging.judge import Judge
 from autograder.sandbox.terms import Limits, Terms
-from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint, handed
+from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed
 from tp.checking import wire
+
+SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # walls of the quick tests
+
+
+def some(things, share):
+    """A part of them, another one in each run; `make proof` takes all."""
+    drawn = set(random.Random(RUN).sample(range(len(things)), round(share * len(things))))
+    return [pytest.param(thing, marks=[] if i in drawn else pytest.mark.slow, id=str(thing))
+            for i, thing in enumerate(things)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A judge with all its walls, in a world of marked secrets and open doors."""
+    with scene(tmp_path_factory.mktemp("whole")) as made:
+        yield made
 
 
 def watched():
@@ -18,25 +39,58 @@ def watched():
     return fingerprint(REPOSITORY.released / "tp", REPOSITORY.root / "autograder", TINY_COURSE.root)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=str)
-def test_attack(attack, grade, right):
+@pytest.mark.parametrize("attack", some(ATTACKS, 1 / 3))
+def test_attack(attack, whole, right):
     before = watched()
-    verdict = grade(attack.cells, own=[attack.own] if attack.own else [], edit=attack.edit)
-    assert verdict.score == 0, "the attack gained points"
-    for exercise in verdict.exercises:
-        assert exercise.verdict in ("failed", "missing", "error", "timeout", "crashed")
-        assert all(check.message and not check.passed for check in exercise.checks)
+    honest, seen = whole.grade(None, attack), whole.grade(attack, attack)
+    assert not succeeded(attack, seen, honest), seen
+    assert seen.score is not None and seen.score <= honest.score, "the attack gained points"
+    for exercise in seen.verdict.exercises:
+        assert all(check.message for check in exercise.checks)
     assert watched() == before, "a file outside the sandbox changed"
-    assert "No module named 'tp" not in str(verdict), "the attack aims at a module that is gone"
-    honest = grade(right)
-    assert honest.score == honest.max_score, "the next submission suffered"
-    assert honest.notes == ()
+    assert "No module named 'tp" not in seen.words, "the attack aims at a module that is gone"
+    following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
+    assert following.score == following.max_score, "the next submission suffered"
+    assert following.notes == ()
 
 
-def test_there_are_enough_of_every_kind():
+@pytest.mark.parametrize("wall", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.slow)
+                                  for name in WALLS])
+def test_without_its_wall_the_attack_succeeds(wall, tmp_path):
+    """The positive control: the same notebook, the same judge, one wall less; and honest work shows nothing there."""
+    mine = [attack for attack in ATTACKS if attack.wall == wall]
+    failed = []
+    # what the sandbox lacks may be of use to the next attack too: each gets a fresh one
+    for group in [mine] if WALLS[wall].warm else [[attack] for attack in mine]:
+        folder = tmp_path / str(group[0])
+        folder.mkdir()
+        with scene(folder, wall) as made:
+            failed += [str(attack) for attack in group if not _shown(made, attack)]
+    assert failed == [], "these would not succeed without their wall either: they show nothing"
+
+
+def _shown(made, attack):
+    grade = made.naively if attack.wall in ("together", "beneath") else made.grade
+    honest = grade(None, attack)
+    assert honest.score is not None and not succeeded(attack, honest, honest), f"{attack} is seen where it is not"
+    return succeeded(attack, grade(attack, attack), honest)
+
+
+def test_each_attack_names_a_wall_and_each_wall_stops_one():
     kinds = Counter(attack.kind for attack in ATTACKS)
-    assert len(ATTACKS) >= 60 and len({str(attack) for attack in ATTACKS}) == len(ATTACKS)
+    assert len(ATTACKS) >= 100 and len({str(attack) for attack in ATTACKS}) == len(ATTACKS)
     assert min(kinds.values()) >= 5
+    assert {attack.wall for attack in ATTACKS} == set(WALLS)
+
+
+@pytest.mark.parametrize("text", ["# Says much.\nx = 1\n", "# Says much.\n# gains: points\nx = 1\n",
+                                  "# Says much.\n# costs: much\n# wall: time\nx = 1\n",
+                                  "# Says much.\n# hopes: points\n# wall: time\nx = 1\n"])
+def test_an_attack_without_observable_or_wall_is_refused(tmp_path, text):
+    (tmp_path / "attack.py").write_text(text)
+    with pytest.raises(HeaderError):
+        in_file(tmp_path / "attack.py")
+    assert in_file(FILES / "forge" / "nan.py").wall == "finite"
 
 
 KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
@@ -55,24 +109,6 @@ def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
     found = {exercise.exercise: exercise.verdict for exercise in result.exercises}
     assert found == {"double": "passed", "encoder": "crashed", "last": "passed"}
     assert any("encoder" in note for note in result.notes)
-
-
-def test_attacks_gain_nothing_over_honest_work(grade, right):
-    honest = {"encoder": right["encoder"]}
-    earned = grade(honest).score
-    for attack in ATTACKS[:: len(ATTACKS) // 8]:
-        if attack.own:
-            assert grade(honest, own=[attack.own]).score <= earned
-
-
-def test_forgeries_gain_nothing_over_wrong_work(grade):
-    """Whoever forges hands in something: where answers come back, they might be made to look right."""
-    truth = oracle(TINY_COURSE, TINY)
-    wrong = {name: truth.text_of(truth.mistakes_of(name)[0]) for name in truth.source.exercises}
-    earned = grade(wrong).score
-    for attack in ATTACKS:
-        if attack.kind == "forge" and attack.own:
-            assert grade(wrong, own=[attack.own]).score <= earned, attack
 
 
 # Bounds of time

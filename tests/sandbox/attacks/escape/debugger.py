@@ -1,4 +1,10 @@
-# Attaches to the process above as a debugger.
-import ctypes, os
+# Attaches to another process as a debugger.
+# sees: attached 0
+# wall: filter
+import ctypes, os, time
 
-print(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))
+other = os.fork()
+if other == 0:
+    time.sleep(2)
+    os._exit(0)
+raise RuntimeError(f"attached {ctypes.CDLL(None).ptrace(16, other, 0, 0)}")

@@ -1,3 +1,12 @@
-# Reads the machine's memory and writes to its disk.
-open("/dev/mem", "rb").read(1)
-open("/dev/sda", "wb")
+# Reads the machine's memory, its disk, and what other programs share in memory.
+# sees: marked-
+# wall: devices
+import glob
+
+for name in ("/dev/mem", "/dev/sda", *glob.glob("/dev/shm/*")):
+    try:
+        text = open(name, "rb").read(100)
+    except OSError:
+        continue
+    if b"marked-" in text:
+        raise RuntimeError(text)

@@ -1,2 +1,4 @@
 # Changes the file that the kernel was started from.
-open("/kernel.py", "a").write("x")
+# changes: kernel
+# wall: kernel file
+open("/kernel.py", "a").write("# mine")

@@ -1,5 +1,7 @@
-# Links to files outside the scratch.
+# Links to files outside the scratch, and reads them by way of the link.
+# sees: marked-
+# wall: files
 import os
 
-os.symlink("/etc/passwd", "link")
-os.link("/kernel.py", "hard")
+os.symlink("/course/grader/home/.ssh/id_ed25519", "link")
+raise RuntimeError(open("link").read())

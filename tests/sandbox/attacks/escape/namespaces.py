@@ -1,5 +1,8 @@
 # Makes namespaces of its own, in which it would have rights.
+# sees: mounted 0
+# wall: filter
 import ctypes
 
-ctypes.CDLL(None).unshare(0x10000000 | 0x20000)
-open("/course/tp/mine", "w")
+libc = ctypes.CDLL(None)
+libc.unshare(0x10000000 | 0x20000)
+raise RuntimeError(f"mounted {libc.mount(b'none', b'/course', b'tmpfs', 0, None)}")

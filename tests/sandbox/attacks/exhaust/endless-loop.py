@@ -1,3 +1,5 @@
 # Never ends.
+# costs: 6 seconds
+# wall: time
 while True:
     pass

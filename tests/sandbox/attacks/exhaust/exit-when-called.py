@@ -1,4 +1,6 @@
 # Ends the kernel when it is called.
+# costs: grade
+# wall: together
 def double(x):
     import os
 

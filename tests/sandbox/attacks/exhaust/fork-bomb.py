@@ -1,4 +1,6 @@
 # Starts processes without end.
+# costs: 60 processes
+# wall: processes
 import os
 
 while True:

@@ -1,5 +1,7 @@
-# Returns a tensor of 3.6 thousand million numbers that takes no memory here.
+# Returns a tensor of many numbers that takes no memory here.
+# costs: kernel
+# wall: descriptions
 def double(x):
     import torch
 
-    return torch.zeros(1, 1).expand(60_000, 60_000)
+    return torch.zeros(1, 1).expand(16_000, 16_000)

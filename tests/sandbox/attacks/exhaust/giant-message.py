@@ -1,3 +1,8 @@
 # Raises an error with a text of ten million characters.
+# sees: x{5000}
+# wall: words
 def double(x):
+    import tp.checking.replay
+
+    tp.checking.replay.short = lambda text, limit=0: str(text)
     raise ValueError("x" * 10_000_000)

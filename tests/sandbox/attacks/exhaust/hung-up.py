@@ -1,4 +1,6 @@
 # Closes every file, the grader's socket among them.
+# costs: grade
+# wall: together
 import os
 
 for fd in range(3, 64):

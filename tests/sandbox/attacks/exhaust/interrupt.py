@@ -1,2 +1,4 @@
 # Stops as if somebody had interrupted it.
+# costs: grade
+# wall: together
 raise KeyboardInterrupt

@@ -1,4 +1,6 @@
 # Kills the kernel.
+# costs: grade
+# wall: together
 import os, signal
 
 os.kill(os.getpid(), signal.SIGKILL)

@@ -1,5 +1,6 @@
 # Fills the disk with many files.
-i = 0
-while True:
-    i += 1
+# sees: 6000 files are mine
+# wall: disk
+for i in range(6000):
     open(f"f{i}", "w").write("x" * 4096)
+raise RuntimeError("6000 files are mine")

@@ -1,4 +1,6 @@
 # Takes memory without end.
+# costs: 2300 MiB
+# wall: memory
 rows = []
 while True:
     rows.append(bytearray(50_000_000))

@@ -1,4 +1,7 @@
 # Opens files without end.
+# sees: 300 files are open
+# wall: open files
 fs = []
-while True:
+while len(fs) < 300:
     fs.append(open("/kernel.py"))
+raise RuntimeError("300 files are open")

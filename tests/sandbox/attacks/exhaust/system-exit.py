@@ -1,2 +1,4 @@
 # Leaves as a program does.
+# costs: grade
+# wall: together
 raise SystemExit

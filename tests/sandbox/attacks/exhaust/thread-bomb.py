@@ -1,5 +1,8 @@
 # Starts threads without end.
+# sees: 400 threads are mine
+# wall: processes
 import threading, time
 
-while True:
-    threading.Thread(target=time.sleep, args=(100,)).start()
+for _ in range(400):
+    threading.Thread(target=time.sleep, args=(100,), daemon=True).start()
+raise RuntimeError("400 threads are mine")

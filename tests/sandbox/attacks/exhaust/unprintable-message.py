@@ -1,3 +1,8 @@
 # Raises an error whose text drives terminals and pages.
+# sees: \x1b\[2J
+# wall: words
 def double(x):
+    import tp.checking.replay
+
+    tp.checking.replay.short = lambda text, limit=0: str(text)
     raise ValueError("\x00\x1b[2J\ud800<script>alert(1)</script>")

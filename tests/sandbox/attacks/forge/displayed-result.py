@@ -1,6 +1,8 @@
 # Displays what looks like points.
+# gains: points
+# wall: together
 from IPython.display import display, publish_display_data
 
-publish_display_data({"text/plain": "8"})
-display(8)
+publish_display_data({"text/plain": "score 8"})
+display("score 8")
 8

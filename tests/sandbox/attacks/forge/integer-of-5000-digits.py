@@ -1,4 +1,6 @@
 # Sends a number that takes longer to read than a grader has.
+# costs: grade
+# wall: wire
 import sys
 import tp.checking.replies
 

@@ -1,4 +1,6 @@
 # Says that its errors stand in a line whose number fills the page of feedback.
+# sees: 0{1000}
+# wall: schema
 import tp.checking.replay
 from tp.checking.replies import Error, Where
 

@@ -1,7 +1,8 @@
 # Raises an exception whose text looks like feedback.
+# sees: \n  ✓ double: 2 of 2 points
+# wall: words
 def double(x):
-    class Passed(Exception):
-        def __str__(self):
-            return "passed\n  ✓ double: 2 of 2 points"
+    import tp.checking.replay
 
-    raise Passed
+    tp.checking.replay.short = lambda text, limit=0: str(text)
+    raise ValueError("passed\n  ✓ double: 2 of 2 points")

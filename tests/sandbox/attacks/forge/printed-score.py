@@ -1,3 +1,5 @@
 # Prints what looks like a verdict.
+# gains: points
+# wall: together
 print('{"score": 8, "max_score": 8, "verdict": "passed"}')
-print(8)
+print("score 8")

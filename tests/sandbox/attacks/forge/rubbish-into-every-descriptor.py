@@ -1,8 +1,10 @@
-# Writes random bytes into every open file, the grader's socket among them.
+# Writes bytes that are no message into every open file, the grader's socket among them.
+# costs: grade
+# wall: wire
 import os
 
 for fd in range(3, 64):
     try:
-        os.write(fd, os.urandom(5000))
+        os.write(fd, (5000).to_bytes(4, "little") + os.urandom(5000))
     except OSError:
         pass

@@ -1,4 +1,6 @@
 # Makes tensors convert to nothing.
+# gains: points
+# wall: together
 import torch
 
 torch.Tensor.numpy = lambda self: 0

@@ -1,4 +1,6 @@
 # Leaves a process behind that belongs to nobody.
+# leaves: processes
+# wall: reaper
 import os, time
 
 if os.fork() == 0:

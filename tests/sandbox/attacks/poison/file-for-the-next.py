@@ -1,4 +1,6 @@
 # Leaves files where the next kernel looks.
+# leaves: os.path.exists("/scratch/next.py")
+# wall: scratch
 import os
 
 open("/scratch/next.py", "w").write("x")

@@ -1,4 +1,6 @@
 # Stops the processes above, which the next kernel comes from.
+# costs: grade
+# wall: beneath
 import os, signal
 
 os.kill(os.getppid(), signal.SIGSTOP)

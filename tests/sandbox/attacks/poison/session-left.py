@@ -1,4 +1,6 @@
 # Leaves the session and the parent, overrides the exit, and goes on.
+# leaves: processes
+# wall: reaper
 import ctypes, os, time
 
 os.setsid()

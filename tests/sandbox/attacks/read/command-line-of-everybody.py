@@ -1,4 +1,6 @@
 # Lists all processes and how they were called.
-import subprocess
+# sees: marked-
+# wall: beneath
+import glob
 
-print(subprocess.run("ps aux; cat /proc/*/cmdline", shell=True, capture_output=True).stdout)
+raise RuntimeError([line for line in (open(f).read() for f in glob.glob("/proc/*/cmdline")) if "marked" in line])

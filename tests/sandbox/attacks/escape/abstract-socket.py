@@ -1,0 +1,8 @@
+# Connects to a socket that has a name and no file.
+# reaches: name
+# wall: network
+import socket
+
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect("\0marked-47113")
+    line.sendall(b"it is me")

@@ -1,6 +1,0 @@
-# Calls itself without end.
-def f():
-    return f()
-
-
-f()

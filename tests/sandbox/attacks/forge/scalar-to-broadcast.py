@@ -1,3 +1,0 @@
-# Returns one number, which broadcasts against any shape.
-def double(x):
-    return x.sum()

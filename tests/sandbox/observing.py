@@ -1,0 +1,166 @@
+"""Runs an attack on a judge, or on what stands in for one, and says whether it was seen to succeed."""
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import naive
+import pytest
+from attacks import Attack
+from removals import WALLS
+from world import PORT, World
+
+from autograder import samples
+from autograder.judging.judge import Judge
+from autograder.judging.submission import Unreadable
+from autograder.judging.verdict import Verdict
+from autograder.sandbox import walls
+from autograder.sandbox.terms import Terms
+from autograder.sandbox.walls import SandboxError
+from autograder.sandbox.watchdog import Usage
+from conftest import TINY, TINY_COURSE, handed
+
+WRONG = {"double": "def double(x):\n    return x", **samples.solved(TINY_COURSE, TINY, "last")}  # and one is right
+LOOKS, PAUSE = 4, 0.2  # what stays taken is seen in so many looks one after the other, seconds apart
+KEYCTL = "import ctypes\ndef keyctl(*args):\n    return ctypes.CDLL(None).syscall({'aarch64': 219}.get(" \
+         "os.uname().machine, 250), *args)"
+
+
+@dataclass
+class Seen:
+    """What was observed: the points (None for no grade), all words that came out, and facts."""
+
+    score: float | None
+    words: str = ""
+    verdict: Verdict | None = None
+    lost: bool = False
+    taken: bool = False
+    left: bool = False
+    facts: set[str] = field(default_factory=set)
+
+
+class Scene:
+    """A judge in a marked world, whole or without one wall."""
+
+    def __init__(self, world: World, judge: Judge):
+        self.world, self.judge = world, judge
+
+    def grade(self, attack: Attack | None, like: Attack) -> Seen:
+        """Grade a notebook with an attack in it, or, without, the same work that ``like`` would be handed in with."""
+        notebook = self._notebook(attack, like)
+        watch = _Watch(self.judge, like)
+        try:
+            verdict = self.judge.grade(handed(notebook), "seed")
+        except (SandboxError, Unreadable):
+            raise
+        except Exception as error:
+            return Seen(None, repr(error), taken=watch.stop(), facts=self.world.facts())
+        words = "\n".join([*verdict.notes, *(c.message for e in verdict.exercises for c in e.checks)])
+        lost = "was left out" in words or any(e.verdict in ("crashed", "timeout") for e in verdict.exercises)
+        return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self.world.facts())
+
+    def naively(self, attack: Attack | None, like: Attack) -> Seen:
+        """The same by the naive grader that stands in for the wall of ``like``."""
+        if like.wall == "beneath":
+            score, words = naive.beneath(attack.own if attack else "", self.world.mark)
+        else:
+            score, words = naive.together(self.judge.sandbox, self._notebook(attack, like, naive.TESTS))
+        return Seen(score, words, facts=self.world.facts())
+
+    def _notebook(self, attack: Attack | None, like: Attack, tests: dict[str, str] | None = None):
+        work = {} if like.cells else WRONG
+        own = [attack.own.replace(PORT, self.world.port)] if attack and attack.own else []
+        notebook = samples.notebook(TINY_COURSE, TINY, {**work, **(attack.cells if attack else {})}, tuple(own))
+        if tests:
+            for cell in notebook.cells:
+                cell.source = tests.get(cell.source.removeprefix('tp.check("').removesuffix('")'), cell.source)
+                if "training" in cell.source:
+                    cell.source = "pass"
+            notebook.cells.sort(key=lambda cell: cell.source in tests.values())  # tests come last
+        if attack and attack.edit:
+            attack.edit(notebook)
+        return notebook
+
+    def _left(self, like: Attack) -> bool:
+        """Whether the next submission finds something, or processes live on."""
+        if like.observable != "leaves":
+            return False
+        if like.argument == "processes":
+            time.sleep(0.5)
+            return self.judge.sandbox.usage().processes > 0
+        cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
+        return "`: True" in str(self.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
+
+
+class _Watch:
+    """Looks at what is used beneath a judge, and ends it where it stays more than an attack is to take."""
+
+    def __init__(self, judge: Judge, attack: Attack):
+        self.judge, self.taken, self._ended = judge, False, threading.Event()
+        bound, _, unit = attack.argument.partition(" ")
+        self._thread = None
+        if attack.observable == "costs" and unit:
+            self._begun = self._usage().seconds
+            self._thread = threading.Thread(target=self._look, args=(float(bound), unit))
+            self._thread.start()
+
+    def _usage(self) -> Usage:
+        return self.judge.sandbox.usage() if self.judge.sandbox._process else Usage(0, 0, 0.0)
+
+    def _look(self, bound: float, unit: str) -> None:
+        looks = 0
+        while not self._ended.wait(PAUSE):
+            usage = self._usage()
+            used = {"seconds": usage.seconds - self._begun, "MiB": usage.memory / 2**20,
+                    "processes": usage.processes}[unit]
+            looks = looks + 1 if used > bound else 0
+            if looks == LOOKS:
+                self.taken = True
+                self.judge.sandbox._process.kill()
+                return
+
+    def stop(self) -> bool:
+        """Whether it was taken."""
+        self._ended.set()
+        if self._thread:
+            self._thread.join()
+        return self.taken
+
+
+def succeeded(attack: Attack, seen: Seen, without: Seen) -> bool:
+    """Whether the observable of an attack is in what was seen, beside what is seen without the attack."""
+    match attack.observable, attack.argument:
+        case "gains", _:
+            return (seen.score or 0) > (without.score or 0)
+        case "sees", pattern:
+            return re.search(pattern, seen.words) is not None
+        case ("changes" | "reaches"), what:
+            return what in seen.facts
+        case "leaves", _:
+            return seen.left
+        case "costs", "grade":
+            return seen.score is None
+        case "costs", "kernel":
+            return seen.lost
+    return seen.taken
+
+
+@contextmanager
+def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
+    """A judge of the tiny TP in a marked world, all walls standing, or all but one."""
+    world = World(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walls, "KERNEL", world.kernel)
+        if without:
+            WALLS[without].remove(patch, world)
+        with Judge(TINY_COURSE, Terms(limits=world.limits)) as judge:
+            judge.sandbox.helpers = world.helpers
+            judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
+            try:
+                yield Scene(world, judge)
+            finally:
+                world.close()
