@@ -1,20 +1,17 @@
 """Grade a whole class: judged side by side, entered in the gradebook by one writer, resumable at any moment.
 
-Submissions are judged by an executor (processes here, or a Dask cluster); a task carries the bytes of a notebook and
-its seed, and returns a verdict. The verdict is kept first and entered into nbgrader's gradebook second; whatever a
-stopped run left undone, the next one does.
+Submissions are judged by an executor (threads here, or a Dask cluster), each thread of which watches a judge in a
+process of its own; a task carries the bytes of a notebook and its seed, and returns a verdict. The verdict is kept
+first and entered into nbgrader's gradebook second; whatever a stopped run left undone, the next one does.
 """
 
 import functools
 import logging
-import multiprocessing
-import os
-import signal
 import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,10 +28,10 @@ from .. import course as courses
 from ..authoring import release, source
 from ..course import Course, CourseError
 from ..judging import submission
-from ..judging.judge import Judge, seed_of
+from ..judging.judge import seed_of
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
-from ..sandbox.inside import die_with_parent
+from ..judging.watched import WatchedJudge
 from ..sandbox.terms import Terms
 from ..sandbox.walls import SandboxError
 from .ledger import Entry, Ledger
@@ -156,7 +153,7 @@ Told = Callable[[Graded, int, int], None]  # of each submission as it is done: i
 
 def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), workers: int | Executor = 1,
                 force: bool = False, each: Told = lambda graded, done, total: None) -> list[Graded]:
-    """Grade everything that was handed in for these TPs, by so many processes or by workers of one's own."""
+    """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own."""
     for assignment in assignments:
         classroom.register(assignment)
     handed = classroom.handed_in(assignments)
@@ -188,37 +185,23 @@ def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Ter
 
 @contextmanager
 def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
-    """Who judges; processes of our own end with the block."""
+    """Who judges: threads of ours, each with a judge in a process of its own that ends with it."""
     if not isinstance(workers, int):
         yield workers
         return
-    processes = Processes(max(1, min(workers, submissions)))
+    threads = ThreadPoolExecutor(max(1, min(workers, submissions)))
     try:
-        yield processes
+        yield threads
     finally:
-        processes.shutdown()
-
-
-@dataclass(frozen=True)
-class _OnItsWay:
-    """A submission that is being judged; ``alone`` when a worker died while several were on their way."""
-
-    handed: Handed
-    submission: Submission
-    alone: bool
+        threads.shutdown(cancel_futures=True)
 
 
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int) -> Iterator[Graded]:
-    """Every waiting submission, as it is judged and entered; few are on their way at once.
-
-    A worker process that dies takes all with it that is on its way. Those are judged again, each alone, so that only
-    the one that kills its worker every time is lost.
-    """
+    """Every waiting submission, as it is judged and entered; few are on their way at once."""
     queue = list(reversed(waiting))
-    pending: dict[Future[Verdict], _OnItsWay] = {}
-    suspects = 0
+    pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
     while queue or pending:
-        while queue and len(pending) < (1 if suspects else ahead):
+        while queue and len(pending) < ahead:
             one = queue.pop()
             try:
                 handed = one.read()
@@ -226,35 +209,26 @@ def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: T
                 yield Graded(one, problem=_line(error))
                 continue
             seed = seed_of(classroom.ledger.secret(), one.student, one.assignment, handed.data)
-            future = executor.submit(judge_one, classroom.course, handed, seed, terms)
-            pending[future] = _OnItsWay(one, handed, alone=bool(suspects))
+            pending[executor.submit(judge_one, classroom.course, handed, seed, terms)] = one, handed
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
-            on_its_way = pending.pop(future)
-            suspects -= on_its_way.alone
+            one, handed = pending.pop(future)
             try:
                 verdict = future.result()
             except SandboxError:
                 raise
-            except BrokenExecutor:
-                if on_its_way.alone:
-                    reason = "its worker process was killed, twice: does it need more memory than there is?"
-                    yield Graded(on_its_way.handed, problem=reason)
-                else:
-                    queue.append(on_its_way.handed)
-                    suspects += 1
             except Exception as error:  # a fault of ours: say so, and go on with the others
-                yield Graded(on_its_way.handed, problem=_line(error))
+                yield Graded(one, problem=_line(error))
             else:
-                yield _finished(classroom, on_its_way, verdict, terms)
+                yield _finished(classroom, one, handed, verdict, terms)
 
 
-def _finished(classroom: Classroom, judged: _OnItsWay, verdict: Verdict, terms: Terms) -> Graded:
+def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: Verdict, terms: Terms) -> Graded:
     """Keep a fresh verdict, and enter it."""
     try:
-        entry = classroom.ledger.keep(judged.submission, verdict, terms)
+        entry = classroom.ledger.keep(read, verdict, terms)
     except OSError as error:
-        return Graded(judged.handed, verdict, problem=f"judged, but not kept: {_line(error)}")
-    return _entered(classroom, judged.handed, entry)
+        return Graded(handed, verdict, problem=f"judged, but not kept: {_line(error)}")
+    return _entered(classroom, handed, entry)
 
 
 def _entered(classroom: Classroom, handed: Handed, entry: Entry) -> Graded:
@@ -269,45 +243,13 @@ def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
 
 
-def _begin(parent: int) -> None:
-    """What a worker does first: an interrupt is its parent's to handle, and it does not outlive its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
-    if os.getppid() != parent:  # killed already
-        os._exit(1)
-
-
-class Processes(Executor):
-    """Worker processes of this machine; when one has died and broken the pool, the next submission gets a new pool."""
-
-    def __init__(self, jobs: int):
-        self.jobs = jobs
-        self.pool = self._pool()
-
-    def _pool(self) -> ProcessPoolExecutor:
-        """Started fresh, so that no thread of torch's is forked."""
-        return ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
-
-    def submit(self, task: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
-        """Judge this, in a new pool where the old one broke."""
-        try:
-            return self.pool.submit(task, *args, **options)
-        except BrokenExecutor:
-            self.pool = self._pool()
-            return self.pool.submit(task, *args, **options)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End the workers; what waits is not judged."""
-        self.pool.shutdown(wait, cancel_futures=cancel_futures)
-
-
 @functools.cache
-def _judge(course: Course, terms: Terms, thread: int) -> Judge:
-    return Judge(course, terms)
+def _judge(course: Course, terms: Terms, thread: int) -> WatchedJudge:
+    return WatchedJudge(course, terms)
 
 
 def judge_one(course: Course, handed: Submission, seed: str, terms: Terms) -> Verdict:
-    """The verdict on one submission; runs in a worker, each thread of which keeps its warm sandbox for the next.
+    """The verdict on one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
     A worker on another machine judges with the course that it was started in, when there is none at the same place.
     """

@@ -79,11 +79,11 @@ class Judge:
                 raise Unreadable(handed.unreadable)
             return self.grade(handed, seed)
         except Unreadable as error:
-            return self._nothing(handed, seed, str(error))
+            return self.nothing(handed, seed, str(error))
         except (SandboxError, OSError):
             raise  # this machine's fault, not the submission's
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
-            return self._nothing(handed, seed, f"the judge failed on it ({type(error).__name__}): tell its authors")
+            return self.nothing(handed, seed, f"the judge failed on it ({type(error).__name__}): tell its authors")
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
@@ -101,7 +101,7 @@ class Judge:
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         return judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
 
-    def _nothing(self, handed: Submission, seed: str, reason: str) -> Verdict:
+    def nothing(self, handed: Submission, seed: str, reason: str) -> Verdict:
         """The verdict on a file that cannot be graded: no points, and why."""
         truth = source.load(self.course, handed.assignment)
         told = (CheckResult("submission", False, f"Nothing to grade: {reason}."),)

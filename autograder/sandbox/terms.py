@@ -11,7 +11,8 @@ class Limits:
     """Bounds of one submission.
 
     A cell and the checks of an exercise are bounded in CPU seconds. The notebook is bounded by the clock, waiting
-    included, and ``share`` is the part of its time that one cell, or the checks of one exercise, may take.
+    included, and ``share`` is the part of its time that one cell, or the checks of one exercise, may take. The judge
+    has bounds of its own for each submission: CPU seconds, and memory beyond what it had before.
     """
 
     cell_seconds: float = 15
@@ -22,12 +23,19 @@ class Limits:
     processes: int = 64
     files: int = 256
     disk: int = 64 * 2**20
+    judge_seconds: float = 30
+    judge_memory: int = 3 * 2**30
+
+    @property
+    def clock(self) -> float:
+        """Seconds after which nobody waits for a verdict any more, starts and restarts of kernels included."""
+        return 2 * self.notebook_seconds + 300
 
     def scaled(self, exercise_seconds: float) -> "Limits":
         """The same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
         factor = exercise_seconds / self.exercise_seconds
         return replace(self, cell_seconds=factor * self.cell_seconds, exercise_seconds=exercise_seconds,
-                       notebook_seconds=factor * self.notebook_seconds)
+                       notebook_seconds=factor * self.notebook_seconds, judge_seconds=factor * self.judge_seconds)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.ledger import Ledger
 from autograder.judging import submission
 from autograder.judging.judge import Judge, seed_of
-from autograder.judging.verdict import to_json
+from autograder.judging.watched import WatchedJudge
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.terms import Terms
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, automatic_points, handed
@@ -258,11 +258,16 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, run
     assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
 
 
-def test_a_worker_that_is_killed_costs_its_own_submission_only(course, short_judge, seed, tmp_path, monkeypatch):
-    verdict = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed))
-    (tmp_path / "verdict.json").write_text(to_json(verdict), encoding="utf-8")
-    monkeypatch.setenv("CANNED_VERDICT", str(tmp_path / "verdict.json"))
-    monkeypatch.setattr(grading, "judge_one", workers.judge_or_die)
+def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, seed, monkeypatch):
+    canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._answer
+
+    def answer_or_die(self, one, seed):
+        if b"kill me" not in one.data:
+            return canned
+        self._process.kill()  # as a lack of memory would
+        return answer(self, one, seed)
+
+    monkeypatch.setattr(WatchedJudge, "_answer", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
     graded = grade_class(Classroom(course), [TINY], TERMS, workers=2)

@@ -186,14 +186,15 @@ def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
 
 GRADER = """
 import sys
-from autograder.classroom.grading import Processes, judge_one
+from concurrent.futures import ThreadPoolExecutor
+from autograder.classroom.grading import judge_one
 from autograder.sandbox.terms import Terms
 from autograder import samples
 from conftest import TINY, TINY_COURSE, handed
 
 if __name__ == "__main__":
     notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
-    workers = Processes(2)
+    workers = ThreadPoolExecutor(2)
     for isolated in (True, False):
         workers.submit(judge_one, TINY_COURSE, handed(notebook), "seed", Terms("cpu", isolated))
     sys.stdin.read()
