@@ -294,7 +294,7 @@ WALLS = {
     "network": Wall("no network", _arguments("--unshare-all", new=("--unshare-all", "--share-net"))),
     "terminal": Wall("no terminal", _terminal),
     "time": Wall("so many seconds", _limits(cell_seconds=600, exercise_seconds=600, notebook_seconds=600, share=1)),
-    "memory": Wall("so much memory", _limits(memory=6 * 2**30)),
+    "memory": Wall("so much memory", _limits(memory=6 * 2**30, cell_seconds=30)),
     "processes": Wall("so many processes, and so much memory of all together",
                       _limits(processes=1000, memory=2**40)),
     "disk": Wall("so much on disk", _limits(disk=64 * 2**20)),

@@ -3,4 +3,4 @@
 # wall: memory
 rows = []
 while True:
-    rows.append(bytearray(50_000_000))
+    rows.append(b"x" * 50_000_000)

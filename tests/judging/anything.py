@@ -1,0 +1,78 @@
+"""Judges whatever bytes come as a notebook, or as a kernel's answer, without a kernel: for tests and for the fuzzer."""
+
+import functools
+import json
+from typing import Any
+
+import nbformat
+
+from autograder import samples
+from autograder.judging import judge
+from autograder.judging.judge import Judge
+from autograder.judging.submission import Submission
+from autograder.judging.verdict import Verdict, from_json, to_json
+from autograder.sandbox.outside import Kernel
+from autograder.sandbox.terms import Terms
+from autograder.sandbox.watchdog import Budget
+from conftest import TINY, TINY_COURSE
+from tp.checking import wire
+
+RECORDS = functools.cache(judge.records_of)  # of the one seed that is used here
+ANSWERED = nbformat.writes(samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY))).encode()
+SILENT = wire.pack({"number": 1, "printed": "", "error": None, "reply": {
+    "outputs": {}, "error": None, "mutated": [], "called": [], "changed": []}})
+
+
+class Puppet(Kernel):
+    """A kernel that gives one and the same answer to everything but the course's own first cell."""
+
+    def __init__(self, sandbox: "Puppets"):
+        self.sandbox, self.sock, self.guard, self.begun = sandbox, sandbox, 0, False
+
+    _number = property(lambda self: 1, lambda self, number: None)
+
+    def _answer(self, budget: Budget) -> bytes:
+        budget.book(1.0, 1.0)  # it takes its time, so that what it cannot answer ends
+        says, self.begun = self.sandbox.says if self.begun else SILENT, True
+        return says
+
+
+class Puppets:
+    """What stands in for a sandbox, and for the socket of its kernels."""
+
+    def __init__(self, says: bytes):
+        self.says, self.terms = says, Terms()
+
+    def fork(self) -> Puppet:
+        """A kernel."""
+        return Puppet(self)
+
+    def nothing(self, *_: Any) -> None:
+        """No socket, no process."""
+
+    kill = sendall = settimeout = close = nothing
+
+
+def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:
+    """The verdict on these bytes as a notebook, whose kernel says this to whatever it is asked."""
+    made = Judge(TINY_COURSE)
+    made.sandbox = Puppets(says)
+    records_of, judge.records_of = judge.records_of, RECORDS
+    try:
+        return made.judge(Submission(notebook, TINY), "seed")
+    finally:
+        judge.records_of = records_of
+
+
+def is_grade_and_reason(verdict: Verdict) -> None:
+    """A grade, a reason, and nothing else: bounded, in words that can be printed, and the judge did not fail."""
+    assert "the judge failed" not in str(verdict.unreadable), verdict.unreadable
+    assert 0 <= verdict.score <= verdict.max_score == 8
+    assert len(verdict.exercises) == 3
+    for exercise in verdict.exercises:
+        assert exercise.checks
+        for check in exercise.checks:
+            assert 0 < len(check.message) < 2_000 and check.message.isprintable(), check
+    assert len(to_json(verdict)) < 2**20
+    assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
+    json.dumps([verdict.notes])
