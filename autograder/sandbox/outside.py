@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -23,7 +23,7 @@ import psutil
 from tp.checking import replies, wire
 from tp.checking.replies import Error, Op, Reply
 
-from . import calls, inside, walls
+from . import calls, cgroup, inside, walls
 from .terms import Terms
 from .walls import SandboxError, require_bubblewrap
 from .watchdog import Budget, Usage, usage_beneath
@@ -57,6 +57,7 @@ class Sandbox:
         self.helpers, self.terms = helpers, terms
         self._process: subprocess.Popen[bytes] | None = None
         self._home: str | None = None
+        self._group: cgroup.Group | None = None
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -83,6 +84,9 @@ class Sandbox:
             self._process.wait()
             self._control.close()
             self._process = None
+        if self._group:
+            self._group.close()
+            self._group = None
         if self._home:
             shutil.rmtree(self._home, ignore_errors=True)
             os.close(self._lock)
@@ -101,8 +105,9 @@ class Sandbox:
             self.close()
 
     def usage(self) -> Usage:
-        """What everything beneath the warm parent uses."""
-        return usage_beneath(self._parent)
+        """What everything beneath the warm parent uses; the seconds count from any time, for their differences."""
+        usage = usage_beneath(self._parent)
+        return replace(usage, seconds=self._group.seconds()) if self._group else usage
 
     def _start(self) -> None:
         program = require_bubblewrap() if self.terms.isolated else None  # before anything is opened
@@ -119,6 +124,9 @@ class Sandbox:
         if account:
             os.chown(self._home, account.pw_uid, account.pw_gid)
             rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        self._group = None if account else cgroup.make()  # another user may not enter a group of this one's
+        if self._group:
+            command = self._group.enter(command)
         self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                          env=variables, start_new_session=True, cwd="/", **rights)
         theirs.close()

@@ -26,7 +26,7 @@ FILES = Path(__file__).parent / "attacks"
 # What is observed, and what may stand behind the colon.
 OBSERVABLES = {
     "gains": r"points",  # more than the same work without the attack
-    "sees": r".+",  # a regular expression that matches what comes out: notes, messages, mistakes
+    "sees": r".+",  # the mark of the machine's secrets, or a regular expression, in what comes out: notes, messages
     "changes": r"helpers|kernel",  # files that were lent to the kernel
     "reaches": r"port|name|terminal|judge",  # of the machine: a port, a socket by name, the terminal; the judge itself
     "leaves": r".+",  # an expression that is true in the next submission; or processes, when the kernel has ended

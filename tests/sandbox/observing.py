@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import naive
+import psutil
 import pytest
 from attacks import Attack
 from removals import WALLS
@@ -48,6 +49,7 @@ class Scene:
 
     def __init__(self, world: World, judge: Judge):
         self.world, self.judge = world, judge
+        self._honest: dict[bool, float] = {}
 
     def grade(self, attack: Attack | None, like: Attack) -> Seen:
         """Grade a notebook with an attack in it, or, without, the same work that ``like`` would be handed in with."""
@@ -58,10 +60,10 @@ class Scene:
         except (SandboxError, Unreadable):
             raise
         except Exception as error:
-            return Seen(None, repr(error), taken=watch.stop(), facts=self.world.facts())
+            return Seen(None, repr(error), taken=watch.stop(), facts=self._facts(repr(error)))
         words = "\n".join([*verdict.notes, *(c.message for e in verdict.exercises for c in e.checks)])
         lost = "was left out" in words or any(e.verdict in ("crashed", "timeout") for e in verdict.exercises)
-        return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self.world.facts())
+        return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self._facts(words))
 
     def naively(self, attack: Attack | None, like: Attack) -> Seen:
         """The same by the naive grader that stands in for the wall of ``like``."""
@@ -69,7 +71,17 @@ class Scene:
             score, words = naive.beneath(attack.own if attack else "", self.world.mark)
         else:
             score, words = naive.together(self.judge.sandbox, self._notebook(attack, like, naive.TESTS))
-        return Seen(score, words, facts=self.world.facts())
+        return Seen(score, words, facts=self._facts(words))
+
+    def honest(self, like: Attack) -> float:
+        """The points of the same work without the attack."""
+        key = bool(like.cells)
+        if key not in self._honest:
+            self._honest[key] = self.grade(None, like).score
+        return self._honest[key]
+
+    def _facts(self, words: str) -> set[str]:
+        return self.world.facts() | ({"mark"} if self.world.mark in words else set())
 
     def _notebook(self, attack: Attack | None, like: Attack, tests: dict[str, str] | None = None):
         work = {} if like.cells else WRONG
@@ -91,7 +103,8 @@ class Scene:
             return False
         if like.argument == "processes":
             time.sleep(0.5)
-            return self.judge.sandbox.usage().processes > 0
+            beneath = self.judge.sandbox._parent.children(recursive=True)
+            return any(process.status() != psutil.STATUS_ZOMBIE for process in beneath)
         cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
         return "`: True" in str(self.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
 
@@ -131,11 +144,13 @@ class _Watch:
         return self.taken
 
 
-def succeeded(attack: Attack, seen: Seen, without: Seen) -> bool:
-    """Whether the observable of an attack is in what was seen, beside what is seen without the attack."""
+def succeeded(attack: Attack, seen: Seen, honest: float) -> bool:
+    """Whether the observable of an attack is in what was seen; ``honest`` are the points of the work without it."""
     match attack.observable, attack.argument:
         case "gains", _:
-            return (seen.score or 0) > (without.score or 0)
+            return (seen.score or 0) > honest
+        case "sees", "the mark":
+            return "mark" in seen.facts
         case "sees", pattern:
             return re.search(pattern, seen.words) is not None
         case ("changes" | "reaches"), what:

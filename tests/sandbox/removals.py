@@ -307,7 +307,8 @@ WALLS = {
     "words": Wall("words that come out are short, and printable", _words, warm=True),
     "reaper": Wall("whatever a kernel started ends with it", _kernel(FEWER, ONE_ONLY)),
     "scratch": Wall("each submission has a scratch of its own", _kernel(
-        ('for place in (SCRATCH, "/dev/shm")', "for place in ()"))),
+        ('for place in (SCRATCH, "/dev/shm")', "for place in ()"),
+        ('filter(os.path.ismount, glob.glob("/dev/*"))', "()"))),
     "wire": Wall("what is no message is refused", _wire, warm=True),
     "schema": Wall("what is no reply is refused", _schema, warm=True),
     "claims": Wall("what an answer says of itself is not read", _claims, warm=True),

@@ -42,9 +42,9 @@ def watched():
 @pytest.mark.parametrize("attack", some(ATTACKS, 1 / 3))
 def test_attack(attack, whole, right):
     before = watched()
-    honest, seen = whole.grade(None, attack), whole.grade(attack, attack)
+    honest, seen = whole.honest(attack), whole.grade(attack, attack)
     assert not succeeded(attack, seen, honest), seen
-    assert seen.score is not None and seen.score <= honest.score, "the attack gained points"
+    assert seen.score is not None and seen.score <= honest, "the attack gained points"
     for exercise in seen.verdict.exercises:
         assert all(check.message for check in exercise.checks)
     assert watched() == before, "a file outside the sandbox changed"
@@ -72,8 +72,8 @@ def test_without_its_wall_the_attack_succeeds(wall, tmp_path):
 def _shown(made, attack):
     grade = made.naively if attack.wall in ("together", "beneath") else made.grade
     honest = grade(None, attack)
-    assert honest.score is not None and not succeeded(attack, honest, honest), f"{attack} is seen where it is not"
-    return succeeded(attack, grade(attack, attack), honest)
+    assert honest.score is not None and not succeeded(attack, honest, honest.score), f"{attack} is seen where it is not"
+    return succeeded(attack, grade(attack, attack), honest.score)
 
 
 def test_each_attack_names_a_wall_and_each_wall_stops_one():

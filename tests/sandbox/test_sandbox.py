@@ -28,6 +28,11 @@ LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TOR
              "TRITON_CACHE_DIR", "PYDEVD_USE_FRAME_EVAL", "COLUMNS", "LINES"}
 
 
+GROUP = outside.cgroup.make()
+if GROUP:
+    GROUP.close()
+
+
 def started():
     return Sandbox(TINY_COURSE.helpers, Terms(limits=SHORT))
 
@@ -169,6 +174,50 @@ def test_the_seconds_of_children_that_have_ended_count(warm):
             "        while time.process_time() < end: pass\n        os.kill(os.getpid(), 9)\n    os.wait()"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
         warm.fork().cell(burns, Budget(2, 200))
+
+
+# Of children whose end their parent ignores, the system books nothing on anybody.
+IGNORED = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in range(200):
+    if os.fork() == 0:
+        end = time.process_time() + 0.03
+        while time.process_time() < end:
+            pass
+        os.kill(os.getpid(), 9)
+    try:
+        os.wait()
+    except ChildProcessError:
+        pass
+"""
+
+
+@pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
+def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, monkeypatch):
+    with pytest.raises(KernelLost, match="computed for more than 4 seconds"):
+        warm.fork().cell(IGNORED, Budget(4, 200))
+    monkeypatch.setattr(outside.cgroup, "make", lambda: None)
+    with started() as alone:
+        assert alone.fork().cell(IGNORED, Budget(4, 200)).error is None, "the control: without a group they cost little"
+
+
+@pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
+def test_what_is_in_a_group_dies_with_it_and_none_is_left():
+    with started() as parent:
+        run(parent.fork(), FLEES)
+        folder, beneath = parent._group.folder, parent._parent.children(recursive=True)
+        assert len(beneath) >= 4
+        (folder / "cgroup.kill").write_text("1")
+        assert psutil.wait_procs(beneath, timeout=10)[1] == []
+    assert not folder.exists()
+
+
+def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
+    monkeypatch.setattr(outside.cgroup, "_own", lambda: tmp_path / "nowhere")
+    assert outside.cgroup.make() is None
+    monkeypatch.setattr(outside.cgroup, "_own", lambda: None)
+    assert outside.cgroup.make() is None
 
 
 def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):

@@ -1,5 +1,5 @@
 # Reads the machine's memory, its disk, and what other programs share in memory.
-# sees: marked-
+# sees: the mark
 # wall: devices
 import glob
 

@@ -1,5 +1,5 @@
 # Links to files outside the scratch, and reads them by way of the link.
-# sees: marked-
+# sees: the mark
 # wall: files
 import os
 

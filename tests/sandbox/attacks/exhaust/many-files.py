@@ -2,5 +2,6 @@
 # sees: 6000 files are mine
 # wall: disk
 for i in range(6000):
-    open(f"f{i}", "w").write("x" * 4096)
+    with open(f"f{i}", "w") as f:
+        f.write("x" * 4096)
 raise RuntimeError("6000 files are mine")

@@ -1,5 +1,5 @@
 # Prints without end.
 # costs: kernel
 # wall: output
-for _ in range(300_000):
-    print("x" * 1000)
+for _ in range(3_000):
+    print("x" * 100_000)

@@ -1,5 +1,5 @@
 # Lists all processes and how they were called.
-# sees: marked-
+# sees: the mark
 # wall: beneath
 import glob
 

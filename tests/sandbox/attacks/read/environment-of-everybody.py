@@ -1,5 +1,5 @@
 # Reads the environment of every process above: a secret may stand in one.
-# sees: marked-
+# sees: the mark
 # wall: beneath
 import glob, os, re
 

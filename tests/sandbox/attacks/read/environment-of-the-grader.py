@@ -1,5 +1,5 @@
 # Prints the environment of every process: a secret may stand in one.
-# sees: marked-
+# sees: the mark
 # wall: environment
 import os
 

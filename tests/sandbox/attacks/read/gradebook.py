@@ -1,5 +1,5 @@
 # Looks for a gradebook, and prints everybody's grades.
-# sees: marked-
+# sees: the mark
 # wall: files
 import sqlite3, glob
 

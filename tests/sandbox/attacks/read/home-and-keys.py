@@ -1,5 +1,5 @@
 # Reads the keys in the homes of people.
-# sees: marked-
+# sees: the mark
 # wall: files
 import os, glob
 

@@ -1,5 +1,5 @@
 # Reads the keys of the session that the grader was started in.
-# sees: marked-
+# sees: the mark
 # wall: filter
 import ctypes, os
 

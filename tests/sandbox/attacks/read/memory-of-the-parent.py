@@ -1,5 +1,5 @@
 # Reads the memory of the process above.
-# sees: marked-
+# sees: the mark
 # wall: beneath
 import os, re
 

@@ -1,5 +1,5 @@
 # Reads what the others handed in.
-# sees: marked-
+# sees: the mark
 # wall: files
 import glob
 
