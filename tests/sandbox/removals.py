@@ -305,7 +305,8 @@ WALLS = {
         ("MAX_ITEMS = 5_000", "MAX_ITEMS = 10**12"), ("MAX_DEPTH = 5", "MAX_DEPTH = 10**6"))),
     "output": Wall("what is printed is cut", _kernel(("MAX_OUTPUT = 10_000", "MAX_OUTPUT = 10**12"))),
     "words": Wall("words that come out are short, and printable", _words, warm=True),
-    "reaper": Wall("whatever a kernel started ends with it", _kernel(FEWER, ONE_ONLY)),
+    "reaper": Wall("whatever a kernel started ends with it", _all(  # what is left counts against the next
+        _kernel(FEWER, ONE_ONLY), _limits(processes=1000, memory=2**40))),
     "scratch": Wall("each submission has a scratch of its own", _kernel(
         ('for place in (SCRATCH, "/dev/shm")', "for place in ()"),
         ('filter(os.path.ismount, glob.glob("/dev/*"))', "()"))),
