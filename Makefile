@@ -58,7 +58,8 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 proof: $(READY)  ## prove the judge on twenty seeds, with mutants, laws and names; then all that is hostile
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder prove --all --seeds $(or $(SEEDS),20) --jobs 2
-	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/judging/test_broken.py tests/sandbox/test_canary.py
+	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/sandbox/test_canary.py \
+		tests/judging/test_anything.py tests/judging/test_watched.py tests/judging/test_broken.py
 
 mutants: $(READY)  ## let a machine write wrong answers, and list those that pass
 	$(BIN)/autograder mutants --jobs 2

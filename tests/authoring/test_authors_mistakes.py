@@ -62,8 +62,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_it_is_one_line_with_file_and_line(course, capsys, what):
+# proving finds them a process further down
+COMMANDS = [(what, ["release", "--no-run"]) for what in WRONG] + [
+    (what, ["prove", "--seeds", "1"]) for what in ("swap not found", "error in a check")]
+
+
+@pytest.mark.parametrize("what, command", COMMANDS, ids=lambda part: part if isinstance(part, str) else part[0])
+def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     file, old, instead, at, said = WRONG[what]
     path = course.root / file
     text = path.read_text(encoding="utf-8")
@@ -71,7 +76,7 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what):
     path.write_text(text.replace(old, instead, 1), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     number = lines.index(at) + 1 if at in lines else line_with(course, file, at)
-    assert cli.main(["release", "--no-run"]) == 2
+    assert cli.main(command) == 2
     out, err = capsys.readouterr()
     assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
     assert said in err and "Traceback" not in err

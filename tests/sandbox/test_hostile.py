@@ -40,7 +40,7 @@ def watched():
 
 
 @pytest.mark.parametrize("attack", some(ATTACKS, 1 / 3))
-def test_attack(attack, whole, right):
+def test_attack(attack, whole, right, record_property):
     before = watched()
     honest, seen = whole.honest(attack), whole.grade(attack, attack)
     assert not succeeded(attack, seen, honest), seen
@@ -52,11 +52,12 @@ def test_attack(attack, whole, right):
     following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
     assert following.score == following.max_score, "the next submission suffered"
     assert following.notes == ()
+    record_property("attack", (attack.wall, str(attack), seen.verdict.seconds, following.seconds))
 
 
 @pytest.mark.parametrize("wall", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.slow)
                                   for name in WALLS])
-def test_without_its_wall_the_attack_succeeds(wall, tmp_path):
+def test_without_its_wall_the_attack_succeeds(wall, tmp_path, record_property):
     """The positive control: the same notebook, the same judge, one wall less; and honest work shows nothing there."""
     mine = [attack for attack in ATTACKS if attack.wall == wall]
     failed = []
@@ -66,6 +67,7 @@ def test_without_its_wall_the_attack_succeeds(wall, tmp_path):
         folder.mkdir()
         with scene(folder, wall) as made:
             failed += [str(attack) for attack in group if not _shown(made, attack)]
+    record_property("control", (wall, len(mine), len(mine) - len(failed)))
     assert failed == [], "these would not succeed without their wall either: they show nothing"
 
 
