@@ -22,7 +22,7 @@ language = "en"
 
 extensions = ["myst_nb"]
 exclude_patterns = ["docs/benchmarks/*"]  # what `docs/benchmarks.md` is put together from
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
