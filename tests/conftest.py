@@ -5,6 +5,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import sys
 from pathlib import Path
 
 import nbformat
@@ -116,3 +117,11 @@ def fingerprint(*folders) -> str:
         for path in sorted(p for p in Path(folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts):
             digest.update(f"{path}\n".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Behind the tests of hostile notebooks: walls, attacks and controls."""
+    if "removals" in sys.modules:
+        from summing_up import told_by
+
+        told_by(terminalreporter)

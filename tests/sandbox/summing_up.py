@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 
-def pytest_terminal_summary(terminalreporter):
+def told_by(terminalreporter):
     """A table: each wall, the attacks that it stops, and those that succeed without it."""
     told = defaultdict(list)
     for outcome in ("passed", "failed"):
