@@ -16,11 +16,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tp import arithmetic
+from tp import arithmetic, division
 from tp.arithmetic import DECODER_ALPHABET, ENCODER_ALPHABET
 
 from . import working
 from .measure import spread, store, stored, table
+from .writer import Writer
 
 TITLE = "Exact match against CPU seconds"
 TICKS = [10, 30, 100, 300]
@@ -33,7 +34,7 @@ class Recipe:
     title: str
     operators: str
     seconds: float                 # CPU seconds of training
-    cell: str = "GRU"
+    cell: str = "GRU"              # or LSTM, or Transformer: TP 7's, without an encoder
     hidden: int = 128
     embedding: int = 32            # numbers per character; 0: one-hot
     batch: int = 64
@@ -50,9 +51,15 @@ class Recipe:
     easy_first: float = 0.0        # share of the time with + and - only
     weights: tuple = ()            # how often each operator is drawn, if not equally often
 
+    @property
+    def divides(self):
+        """Whether the answer is a quotient or a remainder, behind its working."""
+        return self.working and self.operators in "/%"
+
 
 # Where ours agree; docs/benchmarks/learning.md says what each of these is worth.
 OURS = dict(batch=128, learning_rate=1e-2, keep=1.0, clip=1.0, beta2=0.98)
+TRANSFORMER = dict(cell="Transformer", batch=32, learning_rate=3e-3, clip=1.0, beta2=0.98)
 CLASSIC = dict(operators=arithmetic.OPERATORS, seconds=100, embedding=0, cycle=False, samples=75_000,
                least_digit_first=False)
 
@@ -65,7 +72,15 @@ RECIPES = {
                        **OURS),
     "product-180": Recipe("ours, * with working", "*", 180, working=True, attention=True, **OURS),
     "quotient-600": Recipe("ours, / with working", "/", 600, working=True, attention=True, **OURS | dict(batch=64)),
+    "remainder-180": Recipe("ours, % with working", "%", 180, working=True, attention=True, **OURS | dict(batch=64)),
+    "product-180-transformer": Recipe("Transformer, * with working", "*", 180, working=True,
+                                      **TRANSFORMER | dict(batch=64)),
+    "quotient-600-transformer": Recipe("Transformer, / with working", "/", 600, working=True, **TRANSFORMER),
+    "remainder-180-transformer": Recipe("Transformer, % with working", "%", 180, working=True, **TRANSFORMER),
+    "plus-minus-60-transformer": Recipe("Transformer, + −", "+-", 60, **TRANSFORMER | dict(batch=128)),
 }
+WORKINGS = {"*": (working.product, working.PRODUCT), "/": (division.quotient, division.QUOTIENT),
+            "%": (division.remainder, division.REMAINDER)}  # operator → what writes, its longest text
 
 
 class Couple(nn.Module):
@@ -117,6 +132,13 @@ class Couple(nn.Module):
         return torch.stack(written[1:])
 
 
+def model_of(recipe):
+    """An untrained network as the recipe wants it."""
+    if recipe.cell != "Transformer":
+        return Couple(recipe)
+    return Writer(division.ROW if recipe.divides else 0)
+
+
 def characters(vocabulary, embedding):
     """What the network sees of a character: a learned row, or a one-hot one (padding: zeros)."""
     if embedding:
@@ -124,14 +146,16 @@ def characters(vocabulary, embedding):
     return nn.Embedding.from_pretrained(torch.eye(vocabulary + 1)[:, :vocabulary], freeze=True)
 
 
-def encoded(recipe, a, symbol, b):
-    """Operands and operators → ids as the recipe wants them, `(T_enc, N)` and `(T_dec + 1, N)`."""
+def encoded(recipe, a, symbol, b, **drawn):
+    """Operands and operators → ids as the recipe wants them, `(T_enc, N)` and `(T_dec + 1, N)`.
+
+    With `rng` the digits of a division are drawn among the possible ones.
+    """
     if not recipe.working:
         return arithmetic.encoded(a, symbol, b, operators=recipe.operators, least_digit_first=recipe.least_digit_first)
-    write, length = {"*": (working.product, working.PRODUCT),
-                     "/": (working.quotient, working.QUOTIENT)}[recipe.operators]
+    write, length = WORKINGS[recipe.operators]
     encoder_ids = arithmetic.encode(arithmetic.expressions(a, symbol, b), ENCODER_ALPHABET, 7)
-    return encoder_ids, arithmetic.encode_answers(write(a, b), length + 2)
+    return encoder_ids, arithmetic.encode_answers(write(a, b, **drawn), length + 2)
 
 
 def training_batches(recipe, rng, progress):
@@ -147,7 +171,7 @@ def training_batches(recipe, rng, progress):
             sample = arithmetic.draw_split(rng, 32 * recipe.batch, operators="+-" if easy else recipe.operators,
                                            weights=None if easy else recipe.weights or None)
             # many at once: a twentieth of the time it takes one by one
-            encoder_ids, decoder_ids = encoded(recipe, *sample)
+            encoder_ids, decoder_ids = encoded(recipe, *sample, **{"rng": rng} if recipe.divides else {})
         decoder_input, target = arithmetic.shifted(decoder_ids)
         columns = [tensor.split(recipe.batch, dim=1)
                    for tensor in (encoder_ids.int(), decoder_input.int(), target.long())]
@@ -166,7 +190,7 @@ def learning_rate(recipe, progress):
 def train(recipe, seed, points=8, tests=5000):
     """Train once; what came of it as a dictionary. Only training is counted as time, testing is not."""
     torch.manual_seed(seed)
-    model = Couple(recipe)
+    model = model_of(recipe)
     optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=recipe.learning_rate,
                                  betas=(0.9, recipe.beta2), fused=True)
     spent, steps, curve = 0.0, 0, []

@@ -3,6 +3,7 @@
 A decoder that must say the first digit of 487*623 at once has to do all the work in one step. On paper nobody
 does: one multiplies digit by digit, with carries. Here the decoder is taught to write down the same, every digit
 next to those it comes from, then `=`, then the answer. So each character is a small table of the few before it.
+The working of quotients and remainders is that of `tp.division`.
 """
 
 from functools import reduce
@@ -11,7 +12,7 @@ import numpy as np
 
 from tp.arithmetic import answers, backwards
 
-PRODUCT, QUOTIENT = 10 + 2 * 20 + 1 + 6, 9 * 16 + 1 + 9  # characters: working, =, longest answer
+PRODUCT = 10 + 2 * 20 + 1 + 6  # characters: working, =, longest answer
 
 
 def product(a, b):
@@ -39,28 +40,6 @@ def product(a, b):
             lines.append(digits[-1])
         so_far = digits[1:]
     return join(_text(lines), "=", backwards(answers(a, np.full(a.shape, "*"), b)))
-
-
-def quotient(a, b):
-    """`a / b` as in long division: nine rounds of one digit of the quotient.
-
-    Three rounds use up the digits of a, five give the decimals, the ninth says how to round. A round begins with its
-    digit q of the quotient. Then come for each digit of b: the last digit of q times it plus carry, the new carry; the
-    digit from which that is taken away, the digit that remains, what is borrowed.
-    """
-    lines, remainder = [], np.zeros_like(a)
-    for i in range(9):
-        dividend = 10 * remainder + (_digit(a, 2 - i) if i < 3 else 0)
-        q, remainder = dividend // b, dividend % b
-        lines.append(q)
-        carry, borrowed = np.zeros_like(a), np.zeros_like(a)
-        for column in range(3):
-            multiple = q * _digit(b, column) + carry
-            carry = multiple // 10
-            difference = _digit(dividend, column) - multiple % 10 - borrowed
-            borrowed = (difference < 0).astype(int)
-            lines += [multiple % 10, carry, _digit(dividend, column), difference % 10, borrowed]
-    return join(_text(lines), "=", answers(a, np.full(a.shape, "/"), b))
 
 
 def _digit(numbers, place):

@@ -39,21 +39,6 @@ def test_the_working_of_a_product_ends_in_it_and_every_digit_is_right(operands):
         assert len(text) <= working.PRODUCT
 
 
-def test_the_working_of_a_quotient_is_its_long_division(operands):
-    a, b = operands
-    for x, y, text in zip(a.tolist(), b.tolist(), working.quotient(a, b).tolist(), strict=True):
-        lines, answer = text.split("=")
-        rounds = [lines[i:i + 16] for i in range(0, 144, 16)]
-        assert int("".join(r[0] for r in rounds)) == x * 10**6 // y
-        remainder = 0
-        for r, digit in zip(rounds, f"{x:03}000000", strict=True):
-            dividend, q, columns = 10 * remainder + int(digit), int(r[0]), r[1:]
-            remainder = number(columns[3::5])
-            assert remainder == dividend - q * y
-            assert number(columns[0::5]) == q * y % 1000 and number(columns[2::5]) == dividend % 1000
-        assert answer == f"{x / y:.5f}" and len(text) <= working.QUOTIENT
-
-
 def number(digits):
     """Digits, the least first → the number."""
     return int(digits[::-1])
@@ -80,7 +65,7 @@ def test_classic_loops_make_what_whole_arrays_make():
 def test_free_running_on_a_right_answer_equals_teacher_forcing(name, seed, rng):
     recipe = replace(learning.RECIPES[name], hidden=7)
     torch.manual_seed(seed)
-    model = learning.Couple(recipe)
+    model = learning.model_of(recipe)
     sample = arithmetic.draw(rng, 5, operators=recipe.operators)
     encoder_ids, decoder_ids = learning.encoded(recipe, *sample)
     written = model.write(encoder_ids.int(), 9)
