@@ -1,22 +1,21 @@
 """The command line: `autograder COMMAND …`, and what each command prints."""
 
 import argparse
-import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from . import course as courses
 from . import foreign
 from .authoring import source
+from .classroom import commands as classroom
 from .course import Course, CourseError
 from .judging import submission
 from .judging.verdict import FileError, Verdict
-from .sandbox.terms import Limits, Terms
+from .sandbox.terms import Limits
 from .sandbox.walls import SandboxError
 from .words import counted
 
@@ -166,7 +165,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
 def _checked(args: argparse.Namespace, course: Course) -> int:
     from .classroom.ledger import Ledger
-    from .judging.judge import Judge, seed_of
+    from .judging.judge import Judge, seed_of, terms_of
 
     data = submission.read_bytes(args.notebook)
     assignment = args.tp or submission.which_assignment(submission.parse(data, args.notebook.name), course)
@@ -174,7 +173,7 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
         raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of "
                                     f"{', '.join(course.assignments)}; say which with --tp")
     handed = submission.Submission(data, assignment, filename=args.notebook.name)
-    with Judge(course, _terms(args)) as judge:
+    with Judge(course, terms_of(args.device, not args.no_isolation, args.time_limit)) as judge:
         verdict = judge.grade(handed, args.seed or seed_of(Ledger(course).secret(), "", assignment, data))
     if args.github:
         _tell_github(verdict, args.notebook, data)
@@ -200,158 +199,6 @@ def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
             page.write(github.summary(verdict))
 
 
-def _grade(args: argparse.Namespace, course: Course) -> int:
-    from tqdm import tqdm
-
-    from .classroom.grading import Classroom, Graded, grade_class
-    from .classroom.overview import overview
-    from .sandbox.walls import require_bubblewrap
-
-    if not args.no_isolation:
-        require_bubblewrap()
-    with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
-        def each(graded: Graded, done: int, total: int) -> None:
-            bar.total = total
-            bar.update()
-            if graded.problem:
-                bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
-
-        graded = grade_class(Classroom(course), args.tp or course.assignments, _terms(args), executor, args.force,
-                             each)
-    if not graded:
-        print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
-        return 0
-    print(overview(graded))
-    return 2 if any(one.problem for one in graded) else 0
-
-
-@contextlib.contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    """Where submissions are judged: so many processes of this machine, or a Dask cluster."""
-    if not args.scheduler:
-        yield args.jobs
-        return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise SandboxError("--scheduler needs the package distributed: pip install distributed") from None
-    try:
-        client = Client(args.scheduler, timeout="10s")
-    except OSError:
-        raise SandboxError(f"no scheduler answers at {args.scheduler}") from None
-    with client, client.get_executor(pure=False, retries=3) as executor:
-        yield executor
-
-
-def _feedback(args: argparse.Namespace, course: Course) -> int:
-    from .classroom.grading import Classroom
-    from .classroom.nbgrader import pages
-
-    classroom = Classroom(course)
-    names = _graded(classroom, args.tp)
-    if not names:
-        print("Nothing is graded yet: run autograder grade first")
-    status = 0
-    for name in names:
-        given = pages.give(classroom, name)
-        for one in given:
-            if one.problem:
-                print(f"autograder: {name}, {one.student}: no page ({one.problem})", file=sys.stderr)
-                status = 2
-            elif one.changed:
-                print(f"{name}, {one.student}: {', '.join(one.changed)}")
-        changed = sum(bool(one.changed) for one in given)
-        print(f"{name}: {changed} of {counted(len(given), 'page')} written; all lie in "
-              f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
-    return status
-
-
-def _questions(args: argparse.Namespace, course: Course) -> int:
-    from .classroom import questions, sheet
-    from .classroom.grading import Classroom
-    from .classroom.pages import counted
-
-    classroom = Classroom(course)
-    if args.enter:
-        entered = sheet.enter(classroom, args.enter)
-        for one in entered:
-            points = f"{one.reading.points:g} of {one.question.points:g} points"
-            print(foreign.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
-        print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
-        return 0
-    names = _graded(classroom, args.tp)
-    if not names:
-        print("Nothing is graded yet: run autograder grade first")
-    for name in names:
-        asked = questions.collect(classroom, name, args.anonymous)
-        page = questions.write(classroom, name, asked)
-        table = page.with_suffix(".csv")
-        sheet.write(table, asked)
-        waiting = sum(answer.points is None for question in asked for answer in question.answers)
-        print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
-    return 0
-
-
-def _similar(args: argparse.Namespace, course: Course) -> int:
-    from .classroom import similar
-    from .classroom.grading import Classroom
-    from .classroom.pages import counted
-
-    classroom = Classroom(course)
-    if args.past and not args.past.is_dir():
-        return _cannot(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
-    for name in args.tp or course.assignments:
-        comparison = similar.compare(classroom, name, args.past)
-        if comparison.works:
-            path, pairs = similar.write(course, name, comparison)
-            submissions = counted(len(comparison.works), "submission")
-            print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
-    return 0
-
-
-def _graded(classroom: Any, wanted: list[str]) -> list[str]:
-    """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
-    there: list[str] = classroom.ledger.assignments()
-    for name in wanted:
-        if name not in there:
-            raise source.SourceError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
-    return wanted or there
-
-
-def _collect(args: argparse.Namespace, course: Course) -> int:
-    from .classroom.platforms.archive import ArchiveError
-    from .classroom.platforms.collecting import collect, shown, table_path
-
-    if args.tp and args.tp not in course.assignments:
-        raise source.SourceError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
-    try:
-        collected = collect(course, args.zip, args.tp)
-    except ArchiveError as error:
-        return _cannot(str(error))
-    for name, rows in collected.items():
-        taken = sum(row.taken for row in rows)
-        left_out = counted(len(rows) - taken, "file")
-        print(f"{name}: {counted(taken, 'submission')}, {left_out} left out ({table_path(course, name)})")
-        print(shown(rows))
-    return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
-
-
-def _return(args: argparse.Namespace, course: Course) -> int:
-    from .classroom.grading import Classroom
-    from .classroom.platforms.archive import ArchiveError
-    from .classroom.platforms.returning import give_back
-
-    try:
-        returned = give_back(Classroom(course), args.tp, args.worksheet)
-    except ArchiveError as error:
-        return _cannot(str(error))
-    for path in returned.files:
-        print(path)
-    for note in returned.notes:
-        print(f"note: {note}")
-    return 0
-
-
 def _pack(args: argparse.Namespace, course: Course) -> int:
     from .classroom.platforms.gradescope import pack
 
@@ -363,34 +210,10 @@ def _pack(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
-def _report(args: argparse.Namespace, course: Course) -> int:
-    from .classroom import report
-    from .classroom.grading import Classroom
-
-    classroom = Classroom(course)
-    names = _graded(classroom, args.tp)
-    if not names:
-        print("Nothing is graded yet: run autograder grade first")
-        return 0
-    if args.student is None:
-        print(report.write(classroom, names))
-    elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
-        print(foreign.line(str(report.write_student(classroom, names, args.student))))
-    else:
-        raise source.SourceError(f"nothing is graded of a student called {args.student}")
-    return 0
-
-
 def _demo(args: argparse.Namespace, course: Course) -> int:
     from .demo import demo
 
     return demo(course, args.tp)
-
-
-def _terms(args: argparse.Namespace) -> Terms:
-    from .judging.judge import resolved
-
-    return Terms(resolved(args.device), not args.no_isolation, Limits().scaled(args.time_limit))
 
 
 # The words
@@ -444,21 +267,24 @@ def _parser() -> argparse.ArgumentParser:
                        help="in a workflow on GitHub: print annotations, and write the page of its summary")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
 
-    grade = command("grade", _grade, "grade everything in gradebook/submitted")
+    grade = command("grade", classroom.grade, "grade everything in gradebook/submitted")
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
 
-    feedback = command("feedback", _feedback, "write the students' pages that are out of date, and say what changed")
+    feedback = command("feedback", classroom.feedback,
+                       "write the students' pages that are out of date, and say what changed")
 
-    questions = command("questions", _questions, "write a page to read the written answers on, and a CSV file of them")
+    questions = command("questions", classroom.questions,
+                        "write a page to read the written answers on, and a CSV file of them")
     questions.add_argument("--anonymous", action="store_true", help="name no student")
     questions.add_argument("--enter", type=Path, metavar="CSV", help="enter the points and comments of a file instead")
 
-    collect = command("collect", _collect, "take submissions out of the zip that Moodle or Canvas writes")
+    collect = command("collect", classroom.collect, "take submissions out of the zip that Moodle or Canvas writes")
     collect.add_argument("zip", type=Path, metavar="ZIP")
     collect.add_argument("--tp", help="the TP of all of them, when the notebooks do not say")
 
-    back = command("return", _return, "write grades, comments and feedback of a TP as Moodle and Canvas import them")
+    back = command("return", classroom.give_back,
+                   "write grades, comments and feedback of a TP as Moodle and Canvas import them")
     back.add_argument("tp", help="a TP that was collected and graded")
     back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
@@ -466,10 +292,11 @@ def _parser() -> argparse.ArgumentParser:
     pack.add_argument("platform", choices=("gradescope",))
     pack.add_argument("tp", help="the TP")
 
-    report = command("report", _report, "write gradebook/report/: a page on the class, and grades as CSV")
+    report = command("report", classroom.report, "write gradebook/report/: a page on the class, and grades as CSV")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
 
-    similar = command("similar", _similar, "write a page of submissions that share rare code, for a person to judge")
+    similar = command("similar", classroom.similar,
+                      "write a page of submissions that share rare code, for a person to judge")
     similar.add_argument("--past", type=Path, metavar="FOLDER",
                          help="submissions of an earlier year: <student>/<tp>/<tp>.ipynb")
 

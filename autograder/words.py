@@ -1,6 +1,6 @@
 """English where it bends: one file, two files."""
 
 
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, which takes an s where there are none or several."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, many: str | None = None) -> str:
+    """The number with its noun; ``many`` is the noun where there are none or several, if it does not just take an s."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .pages import counted
+from ..words import counted
 
 
 @dataclass(frozen=True)

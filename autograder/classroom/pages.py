@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .. import foreign
+from ..words import counted
 
 
 def environment() -> Environment:
@@ -35,8 +36,3 @@ def number(value: float) -> str:
 def percent(share: float) -> str:
     """A share from 0 to 1, in percent."""
     return f"{100 * share:.0f} %"
-
-
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """How many there are of something."""
-    return f"{n} {one if n == 1 else many or one + 's'}"

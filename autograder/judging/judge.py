@@ -21,7 +21,7 @@ from ..authoring.oracle import Oracle, oracle
 from ..authoring.tape import Check
 from ..course import Course
 from ..sandbox.outside import KernelLost, Sandbox
-from ..sandbox.terms import Device, Terms
+from ..sandbox.terms import Device, Limits, Terms
 from ..sandbox.walls import SandboxError
 from . import submission
 from .session import Session
@@ -53,6 +53,11 @@ def resolved(device: str) -> Device:
 
         return "cuda" if torch.cuda.is_available() else "cpu"
     return "cuda" if device == "cuda" else "cpu"
+
+
+def terms_of(device: str, isolated: bool, exercise_seconds: float) -> Terms:
+    """The terms that a command line states; all other limits are scaled with the seconds of an exercise."""
+    return Terms(resolved(device), isolated, Limits().scaled(exercise_seconds))
 
 
 ALONE = "This alone does not show that your code works: it counts as soon as another check passes."

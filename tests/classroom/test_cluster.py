@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from autograder import cli
 from autograder.authoring import source
+from autograder.classroom import commands
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.walls import SandboxError
@@ -72,5 +72,5 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
 def test_no_scheduler_is_one_clear_line():
     args = argparse.Namespace(scheduler="tcp://127.0.0.1:9")
     with pytest.raises(SandboxError, match="no scheduler answers"):
-        with cli._executor(args):
+        with commands._executor(args):
             pass

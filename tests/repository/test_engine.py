@@ -102,9 +102,10 @@ def test_what_students_run_never_imports_the_engine():
     ("autograder.authoring", ["course"]),
     ("autograder.sandbox", []),
     ("autograder.judging", ["course", "authoring", "sandbox"]),
-    ("autograder.proving", ["course", "samples", "authoring", "sandbox", "judging"]),
+    ("autograder.proving", ["course", "samples", "words", "authoring", "sandbox", "judging"]),
     ("autograder.foreign", []),
-    ("autograder.classroom", ["course", "foreign", "authoring", "sandbox", "judging"]),
+    ("autograder.words", []),
+    ("autograder.classroom", ["course", "foreign", "words", "authoring", "sandbox", "judging", "handout"]),
     ("autograder.handout", ["course", "authoring"]),
 ])
 def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):

@@ -1,0 +1,191 @@
+"""The commands about a class, and what each prints; `cli.py` has their words.
+
+What is slow to import is imported by the command that needs it.
+"""
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from .. import foreign
+from ..course import Course, CourseError
+from ..sandbox.walls import SandboxError
+from ..words import counted
+
+
+def grade(args: argparse.Namespace, course: Course) -> int:
+    """Grade everything that is handed in."""
+    from tqdm import tqdm
+
+    from ..judging.judge import terms_of
+    from ..sandbox.walls import require_bubblewrap
+    from .grading import Classroom, Graded, grade_class
+    from .overview import overview
+
+    if not args.no_isolation:
+        require_bubblewrap()
+    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
+    with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
+        def each(graded: Graded, done: int, total: int) -> None:
+            bar.total = total
+            bar.update()
+            if graded.problem:
+                bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
+
+        graded = grade_class(Classroom(course), args.tp or course.assignments, terms, executor, args.force, each)
+    if not graded:
+        print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
+        return 0
+    print(overview(graded))
+    return 2 if any(one.problem for one in graded) else 0
+
+
+@contextlib.contextmanager
+def _executor(args: argparse.Namespace) -> Iterator[Any]:
+    """Where submissions are judged: so many processes of this machine, or a Dask cluster."""
+    if not args.scheduler:
+        yield args.jobs
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SandboxError("--scheduler needs the package distributed: pip install distributed") from None
+    try:
+        client = Client(args.scheduler, timeout="10s")
+    except OSError:
+        raise SandboxError(f"no scheduler answers at {args.scheduler}") from None
+    with client, client.get_executor(pure=False, retries=3) as executor:
+        yield executor
+
+
+def feedback(args: argparse.Namespace, course: Course) -> int:
+    """Write the pages that are out of date, and say what changed for whom."""
+    from .grading import Classroom
+    from .nbgrader import pages
+
+    classroom = Classroom(course)
+    names = _graded(classroom, args.tp)
+    if not names:
+        print("Nothing is graded yet: run autograder grade first")
+    status = 0
+    for name in names:
+        given = pages.give(classroom, name)
+        for one in given:
+            if one.problem:
+                print(f"autograder: {name}, {one.student}: no page ({one.problem})", file=sys.stderr)
+                status = 2
+            elif one.changed:
+                print(f"{name}, {one.student}: {', '.join(one.changed)}")
+        changed = sum(bool(one.changed) for one in given)
+        print(f"{name}: {changed} of {counted(len(given), 'page')} written; all lie in "
+              f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
+    return status
+
+
+def questions(args: argparse.Namespace, course: Course) -> int:
+    """Write the page and the table of the written answers, or enter what was given."""
+    from . import questions, sheet
+    from .grading import Classroom
+
+    classroom = Classroom(course)
+    if args.enter:
+        entered = sheet.enter(classroom, args.enter)
+        for one in entered:
+            points = f"{one.reading.points:g} of {one.question.points:g} points"
+            print(foreign.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
+        print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
+        return 0
+    names = _graded(classroom, args.tp)
+    if not names:
+        print("Nothing is graded yet: run autograder grade first")
+    for name in names:
+        asked = questions.collect(classroom, name, args.anonymous)
+        page = questions.write(classroom, name, asked)
+        table = page.with_suffix(".csv")
+        sheet.write(table, asked)
+        waiting = sum(answer.points is None for question in asked for answer in question.answers)
+        print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
+    return 0
+
+
+def similar(args: argparse.Namespace, course: Course) -> int:
+    """Write the pages of submissions that share rare code."""
+    from . import similar
+    from .grading import Classroom
+
+    classroom = Classroom(course)
+    if args.past and not args.past.is_dir():
+        raise CourseError(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
+    for name in args.tp or course.assignments:
+        comparison = similar.compare(classroom, name, args.past)
+        if comparison.works:
+            path, pairs = similar.write(course, name, comparison)
+            submissions = counted(len(comparison.works), "submission")
+            print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
+    return 0
+
+
+def _graded(classroom: Any, wanted: list[str]) -> list[str]:
+    """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
+    there: list[str] = classroom.ledger.assignments()
+    for name in wanted:
+        if name not in there:
+            raise CourseError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
+    return wanted or there
+
+
+def collect(args: argparse.Namespace, course: Course) -> int:
+    """Take submissions out of a platform's zip."""
+    from .platforms import collecting
+    from .platforms.archive import ArchiveError
+
+    if args.tp and args.tp not in course.assignments:
+        raise CourseError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    try:
+        collected = collecting.collect(course, args.zip, args.tp)
+    except ArchiveError as error:
+        raise CourseError(str(error)) from None
+    for name, rows in collected.items():
+        taken = sum(row.taken for row in rows)
+        left_out = counted(len(rows) - taken, "file")
+        print(f"{name}: {counted(taken, 'submission')}, {left_out} left out ({collecting.table_path(course, name)})")
+        print(collecting.shown(rows))
+    return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
+
+
+def give_back(args: argparse.Namespace, course: Course) -> int:
+    """Write grades, comments and feedback as platforms import them."""
+    from .grading import Classroom
+    from .platforms import returning
+    from .platforms.archive import ArchiveError
+
+    try:
+        returned = returning.give_back(Classroom(course), args.tp, args.worksheet)
+    except ArchiveError as error:
+        raise CourseError(str(error)) from None
+    for path in returned.files:
+        print(path)
+    for note in returned.notes:
+        print(f"note: {note}")
+    return 0
+
+
+def report(args: argparse.Namespace, course: Course) -> int:
+    """Write the class report, or the page of one student."""
+    from . import report
+    from .grading import Classroom
+
+    classroom = Classroom(course)
+    names = _graded(classroom, args.tp)
+    if not names:
+        print("Nothing is graded yet: run autograder grade first")
+        return 0
+    if args.student is None:
+        print(report.write(classroom, names))
+    elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
+        print(foreign.line(str(report.write_student(classroom, names, args.student))))
+    else:
+        raise CourseError(f"nothing is graded of a student called {args.student}")
+    return 0
