@@ -1,17 +1,20 @@
 """What a replay calls: how often torch, and what is forbidden. It is seen where it runs, wherever it is written."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from torch.overrides import TorchFunctionMode
 
-if TYPE_CHECKING:
-    from .replay import Replayer
+
+class Watched(Protocol):
+    """A replay, as far as it is watched: what is forbidden, what of it was called, and how often torch was."""
+
+    torch_calls: int
+    forbidden: set[str]
+    called: list[str]
 
 
 class Spy(TorchFunctionMode):
@@ -20,7 +23,7 @@ class Spy(TorchFunctionMode):
     It sees what runs, wherever it is written: in a nested function, a lambda, a comprehension.
     """
 
-    def __init__(self, replayer: Replayer):
+    def __init__(self, replayer: Watched):
         super().__init__()
         self.replayer = replayer
 
@@ -33,7 +36,7 @@ class Spy(TorchFunctionMode):
 
 
 @contextlib.contextmanager
-def packages_watched(replayer: Replayer) -> Iterator[None]:
+def packages_watched(replayer: Watched) -> Iterator[None]:
     """Notes calls into forbidden packages, however they were imported."""
     if not replayer.forbidden:
         yield
