@@ -168,8 +168,8 @@ def page(claims, runs):
         for claim in (claim for claim in claims if claim.tp == tp):
             shown = "; ".join(f"`{flat(quote)}`" for quote in claim.quotes)
             text += f"> {flat(claim.says)}\n\nRests on {claim.place}, which shows {shown}. Again: `{claim.command}`\n\n"
-    text += "# The runs\n\n"
+    text += "## The runs\n\n"
     for name in runs:
-        text += (f"## {name}\n\n{inspect.getdoc(module(name))}\n\n{report(name)}\n"
+        text += (f"### {name}\n\n{inspect.getdoc(module(name))}\n\n{report(name)}\n"
                  f"*{stored(name)['machine']}. Again: `python -m bench.evidence {name}`.*\n\n")
     return text.rstrip("\n") + "\n"

@@ -136,7 +136,8 @@ def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
         assert set(pages.namelist()) == {f"{name}_{number}_assignsubmission_file/feedback.html" for name, number in
                                          (("Ada Lovelace", 101), ("Max Müller", 102), ("Tom Cut", 103))}
         assert "You square the input" in pages.read("Max Müller_102_assignsubmission_file/feedback.html").decode()
-    filled = list(csv.DictReader(open(folder / "moodle-worksheet.csv", encoding="utf-8", newline="")))
+    with open(folder / "moodle-worksheet.csv", encoding="utf-8", newline="") as worksheet:
+        filled = list(csv.DictReader(worksheet))
     total = FULL + 2  # with the written answer, which nobody has read
     assert float(filled[0]["Grade"]) == pytest.approx(100 * FULL / total, abs=1e-3)
     assert 0 < float(filled[1]["Grade"]) < float(filled[0]["Grade"])
