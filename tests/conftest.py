@@ -26,7 +26,8 @@ TINY_COURSE = Course(TESTS / "fixtures" / "tiny")
 TINY = "tp0_tiny"  # its one TP
 SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
                memory=2 * 2**30, processes=48, disk=16 * 2**20)
-RUN = os.environ.get("COURSE_TEST_SEED") or secrets.token_hex(4)  # every draw of this run follows from it
+# Every draw of this run follows from it; the processes that run tests side by side inherit it.
+RUN = os.environ.setdefault("COURSE_TEST_SEED", secrets.token_hex(4))
 
 
 @pytest.fixture
