@@ -46,23 +46,23 @@ MISTAKES = [
             "Capitals are still there: for the network `The` and `the` would be two unrelated words.",
             swap=(".lower()", "")),
     Mistake("tokenize", "not-composed",
-            "An accent that is written as a character of its own falls off its letter. "
-            "Bring the text into the composed form before you cut it.",
+            "An accent that is written as a character of its own falls off its letter. Bring the text into the "
+            "composed form (NFC) before you cut it.",
             swap=('unicodedata.normalize("NFC", text)', "text")),
     Mistake("tokenize", "accents-removed",
             "The accents are gone. In French they tell words apart (`a` and `à`, `aimé` and `aime`): keep them.",
             swap=(UNIFORM, '''text = unicodedata.normalize("NFD", text).replace("’", "'").lower()
     text = "".join(c for c in text if not unicodedata.combining(c))''')),
     Mistake("tokenize", "one-apostrophe-only",
-            "The typographic apostrophe ’ is treated as another mark than '. Both mean the same: "
-            "make them equal first.",
+            "The typographic apostrophe ’ is treated as a different mark from '. Both mean the same: replace ’ by ' "
+            "first.",
             swap=('''.replace("’", "'")''', "")),
     Mistake("tokenize", "apostrophe-alone",
             "The apostrophe has become a token of its own. It belongs to the word before it: `n'` is one token.",
             swap=("*'?|", "*|")),
     Mistake("tokenize", "apostrophe-inside",
-            "An apostrophe does not end the token: "
-            "`n'ont` stays in one piece, and the vocabulary needs each verb twice.",
+            "Your tokens go on after an apostrophe: `n'ont` stays in one piece, and the vocabulary needs each verb "
+            "twice. It is two tokens, `n'` and `ont`.",
             swap=(r"\w+(?:-\w+)*'?", r"\w+(?:[-']\w+)*'?")),
     Mistake("tokenize", "hyphen-cuts",
             "Words are cut at a hyphen. Inside a word it belongs to the word: `est-ce` is one token.",
@@ -74,7 +74,7 @@ MISTAKES = [
             "You cut at spaces only, so a full stop sticks to the word before it and makes another word of it.",
             swap=(PATTERN, "return text.split()")),
     Mistake("tokenize", "hyphens-at-the-edge",
-            "A hyphen at the edge of a word sticks to it. It belongs to a word only inside it, between letters.",
+            "A hyphen at the edge of a word sticks to it. It belongs to the word only when the word goes on after it.",
             swap=(r"\w+(?:-\w+)*'?", r"[\w-]+'?")),
     Mistake("tokenize", "compatible-form",
             "NFKC rewrites more than accents: the one mark `…` becomes three full stops. The rule says NFC.",
@@ -132,7 +132,8 @@ MISTAKES = [
 
     # ------------------------------------------------------------ collate
     Mistake("collate", "batch-first",
-            "The batch is the first axis. In this course time is: (S, B) and (T, B).",
+            "Your tensors have the batch first. In this course time is the first axis: `source` is (S, B), `target` "
+            "(T, B).",
             swap=(PADDED, "return pad_sequence(sources, True, PAD), lengths, pad_sequence(targets, True, PAD)")),
     Mistake("collate", "padded-in-front",
             "The padding stands before the sentences. It belongs at their ends.",
@@ -182,7 +183,7 @@ MISTAKES = [
             swap=("for i in range(0, len(numbers), batch_size)]",
                   "for i in range(0, len(numbers) - batch_size + 1, batch_size)]")),
     Mistake("length-batches", "pool-of-sentences",
-            "A pool holds `pool` sentences. It should hold as many sentences as make `pool` batches.",
+            "Your pools hold `pool` sentences each. A pool is as many sentences as make `pool` batches.",
             swap=[("len(order), pool * batch_size)", "len(order), pool)"),
                   ("start + pool * batch_size]", "start + pool]")]),
 
@@ -192,8 +193,7 @@ MISTAKES = [
             "and every hidden vector of a short sentence feels it. Pack before, unpack after.",
             swap=[(PACK, "packed = self.embedding(source)"), (UNPACK, "henc_ts = packed_ts")]),
     Mistake("encoder", "lengths-must-be-sorted",
-            "`pack_padded_sequence` wants the longest sentence first unless it is told that the "
-            "lengths are in no order.",
+            "`pack_padded_sequence` wants the longest sentence first, unless it is told `enforce_sorted=False`.",
             swap=(", enforce_sorted=False", "")),
     Mistake("encoder", "state-of-forward-direction",
             "`hdec_init` is made of the forward direction's last state. The paper takes the backward direction: "
@@ -203,8 +203,8 @@ MISTAKES = [
             "`hdec_init` lacks the tanh: states of this decoder lie between −1 and 1.",
             swap=("torch.tanh(self.W_s(final[1]))", "self.W_s(final[1])")),
     Mistake("encoder", "last-timestep",
-            "`hdec_init` comes from `henc_ts[-1]`. At the last timestep the backward direction has read one word, "
-            "and for short sentences there are only zeros: its final state is at the first timestep.",
+            "`hdec_init` comes from `henc_ts[-1]`. There the backward direction has read only one word, and a short "
+            "sentence has only zeros. Its final state, with the whole sentence read, is in the GRU's second result.",
             swap=("final[1]", "henc_ts[-1][:, henc_ts.shape[-1] // 2:]")),
     Mistake("encoder", "detached",
             "The way back for the gradient is cut: `detach`, `.data` or `no_grad` keeps the encoder from learning.",
@@ -215,8 +215,8 @@ MISTAKES = [
 
     # ------------------------------------------------------------ scores
     Mistake("scores", "no-tanh",
-            "The additive score has no tanh. Without it the decoder's part is the same for all words, "
-            "and the softmax takes it away: the decoder has no say.",
+            "The additive score has no tanh. Without it the decoder's part adds the same number to the scores of all "
+            "words, and the softmax cancels it: the decoder has no say.",
             swap=("torch.tanh(self.W_a(hdec) + keys)", "self.W_a(hdec) + keys")),
     Mistake("scores", "keys-without-matrix",
             "The additive keys are the hidden vectors themselves: U_a is never used and never learns.",
@@ -244,21 +244,22 @@ MISTAKES = [
             "The dot score is a mean over H. A dot product is a sum.",
             swap=("(hdec * keys).sum(-1)", "(hdec * keys).mean(-1)")),
     Mistake("scores", "cosine",
-            "The dot score is divided by the lengths of the vectors: this is the cosine.",
+            "The dot score is divided by the lengths of the vectors: this is the cosine. Luong's is the dot product "
+            "alone.",
             swap=(DOT, "return F.cosine_similarity(hdec[None], keys, dim=-1).T")),
     Mistake("scores", "time-first",
             "The scores are (S, B). The interface says (B, S): one row per sentence.",
             swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
     Mistake("scores", "keys-kept",
-            "The additive score keeps the keys that it made last and does not look at those it is given. "
-            "One score serves many sentences.",
+            "The additive score keeps the keys that it made last and does not look at those it is given. One score "
+            "object serves many sentences.",
             swap=[("return self.U_a(henc_ts)", "self.kept = self.U_a(henc_ts)\n        return self.kept"),
                   ("self.W_a(hdec) + keys", "self.W_a(hdec) + getattr(self, 'kept', keys)")]),
 
     # ------------------------------------------------------------ attend
     Mistake("attend", "log-softmax",
-            "The weights are log-probabilities: negative numbers that do not sum to 1. "
-            "An average needs the softmax itself.",
+            "Your weights are log-probabilities, the logarithms of what the softmax gives: negative numbers that do "
+            "not sum to 1. A weighted sum needs the softmax itself.",
             swap=(".softmax(dim=-1)", ".masked_fill(~mask, -1e9).log_softmax(dim=-1)")),
     Mistake("attend", "softmax-over-batch",
             "The softmax runs over the batch: sentences compete with each other for each position. "
@@ -281,7 +282,7 @@ MISTAKES = [
             "Mask the scores, before.",
             swap=(SOFTMAX, "attention_weights = scores.softmax(dim=-1) * mask")),
     Mistake("attend", "context-from-scores",
-            "The context is weighed with the raw scores, not with the attention weights.",
+            "The context is weighted with the raw scores, not with the attention weights.",
             swap=('"bs,sbh->bh", attention_weights, henc_ts', '"bs,sbh->bh", scores * mask, henc_ts')),
     Mistake("attend", "mean-context",
             "The context is the mean of all hidden vectors: your weights are computed and not used.",
@@ -300,12 +301,12 @@ MISTAKES = [
             "Softmax over the source timesteps, padding masked before it.",
             swap=(SOFTMAX, "attention_weights = scores.softmax(dim=0)")),
     Mistake("attend", "small-number-instead-of-infinity",
-            "The padding's scores are set to a number that is small, but not smaller than every score: "
-            "where the words' scores are smaller still, padding gets the weight.",
+            "The padding's scores are set to a negative number, but not below every score: where the words' scores "
+            "are lower still, the padding gets the weight. Minus infinity is below them all.",
             swap=("-math.inf", "-100.0")),
     Mistake("attend", "smaller-number-instead-of-infinity",
-            "The padding's scores are set to a number that is small, but not smaller than every score: "
-            "where the words' scores are smaller still, padding gets the weight.",
+            "The padding's scores are set to a negative number, but not below every score: where the words' scores "
+            "are lower still, the padding gets the weight. Minus infinity is below them all.",
             swap=("-math.inf", "-1000.0")),
     Mistake("attend", "rescaled-after-softmax",
             "You take the softmax over words and padding, and rescale what the words have. Where a score of padding is "
@@ -337,7 +338,7 @@ MISTAKES = [
             "z and r have changed places: each gate has its own job.",
             swap=[("self.U(r * hdec)", "self.U(z * hdec)"), (MIXED, "return (1 - r) * hdec + r * candidate")]),
     Mistake("gated-cell", "sigmoid-candidate",
-            "The candidate goes through a sigmoid, so that it can never be negative. It is a tanh.",
+            "The candidate goes through a sigmoid, so that it can never be negative. The paper has a tanh there.",
             swap=("candidate = torch.tanh(", "candidate = torch.sigmoid(")),
     Mistake("gated-cell", "tanh-gates",
             "The gates go through a tanh and can be negative. A gate is a share, from 0 to 1: a sigmoid.",
@@ -358,10 +359,10 @@ MISTAKES = [
             "The cell gets zeros, or no context at all: the context is computed and the state does not feel it.",
             swap=("hdec, context_vectors)\n        logits", "hdec, 0 * context_vectors)\n        logits")),
     Mistake("paper-decoder", "context-not-in-readout",
-            "The readout does not see the context.",
+            "The readout does not see the context. It takes the new state and the context, side by side.",
             swap=("torch.cat([hdec, context_vectors], dim=-1)", "torch.cat([hdec, 0 * context_vectors], dim=-1)")),
     Mistake("paper-decoder", "old-state-in-readout",
-            "The readout gets the state before the step, together with the new context.",
+            "The readout gets the state before the step, together with the new context. It needs the new state.",
             swap=[(PAPER_CELL, "before = hdec\n        " + PAPER_CELL), ("torch.cat([hdec, ", "torch.cat([before, ")]),
     Mistake("paper-decoder", "readout-order",
             "Context and state have changed places in front of the readout: the state comes first.",
@@ -377,7 +378,7 @@ MISTAKES = [
             "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
             swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
     Mistake("paper-decoder", "values-as-keys",
-            "The scores are computed from `henc_ts`, not from the keys that were prepared for it.",
+            "The scores are computed from `henc_ts`, not from the keys that were made for this: take `memory.keys`.",
             swap=("self.score(hdec, memory.keys)", "self.score(hdec, memory.henc_ts)")),
     Mistake("paper-decoder", "mask-forgotten",
             "The padding is not masked: `memory.mask` is not given to `attend`.",
@@ -395,8 +396,8 @@ MISTAKES = [
             "Context and state have changed places in front of the readout: the state comes first.",
             swap=("torch.cat([hdec, context_vectors]", "torch.cat([context_vectors, hdec]")),
     Mistake("plain-decoder", "log-softmax-on-logits",
-            "You return log-probabilities. They are right for NLL, and harmless but double work for cross-entropy; "
-            "the interface says raw logits.",
+            "You return log-probabilities. `F.cross_entropy` makes them itself: the loss comes out the same, but the "
+            "exercise asks for raw logits.",
             swap=("return logits, hdec", "return logits.log_softmax(dim=-1), hdec")),
     Mistake("plain-decoder", "softmax-on-logits",
             "You return probabilities. The loss takes the softmax itself: give it raw logits.",
@@ -413,14 +414,14 @@ MISTAKES = [
 
     # ------------------------------------------------------------ translator
     Mistake("translator", "starts-with-padding",
-            "The decoder's first token is PAD (or zeros). It is SOS: a token that means begin.",
+            "The decoder's first token is PAD (or zeros). It must be SOS, the token that means: begin.",
             swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
     Mistake("translator", "reads-what-it-must-say",
             "At step t the decoder reads `target[t]`, the very token that it has to say. It must read the one before. "
             "The loss would be wonderful, and the model useless.",
             swap=(STEP, "if coins[t]:\n                tokens = target[t]\n            " + STEP)),
     Mistake("translator", "coins-inverted",
-            "The coins work the wrong way round: true means the true token.",
+            "The coins work the wrong way round: when a coin is true, the decoder reads the true token.",
             swap=("if coins[t] else", "if not coins[t] else")),
     Mistake("translator", "always-forced",
             "The true tokens are always read: the coins have no effect.", swap=(NEXT, "tokens = target[t]")),
@@ -459,7 +460,8 @@ MISTAKES = [
             swap=(NEXT, "ended = (tokens == EOS) | (tokens == PAD)\n            " + NEXT
                   + "\n            tokens = tokens.masked_fill(ended, PAD)")),
     Mistake("translator", "hidden-vectors-as-keys",
-            "The memory holds hidden vectors in place of the keys. The score makes keys of them; `remember` does it.",
+            "Your memory holds the hidden vectors where the keys belong. Keys are what the score makes of them: "
+            "`self.remember` does that for you.",
             swap=("memory, hdec = self.remember(source, lengths)",
                   "memory, hdec = self.remember(source, lengths)\n"
                   "        memory = memory._replace(keys=memory.henc_ts)")),
@@ -478,7 +480,8 @@ MISTAKES = [
             "Training becomes slow, and nothing raises an error.",
             swap=("logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)")),
     Mistake("loss", "nll-of-logits",
-            "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end.",
+            "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end. "
+            "`F.cross_entropy` is the one that takes logits.",
             swap=("F.cross_entropy", "F.nll_loss")),
     Mistake("loss", "eos-ignored",
             "You ignore EOS. PAD is what must be ignored; EOS has to be learned, or the decoder never stops.",
@@ -490,8 +493,8 @@ MISTAKES = [
             "You return a sum over tokens. With it, long batches take larger steps than short ones: return the mean.",
             swap=("ignore_index=PAD)", 'ignore_index=PAD, reduction="sum")')),
     Mistake("loss", "mean-of-sentence-means",
-            "You average over each sentence, then over sentences: "
-            "a token in a short sentence counts more than one in a long sentence.",
+            "You average over each sentence, then over sentences: a token in a short sentence counts more than one in "
+            "a long sentence. Take one mean over all tokens that are not PAD.",
             swap=(ENTROPY,
                   'losses = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, '
                   'reduction="none").view(target.shape)\n'
@@ -506,7 +509,9 @@ MISTAKES = [
 
     # ------------------------------------------------------------ train
     Mistake("train", "gradients-pile-up",
-            "The old gradients are never cleared: each step adds to all steps before.", swap=(CLEAR, "")),
+            "The old gradients are never cleared: `backward` adds to them, so each step is made with the sum of all "
+            "gradients so far.",
+            swap=(CLEAR, "")),
     Mistake("train", "gradients-cleared-too-late",
             "The gradients are cleared after `backward`: nothing is left for the optimizer.",
             swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
@@ -518,8 +523,8 @@ MISTAKES = [
             "Two things at once: the old gradients are never cleared, and the gradient is not clipped.",
             both=("gradients-pile-up", "not-clipped")),
     Mistake("train", "each-tensor-clipped",
-            "Each parameter is clipped by itself, which turns the gradient into another direction. "
-            "There is one norm, that of all parameters together.",
+            "Each parameter is clipped by itself, which changes the direction of the gradient. There is one norm, "
+            "that of all parameters together.",
             swap=(CLIP,
                   "        for parameter in model.parameters():\n"
                   "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
@@ -540,10 +545,11 @@ MISTAKES = [
             swap=("        optimizer.step()\n        scheduler.step()\n",
                   "        scheduler.step()\n        optimizer.step()\n")),
     Mistake("train", "ratio-ignored",
-            "`ratio` has no effect: the true tokens are always forced.",
+            "`ratio` has no effect: the decoder always reads the true tokens.",
             swap=("toss_coins(len(target), ratio)", "[True] * len(target)")),
     Mistake("train", "budget-ignored",
-            "You go through all batches, whatever the view says. They never end: the view ends the loop.",
+            "You go through all batches, whatever the view says. The batches never end; it is the view that ends the "
+            "loop.",
             swap=("zip(view, batches)", "enumerate(batches)")),
     Mistake("train", "nothing-logged",
             "The loss is not logged: there will be no curve to look at.",
@@ -579,7 +585,7 @@ MISTAKES = [
             "The brevity penalty is the wrong way round: long answers are punished, short ones are not.",
             swap=("min(0.0, 1 - r / c)", "min(0.0, 1 - c / r)")),
     Mistake("bleu", "bonus-for-long",
-            "The brevity penalty is larger than 1 for long answers. It is never more than 1.",
+            "Your brevity penalty is larger than 1 for long answers. It is never more than 1.",
             swap=("min(0.0, 1 - r / c)", "(1 - r / c)")),
     Mistake("bleu", "penalty-without-exp",
             "The penalty is the plain ratio c/r. It is exp(1 − r/c).",
@@ -595,7 +601,8 @@ MISTAKES = [
             "You stop at n = 3. BLEU-4 uses n = 1 to 4; a range ends before its last number.",
             swap=[("range(1, 5)", "range(1, 4)"), ("math.log(matches / total) / 4", "math.log(matches / total) / 3")]),
     Mistake("bleu", "from-0-to-1",
-            "The result lies between 0 and 1. It is given from 0 to 100.", swap=("return 100 * math", "return math")),
+            "Your result lies between 0 and 1. BLEU is given from 0 to 100.",
+            swap=("return 100 * math", "return math")),
     Mistake("bleu", "mean-over-sentences",
             "The precisions are averaged over sentences. Sum matches and totals over the corpus before you divide.",
             swap=(TOTALS, "matches, total = sum(m / max(k, 1) for m, k in counts), len(counts)")),
@@ -632,7 +639,8 @@ MISTAKES = [
             "P leaves the sure links out. Every sure link is possible as well.",
             swap=("in_possible += s in links", "in_possible += len(links) > 1 and s in links")),
     Mistake("aer", "first-gold-word-only",
-            "Only the first gold word of a link is looked at. With several, each is as good as another.",
+            "Only the first of a French word's gold words is looked at. Where there are several, each is as good as "
+            "another.",
             swap=[("in_possible += s in links", "in_possible += s == links[0]"),
                   ("in_sure += len(links) == 1 and s in links", "in_sure += len(links) == 1 and s == links[0]")]),
     Mistake("aer", "mean-over-sentences",
@@ -650,7 +658,7 @@ MISTAKES = [
     return sum(rates) / len(rates)
 '''),
     Mistake("aer", "accuracy-only",
-            "You return the share of wrong links. AER weighs sure links twice: look at its formula.",
+            "You return the share of wrong links. AER counts sure links twice: look at its formula.",
             swap=(RATE, "return 1 - in_possible / proposed")),
     Mistake("aer", "eos-row-counted",
             "The row of EOS is counted as a proposed link. It has no gold: "
@@ -1096,11 +1104,11 @@ MISTAKES += [
             "something else there. Keys are made of the vectors, so make them anew.",
             swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Mistake("effects", "zeros",
-            "You overwrite with zeros. Asked for is the mean of the vectors of the sentence: zeros are like no word "
-            "that the decoder has ever seen.",
+            "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
+            "sentence's vectors.",
             swap=("henc_ts[:, 0].mean(dim=0)", "0.0")),
     Mistake("effects", "mean-of-the-others",
-            "You overwrite with the mean of the *other* vectors. Asked for is the mean of all S.",
+            "You overwrite with the mean of the *other* vectors. Take the mean of all S.",
             swap=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / max(S - 1, 1)")),
     Mistake("effects", "every-vector-of-a-copy",
             "In each copy you overwrite all vectors, not one: then nobody can say which of them was needed.",
@@ -1110,14 +1118,15 @@ MISTAKES += [
             "the last stays as it is.",
             swap=("changed[s, s] =", "changed[s] =")),
     Mistake("effects", "rises",
-            "Your signs are turned around: a vector that is needed makes the log-probability *fall*, and its effect is "
-            "positive.",
+            "Your signs are the wrong way round: a vector that is needed makes the log-probability *fall*, and its "
+            "effect is positive.",
             swap=(FALL, "rows.append(log_probabilities[:-1] - log_probabilities[-1])")),
     Mistake("effects", "logits",
-            "You compare logits. Only after the log-softmax do they say how probable the token is among all others.",
+            "You compare logits. A logit alone does not say how probable its token is: first turn the logits of all "
+            "tokens into log-probabilities with `log_softmax`.",
             swap=(TRUE_TOKEN, "logits[:, token]")),
     Mistake("effects", "probabilities",
-            "You compare probabilities. Asked for are log-probabilities.",
+            "You compare probabilities. Compare their logarithms: `log_softmax` in place of `softmax`.",
             swap=(TRUE_TOKEN, "logits.softmax(dim=-1)[:, token]")),
     Mistake("effects", "only-sos-is-read",
             "Your decoder reads SOS at every step. After step t it reads `target[t]`.",
@@ -1134,7 +1143,8 @@ MISTAKES += [
             "Your result is (S, T). Rows are target tokens, columns are source words.",
             swap=("return torch.stack(rows)", "return torch.stack(rows, dim=1)")),
     Mistake("effects", "gradient-kept",
-            "The numbers are right, but a gradient is kept with them. This is a measurement: nothing is trained.",
+            "The numbers are right, but a gradient is kept with them. This is a measurement, nothing is trained: "
+            "compute under `torch.no_grad()`.",
             swap=("@torch.no_grad()\n", "")),
 ]
 VARIANTS += [

@@ -747,7 +747,7 @@ tp.check("paper-decoder")
 #
 # <details><summary>Hint 3 · the line</summary>
 # Three calls: the cell takes the embedded tokens and the old state; <code>attend</code> takes what the cell returns;
-# the read-out takes both, joined along the last axis.
+# the readout takes both, joined along the last axis.
 # </details>
 
 # %% exercise="plain-decoder" covers="15,16,17"
@@ -879,7 +879,8 @@ tp.check("translator")
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>F.cross_entropy(…, …, ignore_index=…)</code> on <code>.flatten(…)</code>ed tensors. It takes logits.
+# <code>F.cross_entropy(…, …, ignore_index=…)</code> takes logits, not probabilities. <code>.flatten(0, 1)</code> joins
+# the first two axes.
 # </details>
 
 # %% exercise="loss" covers="21"
@@ -927,7 +928,7 @@ def warm_cosine(optimizer, view):
 # *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Seven lines in the order of the text above. Clipping stands between backward and step: before it there is no gradient,
+# Nine lines, in the order of the text above. Clipping stands between backward and step: before it there is no gradient,
 # after it it is too late.
 # </details>
 #
@@ -936,8 +937,8 @@ def warm_cosine(optimizer, view):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>logits, _ = model(source, lengths, target, …)</code>; a name that ends in an underscore, such as
-# <code>clip_grad_norm_</code>, works in place.
+# <code>logits, _ = model(source, lengths, target, …)</code>; a function whose name ends in an underscore, such as
+# <code>clip_grad_norm_</code>, changes in place what it is given.
 # </details>
 
 # %% exercise="train" covers="22,23,24"
@@ -1451,7 +1452,8 @@ if tp.done(*ALL, "aer"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>Memory(changed, model.decoder.score.keys(changed), mask)</code>, and for the true token
+# <code>Memory(changed, model.decoder.score.keys(changed), mask)</code>. <code>log_softmax</code> turns logits into
+# log-probabilities, the logarithms of the softmax; those of the true token are
 # <code>logits.log_softmax(dim=-1)[:, token]</code>.
 # </details>
 

@@ -78,7 +78,7 @@ LONG_RUNS = False  # True: more steps for positions and depth, three seeds for t
 # *Minutes* 10 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The same as in TP 2 and TP 6. New are only that there are many queries at once, and that the values are not the keys.
+# The same as in TP 2 and TP 6. Two things are new: there are many queries at once, and the values are not the keys.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -262,8 +262,8 @@ class Positions(nn.Module):
 # *Minutes* 25 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# To split is to give the last axis a second name, and then to move the heads in front of the timesteps. At the end the
-# same backwards.
+# To split is to cut the last axis into two, heads and d, and then to move the heads in front of the timesteps. At the
+# end, the same backwards.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -356,7 +356,8 @@ if tp.done("attend", "masks", "heads"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The difference of two outputs is (1, T, …). Flatten all but T, and ask for the largest: that is column u.
+# The difference of two outputs is (1, T, …). Flatten all but T, and ask at each place whether any number of it is
+# larger than 1e-6, whatever its sign: that is column u.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -464,7 +465,8 @@ if tp.done("attend", "heads"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>torch.arange(0, D, 2)</code> is 2i for every i. <code>torch.stack([…, …], dim=-1).flatten(1)</code> takes turns.
+# <code>torch.arange(0, D, 2)</code> is 2i for every i. <code>torch.stack([…, …], dim=-1).flatten(1)</code> lets two
+# tables take turns, column by column.
 # </details>
 
 # %% exercise="sinusoidal"
@@ -1269,7 +1271,7 @@ if tp.done(*WHOLE):
 # *Minutes* 25 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The block and the decoder know of caches already: you wrote it. What is left is to keep two tensors, and to call the
+# The block and the decoder know of caches already: you wrote that. What is left is to keep two tensors, and to call the
 # decoder with the newest token only.
 # </details>
 #
@@ -1278,8 +1280,8 @@ if tp.done(*WHOLE):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean (B,) remembers who has
-# ended: <code>ended | (tokens == EOS)</code>.
+# <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean (B,) remembers which
+# sentences have ended: <code>ended | (tokens == EOS)</code>.
 # </details>
 
 # %% exercise="cache"
