@@ -101,7 +101,7 @@ MISTAKES = [
     # ---------------------------------------------------------------- loops
 
     Mistake("loops", "log-softmax-as-attention-weights",
-            "log_softmax as attention weights: all of them are negative and none is a share, "
+            "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, "
             "so your context subtracts the encoder vectors. The weights are the softmax itself.",
             swap=(LOOP_SOFTMAX, "weights = F.log_softmax(scores, dim=0)")),
     Mistake("loops", "raw-scores",
@@ -117,8 +117,8 @@ MISTAKES = [
             "That is a choice and not a softmax, and no gradient can pass through it.",
             swap=(LOOP_SOFTMAX, "weights = F.one_hot(scores.argmax(), S).float()")),
     Mistake("loops", "scaled",
-            "You divide the scores by the square root of H. That is scaled attention, a good idea of another paper; "
-            "here the plain dot product is asked.",
+            "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
+            "here the plain dot product is asked for.",
             swap=(LOOP_SOFTMAX, "weights = F.softmax(scores / H ** 0.5, dim=0)")),
     Mistake("loops", "first-sequence-answers",
             "All sequences of the batch are compared with the encoder states of the *first* one. "
@@ -135,14 +135,14 @@ MISTAKES = [
                   "for s in range(S):\n                context_vectors[t, b] = weights[s] * henc_ts[s, b]")),
     Mistake("loops", "divided-by-length",
             "You divide the weighted sum by the number of encoder timesteps. The weights sum to 1 already: "
-            "the sum *is* the mean.",
+            "the weighted sum *is* a mean.",
             swap=(LOOP_CONTEXT, "context_vectors[t, b] = sum(weights[s] * henc_ts[s, b] for s in range(S)) / S")),
     Mistake("loops", "context-of-the-decoder",
             "You weigh the decoder's own vector. The context is made of what the *encoder* knows: "
             "each encoder vector times its weight.",
             swap=(LOOP_CONTEXT, "context_vectors[t, b] = sum(weights[s] * hdec_ts[t, b] for s in range(S))")),
     Mistake("loops", "results-exchanged",
-            "You return the weights first. Asked are the context vectors, then the weights.",
+            "You return the weights first. The context vectors come first, then the weights.",
             swap=(RESULTS, "return attention_weights, context_vectors")),
     Mistake("loops", "numbers-instead-of-tensors",
             "Your values are right, but the scores went through plain numbers (`.item()`), "
@@ -152,19 +152,20 @@ MISTAKES = [
     # ---------------------------------------------------------------- batched
 
     Mistake("batched", "log-softmax-as-attention-weights",
-            "log_softmax as attention weights: all of them are negative and none is a share, "
+            "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, "
             "so your context subtracts the encoder vectors. The weights are the softmax itself.",
             swap=(SOFTMAX, "attention_weights = F.log_softmax(scores, dim=-1)")),
     Mistake("batched", "log-softmax-without-dim",
-            "log_softmax as attention weights, and without `dim`, so that it runs over the decoder's time. "
+            "log_softmax as attention weights: these are logarithms of shares, and shares over the decoder's time "
+            "(without `dim`, torch takes the first of three axes). "
             "The weights are the softmax itself, over the encoder's timesteps.",
             swap=(SOFTMAX, "attention_weights = F.log_softmax(scores)")),
     Mistake("batched", "softmax-over-decoder-time",
-            "Your softmax runs over the first axis, the decoder's time (without `dim`, torch takes that one on three "
+            "Your softmax runs over the first axis, the decoder's time (without `dim`, torch takes the first of three "
             "axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
             swap=(SOFTMAX, "attention_weights = F.softmax(scores)")),
     Mistake("batched", "softmax-over-the-batch",
-            "Your softmax runs over the batch: the sequences share the weights among them. "
+            "Your softmax runs over the batch: the sequences share the weights among themselves. "
             "It must run over the encoder's timesteps.",
             swap=(SOFTMAX, "attention_weights = F.softmax(scores, dim=1)")),
     Mistake("batched", "softmax-over-one",
@@ -176,8 +177,8 @@ MISTAKES = [
             "shares between 0 and 1 that sum to 1.",
             swap=(SOFTMAX, "attention_weights = scores")),
     Mistake("batched", "scaled",
-            "You divide the scores by the square root of H. That is scaled attention, a good idea of another paper; "
-            "here the plain dot product is asked. (torch's own attention does it unless it is told not to.)",
+            "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
+            "here the plain dot product is asked for. (torch's own attention does it unless it is told not to.)",
             swap=(SCORES, 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts) / hdec_ts.shape[-1] ** 0.5')),
     Mistake("batched", "view-instead-of-transpose",
             "You bring the batch to the front with `view` or `reshape`. These do not move axes: they cut the same "
@@ -187,8 +188,8 @@ MISTAKES = [
                   '    scores = torch.bmm('
                   'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
     Mistake("batched", "context-mixes-the-batch",
-            "Your context adds up the encoder vectors of *all* sequences of the batch: "
-            "a letter that stands in the inputs only is summed over. Each sequence gets its own.",
+            "Your context adds up the encoder vectors of *all* sequences of the batch. Each sequence gets its own. "
+            "(An `einsum` sums over every letter that is missing in its result.)",
             swap=(CONTEXT, 'context_vectors = torch.einsum("tbs,sch->tbh", attention_weights, henc_ts)')),
     Mistake("batched", "attends-to-itself",
             "Your decoder compares its states with its own states. It must ask the *encoder's*: "
@@ -199,7 +200,7 @@ MISTAKES = [
             "Your results have the batch in front. Ours are time first: `(T, B, H)` and `(T, B, S)`.",
             swap=(RESULTS, "return context_vectors.transpose(0, 1), attention_weights.transpose(0, 1)")),
     Mistake("batched", "results-exchanged",
-            "You return the weights first. Asked are the context vectors, then the weights.",
+            "You return the weights first. The context vectors come first, then the weights.",
             swap=(RESULTS, "return attention_weights, context_vectors")),
     Mistake("batched", "looped",
             "You go from sequence to sequence, or from timestep to timestep, and each waits for the one before. "
@@ -225,7 +226,8 @@ MISTAKES = [
             "allow a small distance.",
             swap=("((x.sum(axis) - 1).abs() < 1e-4).all()", "(x.sum(axis) == 1).all()")),
     Mistake("axes", "any-instead-of-all",
-            "One good sum is enough for you. All sums along the axis must be 1: a single one that is not says no.",
+            "One good sum is enough for you. All sums along the axis must be 1: "
+            "a single one that is not rules the axis out.",
             swap=(".all()", ".any()")),
     Mistake("axes", "one-on-average",
             "You look at the mean of the sums. One sum of 1.2 and one of 0.8 are 1 on average, and neither is 1.",
@@ -244,8 +246,8 @@ MISTAKES = [
             "Your axes are counted from 1. torch counts from 0.",
             swap=("[axis for axis", "[axis + 1 for axis")),
     Mistake("axes", "first-axis-found",
-            "You stop at the first axis that fits, and hand back a number. Asked is the list of all axes that fit: "
-            "it can have none, one or more.",
+            "You stop at the first axis that fits, and hand back a number. Hand back the list of all axes that fit: "
+            "there can be none, one or more.",
             source='''def axes_that_sum_to_one(x):
     for axis in range(x.dim()):
         if ((x.sum(axis) - 1).abs() < 1e-4).all():
@@ -255,26 +257,28 @@ MISTAKES = [
     # ---------------------------------------------------------------- decoder
 
     Mistake("decoder", "log-softmax-as-attention-weights",
-            "log_softmax as attention weights: all of them are negative and none is a share, so your context subtracts "
-            "the encoder vectors. The weights are the softmax itself; the log-softmax belongs to the output only.",
+            "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, so your context "
+            "subtracts the encoder vectors. The weights are the softmax itself; "
+            "the log-softmax belongs to the output only.",
             swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Mistake("decoder", "log-softmax-kept",
-            "log_softmax as attention weights: your output is right, but what you keep in `self.attention_weights` is "
-            "the log-softmax of the scores. Keep the shares themselves, the ones that made the context.",
+            "log_softmax as attention weights: your output is right, but what you keep in `self.attention_weights` are "
+            "the logarithms of the shares. Keep the shares themselves, the ones that made the context.",
             swap=[(KEPT,
                    "attention_weights = F.softmax(scores, dim=-1)\n"
                    "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
                   (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Mistake("decoder", "log-softmax-without-dim",
-            "log_softmax as attention weights, and without `dim`, so that it runs over the decoder's time. "
+            "log_softmax as attention weights: these are logarithms of shares, and shares over the decoder's time "
+            "(without `dim`, torch takes the first of three axes). "
             "The weights are the softmax itself, over the encoder's timesteps.",
             swap=(KEPT, "self.attention_weights = F.log_softmax(scores)")),
     Mistake("decoder", "softmax-over-decoder-time",
-            "The softmax of your weights runs over the first axis, the decoder's time (without `dim`, torch takes that "
-            "one on three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
+            "The softmax of your weights runs over the first axis, the decoder's time (without `dim`, torch takes the "
+            "first of three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores)")),
     Mistake("decoder", "softmax-over-the-batch",
-            "The softmax of your weights runs over the batch: the sequences share the weights among them. "
+            "The softmax of your weights runs over the batch: the sequences share the weights among themselves. "
             "It must run over the encoder's timesteps.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores, dim=1)")),
     Mistake("decoder", "raw-scores",
@@ -282,8 +286,8 @@ MISTAKES = [
             "shares between 0 and 1 that sum to 1.",
             swap=(KEPT, "self.attention_weights = scores")),
     Mistake("decoder", "scaled",
-            "You divide the scores by the square root of H. That is scaled attention, a good idea of another paper; "
-            "here the plain dot product is asked.",
+            "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
+            "here the plain dot product is asked for.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores / self.hidden_size ** 0.5, dim=-1)")),
     Mistake("decoder", "view-instead-of-transpose",
             "You bring the batch to the front with `view` or `reshape`. These do not move axes: they cut the same "
@@ -319,7 +323,7 @@ MISTAKES = [
             "It must run over the characters, the last axis.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
     Mistake("decoder", "characters-over-the-batch",
-            "The log-softmax of your output runs over the batch: the sequences share a probability among them. "
+            "The log-softmax of your output runs over the batch: the sequences share a probability among themselves. "
             "It must run over the characters, the last axis.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors), dim=1)")),
     Mistake("decoder", "probabilities-instead-of-logs",
@@ -331,11 +335,12 @@ MISTAKES = [
             "Shares for the weights, log-probabilities for the output.",
             both=("log-softmax-as-attention-weights", "probabilities-instead-of-logs")),
     Mistake("decoder", "log-softmax-as-attention-weights-and-output-over-time",
-            "Two things. log_softmax as attention weights: the weights are the softmax itself. "
-            "And the log-softmax of the output has no `dim`, so it runs over time and not over the characters.",
+            "Two things at once. log_softmax as attention weights: the weights are the softmax itself. "
+            "And the log-softmax of the output runs over time (torch's choice without `dim`), "
+            "and not over the characters.",
             both=("log-softmax-as-attention-weights", "characters-over-time")),
     Mistake("decoder", "no-dim-twice",
-            "Both of your softmaxes have no `dim`, and on three axes both run over time. "
+            "Both of your softmaxes run over time (without `dim`, torch takes the first of three axes). "
             "The weights belong to the encoder's timesteps, the output to the characters.",
             both=("softmax-over-decoder-time", "characters-over-time")),
     Mistake("decoder", "no-log-softmax",
@@ -347,8 +352,8 @@ MISTAKES = [
             "The next step must go on from the state of the GRU, `hdec_final`.",
             swap=(OUTPUT, OUTPUT + "\n        hdec_final = context_vectors[-1:]")),
     Mistake("decoder", "state-not-used",
-            "Your GRU starts from zeros: `hdec_init` is not passed on, "
-            "and the decoder never hears of the question through it.",
+            "Your GRU starts from zeros: `hdec_init` is not passed on to it. "
+            "That state is what the encoder has understood of the question; start from it.",
             swap=(GRU, "hdec_ts, hdec_final = self.gru(decoder_input)")),
     Mistake("decoder", "weights-not-kept",
             "Your output may well be right, but `self.attention_weights` is still None: "
@@ -371,8 +376,8 @@ MISTAKES = [
             "Then there is no `henc_ts`, and it must work as in TP 3.",
             swap=("if not self.attention:", "if False:")),
     Mistake("decoder", "attention-never",
-            "Your decoder never attends: `self.attention` is not looked at, or the wrong way round, "
-            "and the states predict in both cases.",
+            "Your decoder does not attend when `self.attention` is true: the attribute is not looked at, or the wrong "
+            "way round. With attention, the context predicts the character, and not the state.",
             swap=("if not self.attention:", "if True:")),
     Mistake("decoder", "encoder-detached",
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention: "
@@ -420,7 +425,7 @@ MISTAKES = [
             swap=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
     Mistake("seq2seq", "weights-stacked",
             "You stack the weights of the steps, and each of them has a time axis of size one already: "
-            "the result has an axis too many. Join them along that axis.",
+            "the result has one axis too many. Join them along that axis.",
             swap=(JOINED_WEIGHTS, "self.attention_weights = torch.stack(weights)")),
     Mistake("seq2seq", "weights-joined-along-the-batch",
             "You join the weights of the steps along the batch. They follow each other in time: the first axis.",
@@ -448,14 +453,14 @@ MISTAKES = [
     # ---------------------------------------------------------------- concatenated
 
     Mistake("concat", "context-first",
-            "The context stands first in your concatenation. Asked is the state first: "
+            "The context stands first in your concatenation. The state must come first: "
             "each weight of the layer belongs to one place.",
             swap=(BOTH, "both = torch.cat([context_vectors, hdec_ts], dim=-1)")),
     Mistake("concat", "no-tanh",
-            "There is no tanh between your two layers. Two linear layers in a row are no more than one.",
+            "There is no tanh between your two layers. Two linear layers in a row can do no more than one.",
             swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
     Mistake("concat", "relu",
-            "You use a ReLU where a tanh is asked.",
+            "You use a ReLU where a tanh is asked for.",
             swap=(HIDDEN, "hidden = torch.relu(self.dense_tanh(both))")),
     Mistake("concat", "tanh-at-the-end",
             "Your tanh comes after the last layer. It belongs between the two: "
@@ -473,10 +478,10 @@ MISTAKES = [
             "where `dense_tanh` wants the same timesteps of 2H numbers.",
             swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors])")),
     Mistake("concat", "added-instead-of-joined",
-            "You add state and context and double the result. Concatenate: side by side, 2H numbers.",
+            "You add state and context, and write the sum twice. Concatenate: side by side, 2H numbers.",
             swap=(BOTH, "both = (hdec_ts + context_vectors).repeat(1, 1, 2)")),
     Mistake("concat", "interleaved",
-            "Your numbers of state and context alternate. Concatenated means: "
+            "The numbers of state and context alternate in your result. Concatenated means: "
             "all H numbers of the state, then all H of the context.",
             swap=(BOTH, "both = torch.stack([hdec_ts, context_vectors], dim=-1).flatten(-2)")),
     Mistake("concat", "probabilities-instead-of-logs",
@@ -487,7 +492,7 @@ MISTAKES = [
             "It must run over the characters.",
             swap=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
     Mistake("concat", "hidden-size-instead-of-64",
-            "Your first layer has H units. Asked are 64, whatever H is.",
+            "Your first layer has H units. It must have 64, whatever H is.",
             swap=[("nn.Linear(2 * hidden_size, 64)", "nn.Linear(2 * hidden_size, hidden_size)"),
                   ("nn.Linear(64, output_size)", "nn.Linear(hidden_size, output_size)")]),
     Mistake("concat", "context-detached",
@@ -502,21 +507,21 @@ MISTAKES = [
             swap=(SHARES, "return {group: sum(values) / len(questions) for group, values in right.items()}")),
     Mistake("groups", "share-of-the-right-ones",
             "Your shares sum to 1: you say how the right answers are spread over the groups. "
-            "Asked is, for each group, how many of its own questions are right.",
+            "Say, for each group, which share of its own questions is answered right.",
             swap=(SHARES,
                   "total = sum(map(sum, right.values()))\n"
                   "    return {group: sum(values) / total for group, values in right.items()}")),
     Mistake("groups", "counts",
-            "You return how many answers are right. Asked is the share in the group.",
+            "You return how many answers are right. Return their share in the group, a number between 0 and 1.",
             swap=(SHARES, "return {group: sum(values) for group, values in right.items()}")),
     Mistake("groups", "errors",
-            "You return the share of wrong answers.",
+            "You return the share of wrong answers. The share of right ones is asked for.",
             swap=(COLLECTED, "right.setdefault(group_of(question), []).append(answer != wanted)")),
     Mistake("groups", "grouped-by-answer",
             "You make the group from the true answer. It is made from the question.",
             swap=(COLLECTED, "right.setdefault(group_of(wanted), []).append(answer == wanted)")),
     Mistake("groups", "prefix-passes",
-            "An answer passes when it *begins* like the true one, or has something more after it. "
+            "An answer passes when it is only the *beginning* of the true one, or goes on after it. "
             "Exact match means equal.",
             swap=(COLLECTED,
                   "right.setdefault(group_of(question), []).append("
@@ -534,11 +539,11 @@ MISTAKES = [
             swap=(COLLECTED, "right[group_of(question)] = [answer == wanted]")),
     Mistake("groups", "groups-without-a-right-answer-lost",
             "A group in which nothing is right is missing from your dict. It belongs there, with the share 0: "
-            "these are the groups one looks for.",
+            "these are the groups that one wants to find.",
             swap=(SHARES,
                   "return {group: sum(values) / len(values) for group, values in right.items() if any(values)}")),
     Mistake("groups", "percent",
-            "You return percent. Asked is a number between 0 and 1.",
+            "You return percentages. Return numbers between 0 and 1.",
             swap=(SHARES, "return {group: 100 * sum(values) / len(values) for group, values in right.items()}")),
 ]
 

@@ -90,8 +90,9 @@ from tp.arithmetic import encode, math_expressions_generation, one_hot
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>torch.stack</code> makes a tensor of a list of numbers that are tensors; <code>F.softmax(…, dim=0)</code> is
-# right for a tensor with one axis. Do not use <code>.item()</code>: gradients have to pass.
+# <code>torch.stack</code> makes one tensor of a list of tensors, here of single numbers;
+# <code>F.softmax(…, dim=0)</code> is right for a tensor with one axis. Do not use <code>.item()</code>: gradients have
+# to pass.
 # </details>
 
 # %% exercise="loops"
@@ -144,7 +145,8 @@ if tp.done("loops"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Two products and a softmax between them. In the first product H disappears, and T meets S. In the second S disappears,
-# and H comes back. B stays where it is in both: a sequence attends to itself and to no other.
+# and H comes back. B stays where it is in both: each sequence of the decoder attends to its own encoder states, and
+# to those of no other.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -360,7 +362,7 @@ class EmbeddedGRU(nn.Module):
 #
 # <details><summary>Hint 2 · the shape</summary>
 # <code>hdec_ts</code> and <code>context_vectors</code> have the same shape, <code>(T, B, H)</code>: the linear layer
-# takes either. That they are exchanged changes no shape, so look twice at which one you pass.
+# takes either. To exchange them changes no shape, so look twice at which one you pass.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -615,7 +617,7 @@ if tp.done("decoder", "seq2seq"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Four things in a row, in the order of the text. The tanh stands between the two layers: without it, two linear layers
-# are no more than one.
+# can do no more than one.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -697,7 +699,7 @@ tp.check("concat")
 #
 # <details><summary>Hint 3 · the line</summary>
 # <code>zip(questions, written, truth)</code>, <code>groups.setdefault(group, []).append(…)</code>, and
-# <code>sum(values) / len(values)</code>: a true counts as 1.
+# <code>sum(values) / len(values)</code>: <code>True</code> counts as 1.
 # </details>
 
 # %% exercise="groups"

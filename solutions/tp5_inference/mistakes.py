@@ -41,7 +41,7 @@ ENCODER = [
             "Your h and c have changed places. torch's order is (h, c).",
             swap=(STATES, "return henc_ts, encoder_states[::-1]")),
     Mistake("encoder", "batch-first",
-            "You turn the tensor around before the LSTM, so it reads across the batch and not along time. "
+            "You exchange time and batch before the LSTM, so it reads across the batch and not along time. "
             "Our tensors are time first, and so is `nn.LSTM`.",
             swap=(ENCODED, "henc_ts, encoder_states = self.lstm(self.embedding(encoder_tokens).transpose(0, 1))")),
     Mistake("encoder", "only-the-last-step",
@@ -126,7 +126,7 @@ DECODER = [
             swap=(LOGITS, "return self.dense_final(hdec_ts), (states[0], states[0])")),
     Mistake("decoder", "softmax",
             "You return probabilities. Logits are asked for: "
-            "the loss applies its own log-softmax, and a softmax before it flattens the gradient.",
+            "the loss applies its own log-softmax, and a softmax before it makes the gradient faint.",
             swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
     Mistake("decoder", "log-softmax",
             "You return log-probabilities. Here the plain scores are asked for; the log-softmax comes later, "
@@ -211,7 +211,7 @@ TRAINING_PASS = [
             swap=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
     Mistake("training-pass", "nll-of-logits",
             "`nll_loss` wants log-probabilities, and you give it logits: "
-            "the \"loss\" can become as negative as it likes.",
+            "the \"loss\" can become as negative as it likes. `cross_entropy` takes logits.",
             swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
     Mistake("training-pass", "loss-summed",
             "Your loss is the sum over all characters. "
@@ -324,7 +324,8 @@ def decoder_step(model, tokens, states, henc_ts):
             "A decoder with attention needs it at every step.",
             swap=(STEP, "logits, states = model.decoder(tokens[None], states)")),
     Mistake("inference-programs", "gradient-kept-by-encode",
-            "The values are right, but `encode` keeps a gradient, and with it the memory of every step.",
+            "The values are right, but `encode` records every operation for a gradient that nobody asks for. "
+            "That fills the memory; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     return model.encoder(encoder_tokens)
 
@@ -335,7 +336,8 @@ def decoder_step(model, tokens, states, henc_ts):
         return logits[0].log_softmax(dim=-1), states
 '''),
     Mistake("inference-programs", "gradient-kept-by-the-step",
-            "The values are right, but `decoder_step` keeps a gradient, and with it the memory of every step.",
+            "The values are right, but `decoder_step` records every operation for a gradient that nobody asks for, "
+            "and step after step the memory fills; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     with torch.no_grad():
         return model.encoder(encoder_tokens)
@@ -560,7 +562,7 @@ ACCURACY = [
             swap=(RUNNING, RUNNING.replace("EOS", "0"))),
     Mistake("accuracy-by-step", "right-until-now",
             "You count a character only if everything before it was right as well. "
-            "That is another, also useful number; here each step stands for itself.",
+            "That is a useful number too, but another one; here each step stands for itself.",
             swap=(RIGHT, "right = (predicted_tokens == target_tokens).cumprod(dim=0).bool() & running")),
     Variant("accuracy-by-step", "loops", source=shares('''
 T, B = target_tokens.shape
@@ -610,11 +612,11 @@ SCHEDULED_SAMPLING = [
             "At step t you look at the coin of step t − 1. `coins[t]` decides what step t reads.",
             swap=(COIN, COIN.replace("coins[t]", "coins[t - 1]"))),
     Mistake("scheduled-sampling", "one-coin-for-all",
-            "You use one coin for the whole batch. Each sequence has its own: choose element by element.",
+            "At each step you use one coin for the whole batch. Each sequence has its own: choose element by element.",
             swap=(COIN, COIN.replace("coins[t]", "coins[t, 0]"))),
     Mistake("scheduled-sampling", "own-coins-drawn",
             "You draw coins of your own and do not use those that are given. "
-            "Without that, no two runs can be compared.",
+            "With the given ones, two runs can be compared.",
             swap=(COIN, COIN.replace("coins[t]", "torch.rand(coins.shape[1], device=coins.device) < 0.5"))),
     Mistake("scheduled-sampling", "teacher-tells-the-target",
             "The teacher says `target_tokens[t]` at step t: the very character that should be predicted there. "
@@ -758,7 +760,8 @@ BEAM_STEP = [
             "You keep the *worst* candidates. Scores are negative, and larger is better.",
             swap=(TOP, "scores, best = candidates.topk(min(beam_width, K * V), largest=False)")),
     Mistake("beam-step", "more-than-there-are",
-            "You ask for more candidates than there are, when the beam is wide and the first step has only V of them.",
+            "You ask for more candidates than there are: with a wide beam, the first step has only V of them. "
+            "Then keep them all.",
             swap=(TOP, "scores, best = candidates.topk(beam_width)")),
     Mistake("beam-step", "no-more-than-before",
             "You never keep more than K candidates. From a single beginning, at the first step, "
@@ -908,7 +911,8 @@ BEAM_SEARCH = [
             "The order is right, but the scores that you return are the plain sums. Return the normalised ones.",
             swap=("normalised[order], history", "scores[order], history")),
     Mistake("beam-search", "reads-go-at-every-step",
-            "Every beginning reads GO at every step. It has to read the character that it has just been continued by.",
+            "Every beginning reads GO at every step. "
+            "It has to read the character with which it has just been continued.",
             swap=("decoder_step(model, tokens, states,",
                   "decoder_step(model, torch.full_like(tokens, model.GO), states,")),
     Mistake("beam-search", "beam-step-not-called",
@@ -1038,8 +1042,8 @@ WIDER_LOSES = [
             "leads to EOS.",
             swap=(ENDS, '["c", *good]')),
     Mistake("wider-loses", "one-tempting-word",
-            "The second first word goes on with a single tempting one. It takes one place of the beam, and the greedy "
-            "sentence keeps the other: it is found again. How many beginnings fill a beam of two?",
+            "The second of the first words goes on with a single tempting one. It takes one place of the beam, and the "
+            "greedy sentence keeps the other: it is found again. How many beginnings fill a beam of two?",
             swap=(B, '"b": {"d": 1.0},')),
     Mistake("wider-loses", "greedy-too-strong",
             "Greedy decoding goes on with one half, so at the second step it holds more than the tempting words do, "
@@ -1058,7 +1062,7 @@ WIDER_LOSES = [
             "They must follow another one.",
             swap=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
     Mistake("wider-loses", "logarithms",
-            "Your first words have logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
+            "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
             swap=('{"a": best, "b": second, "c": third}',
                   '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
     Mistake("wider-loses", "those-of-the-example",

@@ -795,8 +795,8 @@ if tp.done("encoder", "decoder", "training-pass", "inference-programs", "decode-
 # *Minutes* 20 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Make a table of all candidate scores, K × V. The K best of the whole table survive: two children of one beginning, if
-# need be, and none of another.
+# Make a table of all candidate scores, K × V. The <code>beam_width</code> best of the whole table survive: two children
+# of one beginning, if need be, and none of another.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -978,7 +978,7 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# Two places, so it takes two beginnings to fill them. Both may come from the second first word, with half of its
+# Two places, so it takes two beginnings to fill them. Both may follow the second of the first words, with half of its
 # probability each. What greedy decoding holds at that step must be less: into how many equal parts must its row be cut?
 # </details>
 #
