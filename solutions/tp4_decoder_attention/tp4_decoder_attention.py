@@ -808,18 +808,18 @@ class WideDecoderRNN(DecoderRNN):
         self.linear = nn.Linear(2 * hidden_size, output_size)
 
     def forward(self, decoder_input, hdec_init, henc_ts):
-        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+        hdec_ts, last = self.gru(decoder_input, hdec_init)
         context_vectors, self.attention_weights = attention_batched(hdec_ts, henc_ts)
-        both = torch.cat([hdec_ts, context_vectors], dim=-1)
-        return F.log_softmax(self.linear(both), dim=-1), hdec_final
+        wide = torch.cat((hdec_ts, context_vectors), -1)
+        return F.log_softmax(self.linear(wide), dim=-1), last
 
 
 class LayerDecoderRNN(ConcatDecoderRNN):
     """No attention: zeros in the place of the context, and the layer of 64 units with tanh as before."""
 
     def forward(self, decoder_input, hdec_init, henc_ts):
-        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
-        return self.predict(hdec_ts, torch.zeros_like(hdec_ts)), hdec_final
+        hdec_ts, last = self.gru(decoder_input, hdec_init)
+        return self.predict(hdec_ts, torch.zeros_like(hdec_ts)), last
 
 
 if tp.done("batched", "decoder", "seq2seq", "concat"):

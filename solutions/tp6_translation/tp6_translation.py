@@ -1209,9 +1209,9 @@ class BothEnds(Encoder):
 
     def forward(self, source, lengths):
         """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
-        packed = pack_padded_sequence(self.embedding(source), lengths.cpu(), enforce_sorted=False)
-        packed_ts, final = self.gru(packed)
-        return pad_packed_sequence(packed_ts)[0], torch.tanh(self.W_s(torch.cat([*final], dim=-1)))
+        sentences = pack_padded_sequence(self.embedding(source), lengths.cpu(), enforce_sorted=False)
+        both_ways, ends = self.gru(sentences)
+        return pad_packed_sequence(both_ways)[0], torch.tanh(self.W_s(torch.cat([*ends], dim=-1)))
 
 
 class BottleneckDecoder(nn.Module):
@@ -1496,11 +1496,11 @@ tp.check("effects")
 def right_without(model, source, target, weights):
     """For each token of the target (T,), whether it is still said when the word it looks at most is masked."""
     right, S = [], len(source)
-    henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
+    henc_ts, first = model.encoder(source, torch.tensor([S]))
     for t, s in enumerate(weights.argmax(dim=-1).tolist()):
         mask = torch.ones(1, S, dtype=torch.bool, device=device)
         mask[0, s] = False
-        memory, hdec = Memory(henc_ts, model.decoder.score.keys(henc_ts), mask), hdec_init
+        memory, hdec = Memory(henc_ts, model.decoder.score.keys(henc_ts), mask), first
         for token in [torch.full_like(target[0], SOS), *target[:t]]:
             logits, hdec, _ = model.decoder(token, hdec, memory)
         right.append((logits.argmax() == target[t]).item())

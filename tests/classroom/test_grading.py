@@ -173,7 +173,7 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, run):
     page = dict(submission_id="1", assignment_id=TINY, notebook_id=TINY, index=0, total=1, student="ada",
                 last_name="", first_name="", base_url="", notebook_path="")
     html, _ = HTMLExporter(config=config).from_filename(path, resources=page)
-    assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 2 points") == 1
+    assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 1.5 points") == 1
     assert "Rubric" not in path.read_text() + nbformat.writes(release.released_notebook(TINY_COURSE, TINY))
     config = Classroom(term).config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")

@@ -134,7 +134,7 @@ def test_a_file_that_holds_something_else_is_refused(ledger, what):
     assert ledger.entries(TINY) == []
     with pytest.raises(FileError) as refused:
         from_json(path.read_bytes(), Entry, "ada.json")
-    assert str(refused.value).startswith("ada.json does not hold a Entry: ") and "\n" not in str(refused.value)
+    assert str(refused.value).startswith("ada.json does not hold an Entry: ") and "\n" not in str(refused.value)
     entry = ledger.keep(HANDED, VERDICT, Terms())
     assert ledger.entries(TINY) == [entry]
 
