@@ -6,9 +6,11 @@ This repository is the first one; `autograder --course FOLDER …` takes any oth
 from dataclasses import dataclass
 from pathlib import Path
 
+import tp
+
 
 class CourseError(Exception):
-    """The folder is no course; the message says what is looked for."""
+    """The folder is no course, or the TP is not in it; the message says what is looked for."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,6 @@ class Course:
     @property
     def helpers(self) -> list[Path]:
         """What the notebooks import: the engine's package `tp`, and modules and packages of the course's own."""
-        import tp  # brings torch: only here
-
         own = [path for path in sorted(self.released.glob("*")) if path.name != "tp" and _is_importable(path)]
         return [Path(tp.__file__).parent, *own]
 
@@ -62,6 +62,12 @@ class Course:
     def script(self, assignment: str) -> Path:
         """The source of the TP."""
         return self.folder(assignment) / f"{assignment}.py"
+
+    def expect(self, assignment: str) -> None:
+        """``CourseError`` where there is no such TP."""
+        if assignment not in self.assignments:
+            there = ", ".join(self.assignments) or "none"
+            raise CourseError(f"there is no TP called {assignment}; there are: {there}")
 
 
 def find(folder: Path | None = None) -> Course:

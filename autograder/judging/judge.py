@@ -5,7 +5,6 @@ wrote; it sends calls into a sandbox and compares the plain arrays that come bac
 """
 
 import hashlib
-import hmac
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,23 +15,17 @@ from tp.checking.beside import beside
 from tp.checking.diagnosis import Recognised
 from tp.checking.replies import Error, Record, Reply
 
-from ..authoring import source
 from ..authoring.oracle import Oracle, oracle
 from ..authoring.tape import Check
 from ..course import Course
 from ..sandbox.outside import KernelLost, Sandbox
-from ..sandbox.terms import Device, Limits, Terms
+from ..sandbox.terms import Terms
 from ..sandbox.walls import SandboxError
 from . import submission
+from .concluding import concluded, nothing
 from .session import Session
 from .submission import Submission, Unreadable
 from .verdict import CheckResult, ExerciseResult, Outcome, Verdict
-
-
-def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
-    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
-    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
-    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
@@ -46,29 +39,15 @@ def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[Record]]:
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
-def resolved(device: str) -> Device:
-    """The device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one."""
-    if device == "auto":
-        import torch
-
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return "cuda" if device == "cuda" else "cpu"
-
-
-def terms_of(device: str, isolated: bool, exercise_seconds: float) -> Terms:
-    """The terms that a command line states; all other limits are scaled with the seconds of an exercise."""
-    return Terms(resolved(device), isolated, Limits().scaled(exercise_seconds))
-
-
 ALONE = "This alone does not show that your code works: it counts as soon as another check passes."
 
 
 class Judge:
     """Grades notebooks of a course one after another, in kernels of one sandbox; a context manager."""
 
-    def __init__(self, course: Course, terms: Terms = Terms()):
+    def __init__(self, course: Course, terms: Terms = Terms(), sandbox: Sandbox | None = None):
         self.course, self.terms = course, terms
-        self.sandbox = Sandbox(course.helpers, terms)
+        self.sandbox = sandbox or Sandbox(course.helpers, terms)
 
     def __enter__(self) -> "Judge":
         return self
@@ -84,50 +63,32 @@ class Judge:
                 raise Unreadable(handed.unreadable)
             return self.grade(handed, seed)
         except Unreadable as error:
-            return self.nothing(handed, seed, str(error))
+            return nothing(self.course, handed, seed, self.terms, str(error))
         except (SandboxError, OSError):
             raise  # this machine's fault, not the submission's
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
-            return self.nothing(handed, seed, f"the judge failed on it ({type(error).__name__}): tell its authors")
+            reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
+            return nothing(self.course, handed, seed, self.terms, reason)
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
         started = time.monotonic()
         cells = submission.parse(handed.data, handed.filename)
+        self.sandbox.begin()  # beside it the solution runs
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source, self.course)
         with Session(self.sandbox, plan) as session:
             results = [self._exercise(session, truth, name, seed) for name in truth.source.exercises]
-        notes = [*plan.notes, *session.notes, *([handed.note] if handed.note else [])]
-        return self._verdict(handed, seed, tuple(results), notes, seconds=round(time.monotonic() - started, 3))
+        notes = [*plan.notes, *session.notes]
+        seconds = round(time.monotonic() - started, 3)
+        return concluded(handed, seed, self.terms, tuple(results), notes, seconds)
 
     def _exercise(self, session: Session, truth: Oracle, exercise: str, seed: str) -> ExerciseResult:
         records = records_of(truth, exercise, seed)
+        started = time.monotonic()
         replies, lost = session.replies(exercise, [record for own in records for record in own])
-        return judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
-
-    def nothing(self, handed: Submission, seed: str, reason: str) -> Verdict:
-        """The verdict on a file that cannot be graded: no points, and why."""
-        truth = source.load(self.course, handed.assignment)
-        told = (CheckResult("submission", False, f"Nothing to grade: {reason}."),)
-        results = tuple(ExerciseResult(name, 0.0, truth.points(name), "missing", told) for name in truth.exercises)
-        notes = [reason, *([handed.note] if handed.note else [])]
-        return self._verdict(handed, seed, results, notes, unreadable=reason)
-
-    def _verdict(self, handed: Submission, seed: str, results: tuple[ExerciseResult, ...], notes: list[str],
-                 seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
-        return Verdict(
-            assignment=handed.assignment,
-            score=round(sum(result.score for result in results), 4),
-            max_score=sum(result.max_score for result in results),
-            isolation=self.terms.isolation,
-            device=self.terms.device,
-            seconds=seconds,
-            seed=seed,
-            notes=tuple(notes),
-            exercises=results,
-            unreadable=unreadable,
-        )
+        seconds = round(time.monotonic() - started, 3)
+        return replace(judged(truth, exercise, records, replies, session.errors.get(exercise), lost), seconds=seconds)
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], replies: Sequence[Reply],

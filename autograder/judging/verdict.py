@@ -5,7 +5,7 @@ something else is refused with one line.
 """
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -38,13 +38,14 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """One exercise: its points, and the results of its checks."""
+    """One exercise: its points, the results of its checks, and the seconds they took on the student's code."""
 
     exercise: str
     score: float
     max_score: float
     verdict: Outcome
     checks: tuple[CheckResult, ...]
+    seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
     def explained(self) -> str:
         """The reasons, as a student reads them."""

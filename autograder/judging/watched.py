@@ -4,22 +4,25 @@ The kernels have bounds; so has the one who reads what they answer. Seconds and 
 from when it has what it needs of the TP.
 """
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
 
-from ..authoring.oracle import oracle
 from ..course import Course
 from ..sandbox.inside import die_with_parent
+from ..sandbox.outside import Sandbox
 from ..sandbox.terms import Terms
-from .judge import Judge
+from ..sandbox.walls import SandboxError
+from .concluding import nothing
 from .submission import Submission
 from .verdict import Verdict
 
@@ -38,12 +41,16 @@ class WatchedJudge:
         self.course, self.terms = course, terms
         self._process: subprocess.Popen[bytes] | None = None
 
+    def begin(self) -> None:
+        """Start the process, unless it is there, and do not wait for it: it has much to import."""
+        if self._process is None:
+            self._start()
+
     def judge(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
         for _ in range(2):
             try:
-                if self._process is None:
-                    self._start()
+                self.begin()
                 self._connection.send((handed, seed))
                 return self._answer(handed, seed)
             except (EOFError, ConnectionError):
@@ -75,7 +82,7 @@ class WatchedJudge:
                 broken = watch.broken() if watch else None
                 if broken:
                     self.close()
-                    return Judge(self.course, self.terms).nothing(handed, seed, broken)
+                    return nothing(self.course, handed, seed, self.terms, broken)
                 continue
             answer = self._connection.recv()
             if isinstance(answer, Verdict):
@@ -83,6 +90,33 @@ class WatchedJudge:
             if isinstance(answer, Exception):
                 raise answer
             watch = _Watch(self._process.pid, self.terms)
+
+
+_begun: list[WatchedJudge] = []
+
+
+@contextlib.contextmanager
+def begun(course: Course, terms: Terms, number: int) -> Iterator[None]:
+    """So many judges are started ahead, for whoever takes them, and end with this."""
+    judges = [WatchedJudge(course, terms) for _ in range(number)]
+    try:
+        for judge in judges:
+            judge.begin()
+            _begun.append(judge)
+        yield
+    finally:
+        for judge in judges:
+            judge.close()
+        _begun.clear()
+
+
+def taken(course: Course, terms: Terms) -> WatchedJudge:
+    """A judge that was begun, or a new one."""
+    for judge in _begun:
+        if (judge.course, judge.terms) == (course, terms):
+            _begun.remove(judge)
+            return judge
+    return WatchedJudge(course, terms)
 
 
 class _Watch:
@@ -115,7 +149,13 @@ class _Watch:
 def serve(connection: "Connection[Any, Any]") -> None:
     """Judge what comes over a connection, until it is closed."""
     course, terms = connection.recv()
-    with Judge(course, terms) as judge:
+    with Sandbox(course.helpers, terms) as sandbox:
+        with contextlib.suppress(SandboxError):  # which is told where something is to be judged
+            sandbox.begin()
+        from ..authoring.oracle import oracle  # brings torch, as the sandbox does beside it
+        from .judge import Judge
+
+        judge = Judge(course, terms, sandbox)
         while True:
             try:
                 handed, seed = connection.recv()

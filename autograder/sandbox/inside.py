@@ -107,10 +107,13 @@ def _warm() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    import tp  # noqa: F401
+    import tp
+    from tp.checking.uncompiled import keep_uncompiled
 
     torch.set_num_threads(1)
-    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimizer imports a good part of torch
+    keep_uncompiled()
+    for name in tp.__all__:
+        getattr(tp, name)
 
     class Shell(InteractiveShell):
         def enable_gui(self, gui: Any = None) -> None:
@@ -206,6 +209,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
         try:
             _confine(apart, limits)
             _refuse(refused)
+            _bound_gpu(limits["gpu"])
             _serve(socket.socket(fileno=fd), shell)
             status = 0
         finally:
@@ -261,6 +265,15 @@ def _refuse(refused: bytes) -> None:
     _libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
     if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Program(len(refused) // 8, refused)), 0, 0):
         raise OSError(ctypes.get_errno(), "system calls cannot be filtered")
+
+
+def _bound_gpu(limit: int) -> None:
+    """torch gives out so many bytes of the GPU and no more; whoever asks CUDA itself is seen from outside."""
+    if limit:
+        import torch
+
+        share = limit / torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, share), 0)
 
 
 # The kernel: one submission

@@ -23,7 +23,7 @@ import psutil
 from tp.checking import replies, wire
 from tp.checking.replies import Error, Op, Reply
 
-from . import calls, cgroup, inside, walls
+from . import calls, cgroup, gpu, inside, walls
 from .terms import Terms
 from .walls import SandboxError, require_bubblewrap
 from .watchdog import Budget, Usage, usage_beneath
@@ -56,6 +56,7 @@ class Sandbox:
     def __init__(self, helpers: Sequence[Path], terms: Terms):
         self.helpers, self.terms = helpers, terms
         self._process: subprocess.Popen[bytes] | None = None
+        self._parent: psutil.Process | None = None  # once it is ready to fork
         self._home: str | None = None
         self._group: cgroup.Group | None = None
 
@@ -66,15 +67,20 @@ class Sandbox:
                  trace: TracebackType | None) -> None:
         self.close()
 
+    def begin(self) -> None:
+        """Start the warm parent, unless it is there, and do not wait for it: it has much to import."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._start()
+
     def fork(self) -> "Kernel":
         """A fresh kernel. Without nested namespaces the warm parent serves one kernel only, and is started anew."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        self._ready()
         try:
             return self._fork()
         except (OSError, SandboxError):
             self.close()
-            self._start()
+            self._ready()
             return self._fork()
 
     def close(self) -> None:
@@ -83,7 +89,8 @@ class Sandbox:
             self._process.kill()
             self._process.wait()
             self._control.close()
-            self._process = None
+            self._log.close()
+            self._process = self._parent = None
         if self._group:
             self._group.close()
             self._group = None
@@ -106,8 +113,14 @@ class Sandbox:
 
     def usage(self) -> Usage:
         """What everything beneath the warm parent uses; the seconds count from any time, for their differences."""
+        assert self._parent
         usage = usage_beneath(self._parent)
         return replace(usage, seconds=self._group.seconds()) if self._group else usage
+
+    def held_on_gpu(self) -> int:
+        """Bytes that everything beneath the warm parent holds on the GPU."""
+        assert self._parent
+        return gpu.held({process.pid for process in self._parent.children(recursive=True)})
 
     def _start(self) -> None:
         program = require_bubblewrap() if self.terms.isolated else None  # before anything is opened
@@ -118,7 +131,7 @@ class Sandbox:
         self._home = tempfile.mkdtemp(prefix=PREFIX)
         self._lock = os.open(self._home, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
-        log = open(Path(self._home) / "log", "w+")
+        self._log = tempfile.TemporaryFile("w+", errors="replace")
         command, variables = self._command(fd, program)
         rights: dict[str, Any] = {}
         if account:
@@ -127,18 +140,23 @@ class Sandbox:
         self._group = None if account else cgroup.make()  # another user may not enter a group of this one's
         if self._group:
             command = self._group.enter(command)
-        self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                         env=variables, start_new_session=True, cwd="/", **rights)
-        theirs.close()
+        with theirs:
+            self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=self._log,
+                                             stderr=self._log, env=variables, start_new_session=True, cwd="/", **rights)
+
+    def _ready(self) -> None:
+        """Wait for the warm parent."""
+        self.begin()
+        if self._parent is not None:
+            return
+        assert self._process
         try:
             self._answer(START_SECONDS)
         except (OSError, SandboxError):
-            log.seek(0)
-            last = (log.read().strip().splitlines() or ["no reason given"])[-1]
+            self._log.seek(0)
+            last = (self._log.read().strip().splitlines() or ["no reason given"])[-1]
             self.close()
             raise SandboxError(f"the kernel does not start: {last}") from None
-        finally:
-            log.close()
         self._parent = self._warm_parent(self._process.pid)
         self._reusable = True
 
@@ -170,7 +188,8 @@ class Sandbox:
         limits = self.terms.limits
         values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
                   "cpu": int(limits.notebook_seconds) + 1, "isolated": int(self.terms.isolated),
-                  "address_space": 0 if self.terms.device == "cuda" else limits.memory}
+                  "address_space": 0 if self.terms.device == "cuda" else limits.memory,
+                  "gpu": limits.memory if self.terms.device == "cuda" else 0}
         return [calls.program(self.terms).hex(), *(f"{name}={value}" for name, value in values.items())]
 
     def _warm_parent(self, pid: int) -> psutil.Process:
@@ -308,6 +327,8 @@ class _Watch:
         self._seen = usage.seconds
         if usage.memory > limits.memory:
             return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
+        if self.sandbox.terms.device == "cuda" and self.sandbox.held_on_gpu() > limits.memory:
+            return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
         if usage.processes > limits.processes:
             return "crashed", f"it started more than {limits.processes} processes"
         late = self.budget.broken()

@@ -1,5 +1,6 @@
 """Under which conditions a submission is judged, and what it may use."""
 
+import glob
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -53,3 +54,19 @@ class Terms:
         if self.isolated:
             return "bubblewrap"
         return f"account {self.account}" if self.account else "none"
+
+
+def resolved(device: str) -> Device:
+    """The device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one."""
+    if device != "auto":
+        return "cuda" if device == "cuda" else "cpu"
+    if not glob.glob("/dev/nvidia*"):  # without what the walls would let through nobody waits for torch
+        return "cpu"
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def terms_of(device: str, isolated: bool, exercise_seconds: float) -> Terms:
+    """The terms that a command line states; all other limits are scaled with the seconds of an exercise."""
+    return Terms(resolved(device), isolated, Limits().scaled(exercise_seconds))

@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from autograder import samples
+from autograder.judging import watched
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.sandbox.terms import Terms
@@ -79,3 +80,16 @@ def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     with pytest.raises(SandboxError, match="bubblewrap is missing"):
         judge.judge(answering(3.0), "seed")
     judge.close()
+
+
+def test_judges_that_were_begun_are_taken_once_each_by_whoever_judges_alike_and_end(monkeypatch):
+    started, closed = [], []
+    monkeypatch.setattr(WatchedJudge, "_start", lambda self: started.append(self))
+    monkeypatch.setattr(WatchedJudge, "close", lambda self: closed.append(self))
+    terms = Terms(limits=SHORT)
+    with watched.begun(TINY_COURSE, terms, 2):
+        assert len(started) == 2
+        assert watched.taken(TINY_COURSE, Terms()) not in started  # under other terms another one
+        assert watched.taken(TINY_COURSE, terms) is started[0]
+    assert closed == started
+    assert watched.taken(TINY_COURSE, terms) not in started

@@ -103,6 +103,20 @@ def test_devices_can_be_used_and_not_changed(warm):
     second.kill()
 
 
+def test_an_optimizer_leaves_the_compiler_alone_and_who_asks_for_it_has_it(kernel):
+    step = "import torch\ntorch.optim.Adam([torch.ones(1, requires_grad=True)]).step()\nprint('sympy' in sys.modules)"
+    assert run(kernel, f"import sys\n{step}").printed == "False\n"
+    assert run(kernel, "print(torch._dynamo.is_compiling(), 'sympy' in sys.modules)").printed == "False True\n"
+
+
+def test_a_warm_parent_that_was_begun_is_begun_once(warm):
+    warm.begin()
+    begun = warm._process
+    warm.fork().kill()
+    warm.begin()
+    assert warm._process is begun
+
+
 def test_kernels_share_nothing(warm):
     first = warm.fork()
     run(first, "import torch, os; torch.mine = 1; open('/scratch/mine', 'w').write('x'); x = 1")

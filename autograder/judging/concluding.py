@@ -1,0 +1,41 @@
+"""The verdict on what was handed in, made of results or of the reason why there are none. Nothing here needs torch."""
+
+import hashlib
+import hmac
+
+from ..authoring import source
+from ..course import Course
+from ..sandbox.terms import Terms
+from .submission import Submission
+from .verdict import CheckResult, ExerciseResult, Verdict
+
+
+def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
+    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
+    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
+
+
+def concluded(handed: Submission, seed: str, terms: Terms, results: tuple[ExerciseResult, ...], notes: list[str],
+              seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
+    """The verdict that these results add up to."""
+    return Verdict(
+        assignment=handed.assignment,
+        score=round(sum(result.score for result in results), 4),
+        max_score=sum(result.max_score for result in results),
+        isolation=terms.isolation,
+        device=terms.device,
+        seconds=seconds,
+        seed=seed,
+        notes=(*notes, *([handed.note] if handed.note else [])),
+        exercises=results,
+        unreadable=unreadable,
+    )
+
+
+def nothing(course: Course, handed: Submission, seed: str, terms: Terms, reason: str) -> Verdict:
+    """The verdict on a file that cannot be graded: no points, and why."""
+    truth = source.load(course, handed.assignment)
+    told = (CheckResult("submission", False, f"Nothing to grade: {reason}."),)
+    results = tuple(ExerciseResult(name, 0.0, truth.points(name), "missing", told) for name in truth.exercises)
+    return concluded(handed, seed, terms, results, [reason], unreadable=reason)
