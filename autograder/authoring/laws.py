@@ -170,7 +170,9 @@ def _gradient(again: _Again) -> None:
     if not results or not (leaves or modules):
         return
     to = again.register()
-    projections = [{"$tensor": again.tape.normal(*value.shape).numpy()} for value in results.values()]
+    # not of the tape's own generator: when a law is given up, the others are made anew, and are to be the same
+    generator = torch.Generator().manual_seed(again.tape.generator.initial_seed() + 1)
+    projections = [{"$tensor": torch.randn(value.shape, generator=generator).numpy()} for value in results.values()]
     again.ops.append({"op": "gradients", "of": [again.fresh[at] for at in results], "projections": projections,
                       "leaves": leaves, "modules": modules, "to": to})
     again.ops.append({"op": "output", "name": "gradient", "of": to})

@@ -15,6 +15,7 @@ from tp.checking import compare, diagnosis
 from tp.checking.diagnosis import Candidate, Recognised
 from tp.checking.replay import replay
 from tp.checking.replies import Record, Reply
+from tp.checking.uncompiled import keep_uncompiled
 
 from ..course import Course
 from . import mistakes, source
@@ -28,6 +29,7 @@ class Oracle:
     """The solution of one TP in a namespace of its own, with its checks, mistakes and variants."""
 
     def __init__(self, course: Course, assignment: str):
+        keep_uncompiled()
         self.course = course
         self.source = source.load(course, assignment)
         self.checks = checks_in(module_of(course, assignment, "checks"))
@@ -51,6 +53,7 @@ class Oracle:
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace)
         self._forgotten: Mistake | None = None
+        self._kept: dict[tuple[int, int], tuple[Mistake, Record, Reply]] | None = None
 
     def _refuse_unpaired(self) -> None:
         """Each exercise has checks, and each check an exercise."""
@@ -123,6 +126,15 @@ class Oracle:
         finally:
             self._forgotten = None
 
+    @contextlib.contextmanager
+    def remembering(self) -> Iterator[None]:
+        """Whoever diagnoses many answers to the same records need not ask every mistake again each time."""
+        self._kept = {}
+        try:
+            yield
+        finally:
+            self._kept = None
+
     def diagnose(self, exercise: str, records: Sequence[Record], got: Sequence[Reply]) -> list[Recognised | None]:
         """For each check of an exercise, the mistake whose answers the student's equal, or None.
 
@@ -130,9 +142,7 @@ class Oracle:
         One that agrees everywhere explains everything, and no other is asked. Nobody is asked about laws: they have
         sentences of their own.
         """
-        plain = [record.plain for record in records]
-        answers = [compare.without_laws(record, reply) for record, reply in zip(records, got, strict=True)]
-        pairs = list(zip(plain, answers, strict=True))
+        pairs = compare.without_laws(records, got)
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
         candidates: list[Candidate] = []
@@ -140,20 +150,26 @@ class Oracle:
             if mistake is self._forgotten:
                 continue
             replies: list[Reply | None] = [None] * len(pairs)
-            self._answer(mistake, plain, replies, failed)
+            self._answer(mistake, records, replies, failed)
             if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
                 continue
-            self._answer(mistake, plain, replies, [not bad for bad in failed])
+            self._answer(mistake, records, replies, [not bad for bad in failed])
             candidates.append(Candidate(mistake.name, mistake.says, replies))
             if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
                 break
-        return diagnosis.diagnose(records, got, candidates)
+        return diagnosis.diagnose(pairs, candidates)
 
     def _answer(self, mistake: Mistake, records: Sequence[Record], replies: list[Reply | None],
                 wanted: list[bool]) -> None:
-        asked = [i for i, want in enumerate(wanted) if want]
-        for i, reply in zip(asked, self.replies(mistake, [records[i] for i in asked]), strict=True):
-            replies[i] = reply
+        """Put in what a mistake answers to the wanted records, the laws apart."""
+        kept = {} if self._kept is None else self._kept
+        asked = [record for record, want in zip(records, wanted, strict=True) if want]
+        new = [record for record in asked if (id(mistake), id(record)) not in kept]
+        for record, reply in zip(new, self.replies(mistake, [record.plain for record in new]), strict=True):
+            kept[id(mistake), id(record)] = mistake, record, reply
+        for i, record in enumerate(records):
+            if wanted[i]:
+                replies[i] = kept[id(mistake), id(record)][-1]
 
 
 def _alike(own: Reply | None, pair: tuple[Record, Reply]) -> bool:

@@ -139,8 +139,11 @@ class Tape:
         return torch.rand(shape, generator=self.generator)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """Random int64 values in [low, high)."""
-        return torch.randint(low, high, shape, generator=self.generator)
+        """Random int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
+        drawn = torch.randint(low, high, shape, generator=self.generator)
+        if drawn.numel() > 1:
+            drawn.view(-1)[torch.randperm(drawn.numel(), generator=self.generator)[:2]] = torch.tensor([low, high - 1])
+        return drawn
 
     def one_hot(self, size: int, *shape: int) -> Tensor:
         """Random one-hot vectors of the given size, as float32: (*shape, size)."""

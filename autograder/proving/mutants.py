@@ -40,7 +40,14 @@ SYMMETRIC = {"min", "max", "minimum", "maximum", "transpose", "swapaxes", "equal
 LIBRARIES = ("torch", "F", "nn", "np", "math", "random", "tp")
 NETWORKS = ("self", "model")
 INPLACE: dict[type[ast.AST], str] = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
-ENTERED = ("torch.set_grad_enabled(False)", "torch.manual_seed(0)", "torch.set_default_dtype(torch.float64)")
+ENTERED = ("torch.set_grad_enabled(False)", "torch.manual_seed(0)", "torch.set_default_dtype(torch.float64)",
+           "torch.rand(1)")
+# By the formula of the textbook, of scores x along an axis: right, as long as no score is far from zero.
+FORMULAS = {
+    "softmax": "torch.exp({x}) / torch.exp({x}).sum({axis}, keepdim=True)",
+    "log_softmax": "torch.softmax({x}, {axis}).log()",
+    "cross_entropy": "nn.functional.nll_loss(torch.softmax({x}, 1).log())",
+}
 
 
 @dataclass(frozen=True)
@@ -339,6 +346,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "swapped", ast.Call(function, [args[1], args[0], *args[2:]], node.keywords)
         if len(args) > 2:
             yield "swapped", ast.Call(function, [args[0], args[2], args[1], *args[3:]], node.keywords)
+    yield from _by_formula(node)
     for at in range(len(args)):
         yield "argument dropped", ast.Call(function, args[:at] + args[at + 1 :], node.keywords)
     for at, keyword in enumerate(node.keywords):
@@ -351,6 +359,21 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "call dropped", function.value
     elif args and not isinstance(args[0], ast.Starred):
         yield "call dropped", args[0]
+
+
+def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    """Softmax, its logarithm or the cross-entropy without the care for large scores."""
+    function, name = node.func, _called(node)
+    if name not in FORMULAS or not isinstance(function, ast.Attribute):
+        return
+    own = _root(function) not in LIBRARIES
+    x, *rest = [function.value, *node.args] if own else node.args
+    axes = [*rest[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
+    made = _expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
+    if name == "cross_entropy" and isinstance(made, ast.Call):
+        made.args += rest
+        made.keywords = node.keywords
+    yield "by the formula", made
 
 
 def _of_name(node: ast.AST, place: Place, seen: Seen) -> Iterator[tuple[str, ast.AST]]:

@@ -19,9 +19,9 @@ from .. import samples
 from ..authoring.mistakes import Mistake, Variant
 from ..authoring.oracle import Oracle, oracle
 from ..course import Course
-from ..judging.judge import Judge, judged, records_of, resolved
+from ..judging.judge import Judge, judged, records_of
 from ..judging.submission import Submission
-from ..sandbox.terms import Terms
+from ..sandbox.terms import Terms, resolved
 from ..sandbox.walls import require_bubblewrap
 from ..words import counted
 from . import standins
@@ -109,17 +109,18 @@ def _prove_exercise(truth: Oracle, exercise: str, seed: str, device: str, proof:
     gained = judged(truth, exercise, records, other).score
     if gained:
         proof.faults[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
-    for mistake in truth.mistakes_of(exercise):
-        _prove_mistake(truth, mistake, records, device, proof)
+    alone = [[own[0].plain] for own in records]  # a listed mistake is caught by values, not by a law
+    with truth.remembering():
+        for mistake in truth.mistakes_of(exercise):
+            _prove_mistake(truth, mistake, alone, device, proof)
     for variant in truth.variants:
         if variant.exercise == exercise:
             _prove_variant(truth, variant, records, device, proof)
 
 
 def _prove_mistake(truth: Oracle, mistake: Mistake, records: Records, device: str, proof: Proof) -> None:
-    alone = [[own[0].plain] for own in records]  # a listed mistake is caught by values, not by a law
-    replies = truth.replies(mistake, [own[0] for own in alone], device)
-    failed = [result for result in judged(truth, mistake.exercise, alone, replies).checks if not result.passed]
+    replies = truth.replies(mistake, [own[0] for own in records], device)
+    failed = [result for result in judged(truth, mistake.exercise, records, replies).checks if not result.passed]
     if not failed:
         proof.faults[f"{mistake.exercise}: the mistake {mistake.name} is not caught"] += 1
         return

@@ -99,6 +99,18 @@ def test_hints_that_are_missing_are_told_by_the_tool(course, capsys):
     assert f"note: {SOURCE}:{number}: the exercise shares has 2 hints" in said
 
 
+@pytest.mark.parametrize("wide", [source.WIDTH, source.WIDTH + 1])
+def test_a_line_that_no_notebook_shows_whole_is_told_by_the_tool(course, wide):
+    path = course.root / SOURCE
+    text = path.read_text(encoding="utf-8")
+    line = f"{'import torch  # ':.<{wide}}"
+    path.write_text(text.replace("import torch\n", f"{line}\n", 1), encoding="utf-8")
+    said = source.advice(source.load(course, FIRST))
+    number = line_with(course, SOURCE, line)
+    expected = f"{SOURCE}:{number}: {wide} characters in a line of code; a notebook shows {source.WIDTH}"
+    assert said == [expected] * (wide > source.WIDTH)
+
+
 def test_a_line_of_a_solution_is_found_behind_its_markers(course):
     cell = source.load(course, FIRST).cell("exercise", "average")
     lines = (course.root / SOURCE).read_text(encoding="utf-8").splitlines()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.authoring import recording
 from autograder.authoring.mistakes import Variant
 from autograder.authoring.oracle import Oracle
 from autograder.authoring.tape import CheckError, check
@@ -38,6 +39,11 @@ BROKEN = {
     "another default dtype": ("last", ("return", "torch.set_default_dtype(torch.float64)\n    return"),
                               "default dtype"),
     "seeded": ("last", ("return", "torch.manual_seed(0)\n    return"), "seed of torch's generator"),
+    "seeded in Python": ("last", ("return", "import random\n    random.seed(0)\n    return"),
+                         "state of Python's generator"),
+    "drawn from torch": ("encoder", (GRU, f"torch.rand(3)\n        {GRU}"), "state of torch's generator"),
+    "drawn from numpy": ("double", (DOUBLE, "import numpy\n    numpy.random.rand()\n    return 2 * x"),
+                         "state of numpy's generator"),
     "mode changed": ("encoder", (GRU, f"self.eval()\n        {GRU}"), "mode of the network"),
     "wider numbers": ("last", ("double(rows[-1])", "double(rows[-1]).double()"), "float64, it must be of float32"),
 }
@@ -117,6 +123,26 @@ def test_a_law_that_the_solution_cannot_follow_is_not_asked(truth, seed):
         t.output("doubled", t["double"](x))
 
     assert [record.law for record in truth.records(several.check, seed)] == [None]
+
+
+def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):
+    """A check keeps its own draw away from ties; here the weights move so far that every draw is near one."""
+
+    @check("encoder")
+    def largest_unit(t):
+        """Which unit is the largest."""
+        T, B, V, H = t.sizes("T B V H")
+        encoder = t["EncoderRNN"](V, H, t.device)
+        t.weights(encoder)
+        henc_ts, _ = t.unpack(encoder(t.normal(T, B, V)), 2)
+        t.output("largest", henc_ts.argmax(-1), axes="T B")
+
+    asked = []
+    for nudge in (recording.NUDGE, 3.0):
+        monkeypatch.setattr(recording, "NUDGE", nudge)
+        (first, *_) = truth.records(largest_unit.check, seed)
+        asked.append({spec.law for spec in first.specs.values()})
+    assert asked[0] - asked[1] == {"other inputs"} and "memory" in asked[1]
 
 
 def asked_on_two_sizes(*forbidden):

@@ -50,7 +50,7 @@ class Puppets:
     def nothing(self, *_: Any) -> None:
         """No socket, no process."""
 
-    kill = sendall = settimeout = close = nothing
+    begin = kill = sendall = settimeout = close = nothing
 
 
 def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:

@@ -40,9 +40,15 @@ def message(**fields):
     return wire.pack({"number": 1, "printed": "", "error": None, **fields})
 
 
+@st.composite
+def messages(draw):
+    """One strategy with a short name: hypothesis warns of a long one when it tells where it failed."""
+    return draw(st.binary(max_size=300) | trees.map(wire.pack)
+                | st.builds(message, error=st.none() | errors | trees, reply=answers | trees, printed=trees))
+
+
 @settings(max_examples=150, deadline=None)
-@given(st.binary(max_size=300) | trees.map(wire.pack)
-       | st.builds(message, error=st.none() | errors | trees, reply=answers | trees, printed=trees))
+@given(messages())
 def test_any_answer_is_judged_with_a_grade_and_a_reason(says):
     is_grade_and_reason(verdict_on(says=says))
 

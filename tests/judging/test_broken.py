@@ -362,8 +362,9 @@ def test_the_later_of_two_cells_counts(grade, right):
 def test_another_tp_is_refused():
     one, two = REPOSITORY.assignments[:2]
     other = release.released_notebook(REPOSITORY, one)
-    with pytest.raises(submission.Unreadable, match=f"this is a notebook of {one}, not of {two}"):
-        Judge(REPOSITORY).grade(handed(other, two), "seed")
+    with (Judge(REPOSITORY) as judge,
+          pytest.raises(submission.Unreadable, match=f"this is a notebook of {one}, not of {two}")):
+        judge.grade(handed(other, two), "seed")
 
 
 def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):

@@ -9,7 +9,7 @@ import torch
 from nbformat.v4 import new_code_cell
 
 from autograder.authoring.oracle import oracle
-from autograder.judging.judge import seed_of
+from autograder.judging.concluding import seed_of
 from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 from tp.checking import compare, values, wire
@@ -58,7 +58,8 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
     assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
-        assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks"}
+        assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks", "seconds"}
+        assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
             assert set(check) == {"check", "passed", "message", "mistake", "beside"}
     again = from_json(to_json(verdict).encode(), Verdict, "a file")

@@ -53,6 +53,7 @@ def test_only_what_a_student_writes_is_changed():
     ("constant", "dim=1"), ("swapped", "return (torch.softmax(x, dim=0), state)"), ("detach", "state.detach()"),
     ("without gradient", "with torch.no_grad():"), ("goes on", "pass"), ("in place", "state.sub_(x[t] * 2)"),
     ("cached", "steps.__dict__.setdefault('_kept'"), ("surroundings", "torch.set_grad_enabled(False)"),
+    ("surroundings", "torch.rand(1)"), ("by the formula", "torch.exp(x) / torch.exp(x).sum(0, keepdim=True)"),
     ("dropped", "for t in range(n):\n        pass"), ("half of it", "state = x[t] * 2"), ("squeeze", "state.squeeze()"),
 ])
 def test_the_operators_write_what_people_write(operator, wanted):

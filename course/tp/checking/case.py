@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import plots
+from .. import tables
 from .card import STYLE, marked
 from .replay import Replayer
 from .replies import Op, Record
@@ -54,7 +54,7 @@ class Case:
 
     def show(self) -> None:
         """Display the lines and the inputs: in a notebook as HTML, elsewhere as text."""
-        if plots.kernel() is None:
+        if tables.kernel() is None:
             print(self.text())
             return
         from IPython.display import display

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import values
+from . import devices, values
 from .replies import Error, Record, Reply, Spec
 from .values import Array, Mapping, Scalar, Value, article, plain
 
@@ -101,8 +101,12 @@ def same(record: Record, a: Reply, b: Reply) -> bool:
     return all(_same_value(a.outputs[name], b.outputs[name], record.specs[name]) for name in a.outputs)
 
 
-def without_laws(record: Record, got: Reply) -> Reply:
-    """What the check alone was answered."""
+def without_laws(records: Sequence[Record], got: Sequence[Reply]) -> list[tuple[Record, Reply]]:
+    """Each check alone, and what it alone was answered."""
+    return [(record.plain, _without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
+
+
+def _without_laws(record: Record, got: Reply) -> Reply:
     outputs = {name: value for name, value in got.outputs.items()
                if name not in record.specs or record.specs[name].law is None}
     error = got.error if got.error and got.error.at < record.base else None
@@ -121,7 +125,8 @@ def error_sentence(error: Error) -> str:
     where = ""
     if error.where and error.where.text:
         where = f" at line {error.where.line} of the cell, `{error.where.text}`"
-    return f"Your code stops with {error.type}{where}: {error.message or 'no message'}"
+    said = devices.meaning(error.message) or error.message or "no message"
+    return f"Your code stops with {error.type}{where}: {said}"
 
 
 def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> str | None:

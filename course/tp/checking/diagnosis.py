@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .compare import plain_difference, same, without_laws
+from .compare import plain_difference, same
 from .replies import Record, Reply
 
 
@@ -27,15 +27,14 @@ class Candidate(Recognised):
     replies: Sequence[Reply | None]
 
 
-def diagnose(records: Sequence[Record], got: Sequence[Reply],
-             candidates: Sequence[Candidate]) -> list[Recognised | None]:
-    """For each check, the mistake that explains the reply, or None.
+def diagnose(pairs: Sequence[tuple[Record, Reply]], candidates: Sequence[Candidate]) -> list[Recognised | None]:
+    """For each check and its reply, the mistake that explains the reply, or None.
 
     A wrong name is worse than none: a mistake is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
-    there is one. Of two mistakes at once, one may hide what the other does. Laws have sentences of their own.
+    there is one. Of two mistakes at once, one may hide what the other does. Laws have sentences of their own: what is
+    asked here comes from `compare.without_laws`.
     """
-    pairs = [(record.plain, without_laws(record, reply)) for record, reply in zip(records, got, strict=True)]
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
     seen = [one for one in compared if one.is_seen([False] * len(pairs))]

@@ -319,12 +319,24 @@ def _surroundings(function: Any) -> dict[str, Any]:
     """What a call has to leave as it was, by what a student is told when it does not."""
     module = function if isinstance(function, nn.Module) else getattr(function, "__self__", None)
     modes = [part.training for part in module.modules()] if isinstance(module, nn.Module) else []
-    return {
+    found = {
         "the default dtype": torch.get_default_dtype(),
         "whether gradients are computed (`set_grad_enabled`)": torch.is_grad_enabled(),
         "the seed of torch's generator": torch.initial_seed(),
         "the mode of the network (`train`, `eval`)": modes,
     }
+    if not isinstance(function, type):  # who makes a network draws its weights
+        found |= {
+            "the state of torch's generator": torch.get_rng_state().numpy().tobytes(),
+            "the state of numpy's generator": _numbers(np.random.get_state(legacy=False)),
+            "the state of Python's generator": random.getstate(),
+        }
+    return found
+
+
+def _numbers(state: Any) -> Any:
+    """The state of numpy's generator as something that can be compared."""
+    return state["state"]["pos"], state["state"]["key"].tobytes(), state["has_gauss"], state["gauss"]
 
 
 def _seed_all(seed: int) -> None:
