@@ -24,8 +24,8 @@ import tp
 from tp import workspace
 
 from ..course import Course, CourseError
-from . import digests, selfchecks, source, syllabus
-from .source import Cell
+from . import digests, effort, source, syllabus
+from .source import Cell, Source
 
 HELPERS = Path(tp.__file__).parent
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -50,10 +50,11 @@ class WorkedInError(CourseError):
 def solution_notebook(course: Course, assignment: str) -> NotebookNode:
     """The notebook of a source, solutions in it, not executed."""
     cells, texts = [], 0
-    for cell in source.load(course, assignment).cells:
+    tp_source = source.load(course, assignment)
+    for cell in tp_source.cells:
         texts += cell.grade_id is None
         make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
-        made = make(_text(assignment, cell), id=cell.grade_id or f"text-{texts}")
+        made = make(_text(tp_source, cell), id=cell.grade_id or f"text-{texts}")
         if cell.grade_id:
             made.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(made)
@@ -64,12 +65,13 @@ def solution_notebook(course: Course, assignment: str) -> NotebookNode:
     return notebook
 
 
-def _text(assignment: str, cell: Cell) -> str:
+def _text(tp_source: Source, cell: Cell) -> str:
     """A cell as it stands in the solution notebook; a check says where its hidden part is to be found."""
     if cell.is_markdown:
-        return re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
+        text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
+        return text.replace(effort.TIME, effort.time(tp_source))
     if cell.role == "check":
-        where = f"# solutions/{assignment}/checks.py, exercise \"{cell.name}\""
+        where = f"# solutions/{tp_source.name}/checks.py, exercise \"{cell.name}\""
         return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
     return cell.source
 
@@ -198,10 +200,13 @@ def release(course: Course, assignment: str, run: bool = True, again: bool = Fal
     it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
     released; nothing is written then.
     """
+    from . import selfchecks  # brings torch: only where something is recorded
+
     refuse_work(course)
     release_helpers(course)
     selfchecks.write(course, assignment)
     syllabus.write(course, assignment)
+    effort.write(course)
     folders = course.folder(assignment), course.released / assignment
     folders[1].mkdir(parents=True, exist_ok=True)
     missing = set()
@@ -273,8 +278,12 @@ def stale(course: Course, assignment: str) -> list[str]:
             drawn, copied = course.images / figure, folder / "figures" / figure
             if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False)):
                 found.append(str(copied.relative_to(course.root)))
+    from . import selfchecks
+
     if selfchecks.made_from(course, assignment) != digests.of_tp(course, assignment):
         found.append(f"course/tp/checking/data/{assignment}.bin")
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")
+    if effort.is_stale(course):
+        found.append("the page of the minutes of all TPs")
     return found

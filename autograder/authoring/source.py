@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jupytext
-
 from ..course import Course
 from . import rubric
 
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
+WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 STUB = "raise NotImplementedError  # replace this line by your code"
 ANSWER_STUB = "*Your answer here.*"
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
@@ -120,11 +119,9 @@ class Source:
 
 @cache
 def load(course: Course, assignment: str) -> Source:
-    """The source of a TP; ``SourceError`` says what is wrong with it."""
+    """The source of a TP; ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there."""
+    course.expect(assignment)
     path = course.script(assignment)
-    if not path.is_file():
-        there = ", ".join(course.assignments) or "none"
-        raise SourceError(f"there is no TP called {assignment}; there are: {there}")
     source = Source(assignment, path, parse(path.read_text(encoding="utf-8"), path))
     for cell in source.cells:
         if not cell.is_markdown:
@@ -143,6 +140,8 @@ def _refuse_no_python(cell: Cell, path: Path) -> None:
 
 def parse(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     """The cells of a percent-format script; ``path`` is what the script is called in an error."""
+    import jupytext
+
     cells: list[Cell] = []
     seen: dict[tuple[bool, str | None], int] = {}
     blocks = jupytext.reads(text, fmt="py:percent").cells
@@ -197,6 +196,10 @@ def advice(source: Source) -> list[str]:
             if hints != 3:
                 said.append(str(fault(source.path, (text or cell).line, f"the exercise {cell.name} has {hints} hints, "
                                       "not three (idea, shape, line)")))
+        if not cell.is_markdown:
+            said += [str(fault(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
+                               f"a notebook shows {WIDTH}"))
+                     for number, line in enumerate(cell.source.splitlines(), 1) if len(line) > WIDTH]
         if cell.role == "answer" and (wrong := rubric.advice(cell.hidden, cell.points)):
             said.append(str(fault(source.path, cell.line, f"the rubric of {cell.name} {wrong}")))
     return said

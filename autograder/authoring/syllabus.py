@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from .source import Source, SourceError, load
+from .source import Cell, Source, SourceError, load
 
 _ROLES = {"exercise": "exercise", "answer": "written answer", "given": "worked cell", "demo": "worked cell",
           "training": "worked cell", "text": "text"}
-_ORDER = ("exercise", "written answer", "worked cell", "text")
+_CHECKED = "worked cell with a check"
+_ORDER = ("exercise", "written answer", _CHECKED, "worked cell", "text")
 
 HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* is read by a person; a *worked cell* "
-       "runs on what the student wrote.\nThis page is made by `autograder release` from the source of the TP; "
-       "do not edit it.")
+       "runs on what the student wrote,\nand one *with a check* stops where something does not hold.\n"
+       "This page is made by `autograder release` from the source of the TP; do not edit it.")
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,16 @@ def coverage(source: Source, count: int) -> dict[int, list[Place]]:
             if not number.isdigit() or int(number) not in found:
                 covers = cell.metadata["covers"]
                 raise SourceError(f"{source.name}: covers={covers!r} names no point from 1 to {count}")
-            found[int(number)].append(Place(_ROLES[cell.role], cell.name or "", heading))
+            found[int(number)].append(Place(_kind(cell), cell.name or "", heading))
     for places in found.values():
         places.sort(key=lambda place: _ORDER.index(place.kind))
     return found
+
+
+def _kind(cell: Cell) -> str:
+    """What a student does there; a worked cell that asserts something has a check."""
+    worked = cell.role in ("given", "demo", "training")
+    return _CHECKED if worked and re.search(r"^\s*assert ", cell.source, re.M) else _ROLES[cell.role]
 
 
 def page(source: Source, syllabus: Syllabus) -> str:

@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from nbgrader.validator import Validator
 
 from autograder import samples
-from autograder.authoring import release, selfchecks, source
+from autograder.authoring import effort, release, selfchecks, source
 from autograder.authoring.oracle import oracle
 from conftest import REPOSITORY
 from tp.checking import compare, selfcheck
@@ -26,10 +26,11 @@ def notebook_of(name):
     return nbformat.read(REPOSITORY.released / name / f"{name}.ipynb", 4)
 
 
-def expected(cell):
+def expected(name, cell):
     """A cell as its source says that a student receives it."""
     stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
-    return REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
+    text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
+    return text.replace(effort.TIME, effort.time(source.load(REPOSITORY, name))) if cell.is_markdown else text
 
 
 @each_tp
@@ -42,7 +43,21 @@ def test_released_notebook_is_what_the_source_gives(name):
     made = release.released_notebook(REPOSITORY, name)
     assert notebook_of(name) == made
     for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
-        assert released.source.strip() == expected(cell).strip()
+        assert released.source.strip() == expected(name, cell).strip()
+
+
+def too_wide(notebook):
+    """The lines of code that are longer than a screen is wide."""
+    code = (cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return [line for text in code for line in text.splitlines() if len(line) > source.WIDTH]
+
+
+@each_tp
+def test_every_line_of_code_fits_into_a_screen(name):
+    notebook = notebook_of(name)
+    assert too_wide(notebook) == []
+    next(cell for cell in notebook.cells if cell.cell_type == "code").source += "\n" + "x" * (source.WIDTH + 1)
+    assert len(too_wide(notebook)) == 1
 
 
 @each_tp
