@@ -175,11 +175,11 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     (lab / "requirements.txt").write_text("\n".join(about(REPOSITORY).dependencies))
     subprocess.run(["rm", "-rf", lab / ".venv"], check=True)
     environment(lab / ".venv")
-    log = open(tmp_path / "log", "w")
     options = ["--no-browser", "--allow-root", "--ServerApp.port=0", "--ServerApp.port_retries=0",
                "--IdentityProvider.token=x"]
-    server = subprocess.Popen(["sh", "start.sh", *options], cwd=lab, stdout=log, stderr=log, start_new_session=True,
-                              env=clean(HOME=str(tmp_path), JUPYTER_NO_CONFIG="1"))
+    with open(tmp_path / "log", "w") as log:
+        server = subprocess.Popen(["sh", "start.sh", *options], cwd=lab, stdout=log, stderr=log, start_new_session=True,
+                                  env=clean(HOME=str(tmp_path), JUPYTER_NO_CONFIG="1"))
     try:
         for _ in range(600):
             found = re.search(r"http://\S+/lab/tree/start\.ipynb\S*", (tmp_path / "log").read_text())

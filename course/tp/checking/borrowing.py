@@ -1,0 +1,48 @@
+"""Borrowed parts: what a student is stuck on, lent by the teacher, so that the rest of a session goes on.
+
+A file `<tp>.lent` beside the notebook holds exercises of the solution; `autograder lend` writes it, and a course has
+none unless its teacher gives it out. What is borrowed is worth no points: the judge reads the exercise's own cell.
+"""
+
+import gzip
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from . import wire
+
+Names = dict[str, Any]  # what the cell of an exercise defines
+
+
+def path(assignment: str) -> Path:
+    """Where the lent parts of a TP lie, as seen from its notebook."""
+    return Path(f"{assignment}.lent")
+
+
+def pack(parts: dict[str, str]) -> bytes:
+    """The bytes of a file of lent parts: exercise → source of its cell."""
+    return gzip.compress(wire.pack(parts), mtime=0)
+
+
+def parts(assignment: str) -> dict[str, str]:
+    """What is lent of a TP: exercise → source of its cell; empty where nothing is. `RuntimeError`: no such file."""
+    file = path(assignment)
+    if not file.is_file():
+        return {}
+    try:
+        return wire.unpack(gzip.decompress(file.read_bytes()))
+    except (OSError, EOFError, ValueError):
+        raise RuntimeError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
+
+
+def lend(exercise: str, source: str, namespace: Names) -> Names:
+    """Run the cell of an exercise in a notebook's namespace; returns the names it defined, imports apart."""
+    before = dict(namespace)
+    exec(compile(source, f"<{exercise}, borrowed>", "exec"), namespace)
+    return {name: value for name, value in namespace.items()
+            if before.get(name) is not value and not isinstance(value, ModuleType) and name != "__builtins__"}
+
+
+def holds(borrowed: Names, namespace: Names) -> bool:
+    """Whether a notebook still uses something of what it has borrowed."""
+    return any(namespace.get(name) is value for name, value in borrowed.items())
