@@ -11,22 +11,31 @@ from typing import Any
 
 from .. import foreign
 from ..course import Course, CourseError
+from ..sandbox.terms import Terms, terms_of
 from ..sandbox.walls import SandboxError
 from ..words import counted
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
     """Grade everything that is handed in."""
-    from tqdm import tqdm
-
-    from ..judging.judge import terms_of
+    from ..judging import watched
     from ..sandbox.walls import require_bubblewrap
-    from .grading import Classroom, Graded, grade_class
-    from .overview import overview
+    from .ledger import Ledger
 
     if not args.no_isolation:
         require_bubblewrap()
     terms = terms_of(args.device, not args.no_isolation, args.time_limit)
+    new = Ledger(course).without_verdict(args.tp or course.assignments)
+    with watched.begun(course, terms, 0 if args.scheduler else min(args.jobs, new)):
+        return _grade(args, course, terms)
+
+
+def _grade(args: argparse.Namespace, course: Course, terms: Terms) -> int:
+    from tqdm import tqdm
+
+    from .grading import Classroom, Graded, grade_class  # brings nbgrader, while the judges bring torch
+    from .overview import overview
+
     with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
@@ -141,8 +150,8 @@ def collect(args: argparse.Namespace, course: Course) -> int:
     from .platforms import collecting
     from .platforms.archive import ArchiveError
 
-    if args.tp and args.tp not in course.assignments:
-        raise CourseError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    if args.tp:
+        course.expect(args.tp)
     try:
         collected = collecting.collect(course, args.zip, args.tp)
     except ArchiveError as error:

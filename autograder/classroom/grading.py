@@ -27,8 +27,8 @@ from traitlets.config.loader import PyFileConfigLoader
 from .. import course as courses
 from ..authoring import release, source
 from ..course import Course, CourseError
-from ..judging import submission
-from ..judging.judge import seed_of
+from ..judging import submission, watched
+from ..judging.concluding import seed_of
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
@@ -245,7 +245,7 @@ def _line(error: BaseException) -> str:
 
 @functools.cache
 def _judge(course: Course, terms: Terms, thread: int) -> WatchedJudge:
-    return WatchedJudge(course, terms)
+    return watched.taken(course, terms)
 
 
 def judge_one(course: Course, handed: Submission, seed: str, terms: Terms) -> Verdict:

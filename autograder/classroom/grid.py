@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """One written answer in numbers; of those read, the mean share of its points."""
+    """One written answer in numbers; of those that a person read, the mean share of its points."""
 
     name: str
     max_points: float
@@ -105,10 +105,12 @@ def _answer(graded: Marks, name: str) -> Part:
 
 def _item(name: str, points: float, entries: Sequence[Entry], graded: Mapping[str, Marks]) -> Item:
     kinds = [_answer(graded.get(entry.student, NOTHING), name).kind for entry in entries]
-    read = [(mark.points, entry.verdict.score) for entry in entries
-            if (mark := graded.get(entry.student, NOTHING).marks.get(name)) and mark.points is not None]
+    marks = [graded.get(entry.student, NOTHING).marks.get(name) for entry in entries]
+    given = [(mark.points, entry.verdict.score) for entry, mark in zip(entries, marks, strict=True)
+             if mark and mark.points is not None]
+    read = [mark.points or 0.0 for mark, kind in zip(marks, kinds, strict=True) if mark and kind == "read"]
     return Item(name, points, kinds.count("read"), kinds.count("waiting"), kinds.count("blank"),
-                mean(given for given, _ in read) / points if read else None, discrimination(read))
+                mean(read) / points if read else None, discrimination(given))
 
 
 def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:

@@ -110,6 +110,12 @@ class Ledger:
         digest = hashlib.sha256(handed.data).hexdigest()
         return Key(digest, digests.of_tp(self.course, handed.assignment), terms)
 
+    def without_verdict(self, assignments: list[str]) -> int:
+        """How many submissions of these TPs have never been judged."""
+        submitted = self.course.gradebook / "submitted"
+        return sum(not self.path(name, folder.parent.name).exists()
+                   for name in assignments for folder in submitted.glob(f"*/{name}"))
+
     def assignments(self) -> list[str]:
         """The TPs of which there are verdicts."""
         folders = self.course.gradebook.glob("verdicts/*/")

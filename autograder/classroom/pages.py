@@ -1,9 +1,10 @@
 """How our pages are made: jinja2 templates in `templates/`, where every word is escaped unless we made it ourselves."""
 
-import re
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+from tp.checking import card
 
 from .. import foreign
 from ..words import counted
@@ -24,8 +25,8 @@ def environment() -> Environment:
 
 
 def marked(text: str) -> Markup:
-    """Escaped text, with what stands in `backticks` as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(foreign.html(text))))
+    """Escaped text, its `code` and its *emphasis* as HTML."""
+    return Markup(card.with_tags(str(foreign.html(text))))
 
 
 def number(value: float) -> str:

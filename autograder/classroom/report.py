@@ -68,7 +68,8 @@ class CheckSummary:
 
 @dataclass(frozen=True)
 class ExerciseSummary:
-    """One exercise: points, their mean, share with full marks, how well it tells students apart, results."""
+    """One exercise: points, their mean, share with full marks, how well it tells students apart, results, and the
+    seconds its checks took (median, and the longest)."""
 
     name: str
     max_score: float
@@ -77,6 +78,8 @@ class ExerciseSummary:
     discrimination: float | None
     outcomes: Counter[Outcome]
     checks: list[CheckSummary]
+    median_seconds: float
+    longest_seconds: float
 
 
 @dataclass(frozen=True)
@@ -263,6 +266,8 @@ def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
                 discrimination=discrimination([(one.score, verdict.score - one.score) for one, verdict in found]),
                 outcomes=outcomes,
                 checks=[CheckSummary(check, passed[check], n, says.get(check, "")) for check, n in asked.items()],
+                median_seconds=median(result.seconds for result in results),
+                longest_seconds=max(result.seconds for result in results),
             )
         )
     return summaries

@@ -4,7 +4,6 @@ import functools
 import html
 import html.parser
 import re
-import shutil
 
 import pytest
 from nbgrader.converters import GenerateFeedback
@@ -16,24 +15,8 @@ from autograder.classroom import feedback, reading, sayings
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader import pages
-from autograder.course import Course
 from autograder.judging.verdict import CheckResult, ExerciseResult
 from conftest import TINY
-
-
-@pytest.fixture(scope="module")
-def entered(tmp_path_factory):
-    """A folder with a graded class in it, which every test gets a copy of."""
-    folder = tmp_path_factory.mktemp("class") / "course"
-    graded.classroom(folder)
-    return folder
-
-
-@pytest.fixture
-def term(entered, tmp_path):
-    """A classroom whose pages are not written yet."""
-    shutil.copytree(entered, tmp_path / "course")
-    return Classroom(Course((tmp_path / "course").resolve()))
 
 
 def nbgrader(term, **settings):

@@ -1,6 +1,5 @@
 """What a student wrote, followed from every field of a submission to every place where a person reads it."""
 
-import contextlib
 import csv
 import io
 import json
@@ -40,7 +39,7 @@ def wrong(text):
 def term(tmp_path, short_judge, monkeypatch):
     """A course in which one has handed in a notebook with a mark in every field, and that notebook's path."""
     monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
-    monkeypatch.setattr(judging, "Judge", lambda *args: contextlib.nullcontext(short_judge))
+    monkeypatch.setattr(judging, "Judge", lambda *args: short_judge)
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     made = notebook(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))
     for cell in made.cells:

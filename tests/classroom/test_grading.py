@@ -25,7 +25,8 @@ from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.ledger import Ledger
 from autograder.judging import submission
-from autograder.judging.judge import Judge, seed_of
+from autograder.judging.concluding import seed_of
+from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.terms import Terms

@@ -3,35 +3,22 @@
 import csv
 import json
 import re
-import shutil
+import sys
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.orm import Session
 
 import graded
 from autograder import cli, foreign
 from autograder.authoring.rubric import Item
 from autograder.classroom import marks, questions, reading, sheet
-from autograder.classroom.grading import Classroom
+from autograder.classroom.nbgrader import fresh
 from autograder.classroom.reading import Reading, Ticked
-from autograder.course import Course
 from autograder.judging.verdict import FileError
 from conftest import TINY
 
 ITEMS = (Item(1.5, "a reason."), Item(0.5, "in `words`."))
-
-
-@pytest.fixture(scope="module")
-def entered(tmp_path_factory):
-    """A folder with a graded class in it: ada and bob have answered, eve and tom have not."""
-    folder = tmp_path_factory.mktemp("class") / "course"
-    graded.classroom(folder)
-    return folder
-
-
-@pytest.fixture
-def term(entered, tmp_path):
-    shutil.copytree(entered, tmp_path / "course")
-    return Classroom(Course((tmp_path / "course").resolve()))
 
 
 @pytest.fixture
@@ -57,6 +44,24 @@ def filled(path, delimiter=",", **cells):
         writer.writeheader()
         writer.writerows(found.values())
     return path
+
+
+@pytest.mark.parametrize("in_a_server", [False, True])
+def test_an_open_formgrader_shows_what_came_from_elsewhere(term, out, in_a_server, monkeypatch):
+    """Its server has one session for good; without our event (the control) that shows what it has read before."""
+    if in_a_server:
+        monkeypatch.setitem(sys.modules, "jupyter_server.serverapp", None)
+        fresh.in_a_server()
+    try:
+        with term.gradebook() as server:
+            shown = server.find_submission_notebook(TINY, TINY, "bob")
+            assert not any(grade.manual_score for grade in shown.grades)
+            sheet.enter(term, filled(out, bob={"points": "1.25"}))
+            again = server.find_submission_notebook(TINY, TINY, "bob")
+            assert (1.25 in [grade.manual_score for grade in again.grades]) == in_a_server
+    finally:
+        if in_a_server:
+            event.remove(Session, "do_orm_execute", fresh._anew)
 
 
 def why(term, student):

@@ -48,7 +48,8 @@ def made_up(rng, student, assignment=MADE_UP, exercises=3):
             CheckResult(f"check-{j}", True, "Asks for `this`.") if ok else
             CheckResult(f"check-{j}", False, f"Wrong. {rng.choice(HOSTILE)}", str(rng.choice(["swapped", "forgotten"])))
             for j, ok in enumerate(passed))
-        results.append(ExerciseResult(f"exercise-{i}", points * sum(passed) / 2, points, outcome, checks))
+        results.append(ExerciseResult(f"exercise-{i}", points * sum(passed) / 2, points, outcome, checks,
+                                      float(rng.uniform(0.1, 40))))
     return entry(student, Verdict(
         assignment=assignment, score=sum(r.score for r in results), max_score=sum(r.max_score for r in results),
         isolation="bubblewrap", device="cpu", seconds=float(rng.uniform(1, 90)), seed="5eed",
@@ -134,13 +135,15 @@ def drawn(rng):
 def test_rates_and_mistakes_are_counted(drawn):
     page = Reader(class_page(drawn))
     results = [(one.student, result) for one in drawn for result in one.verdict.exercises]
-    for name, points, average, rate, tells_apart, *counted in page.table("exercise", "points"):
+    for name, points, average, rate, tells_apart, *counted, seconds, longest in page.table("exercise", "points"):
         found = [result for _, result in results if result.exercise == name]
         assert float(points) == found[0].max_score
         assert float(average) == pytest.approx(np.mean([result.score for result in found]), abs=0.006)
         counts = [sum(result.verdict == outcome for result in found) for outcome in get_args(Outcome)]
         assert rate == f"{100 * counts[0] / len(found):.0f} %"
         assert counted == [str(count or "–") for count in counts]
+        took = [result.seconds for result in found]
+        assert (float(seconds), float(longest)) == pytest.approx((np.median(took), max(took)), abs=0.006)
         rest = [one.verdict.score - result.score for one, (_, result) in zip(
             [one for one in drawn for _ in one.verdict.exercises], results, strict=True) if result.exercise == name]
         if len(found) >= 5 and np.std([result.score for result in found]) and np.std(rest) > 1e-9:

@@ -17,7 +17,7 @@ from autograder.authoring import source
 from autograder.classroom import overview
 from autograder.judging.verdict import Outcome
 from conftest import REPOSITORY
-from tp import plots, training
+from tp import plots, tables, training
 from tp.checking import colours
 
 ROOT = REPOSITORY.root
@@ -163,7 +163,7 @@ def test_what_our_helpers_show_is_accessible():
         view.log(loss=step)
     shown = [tp.attention_heatmap(weights, "abc", "abc").bundle(), view.plot().bundle(), explorer.picture(),
              {"text/html": explorer.step_html(), "text/plain": "…"},
-             {"text/html": plots.html_table([[1, 2]], ["a", "b"], "c"), "text/plain": "…"}]
+             {"text/html": tables.html_table([[1, 2]], ["a", "b"], "c"), "text/plain": "…"}]
     for bundle in shown:
         assert Outline(bundle["text/html"]).faults == []
         assert bundle["text/plain"]

@@ -3,6 +3,7 @@
 Screenshots of every stage are kept in artefacts/browser.
 """
 
+import csv
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import nbformat
 import pytest
 from PIL import Image
 
+from autograder import cli
 from autograder.authoring import source
 from autograder.authoring.oracle import oracle
 from autograder.demo import demo
@@ -55,18 +57,17 @@ def site(tmp_path_factory):
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(folder / "config"),
                    "TP_QUICK": "1", "OMP_NUM_THREADS": "1",
                    "PYTHONPATH": os.pathsep.join(map(str, (ROOT, REPOSITORY.released)))}
-    log = open(folder / "server.log", "w")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
-         "--ServerApp.port=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=course",
-         f"--LabApp.user_settings_dir={folder / 'settings'}", f"--LabApp.workspaces_dir={folder / 'workspaces'}"],
-        cwd=folder, env=environment, stdout=log, stderr=log)
+    with open(folder / "server.log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+             "--ServerApp.port=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=course",
+             f"--LabApp.user_settings_dir={folder / 'settings'}", f"--LabApp.workspaces_dir={folder / 'workspaces'}"],
+            cwd=folder, env=environment, stdout=log, stderr=log)
     try:
         yield address(server, runtime), course
     finally:
         server.terminate()
         server.wait(30)
-        log.close()
 
 
 def address(server, runtime):
@@ -373,6 +374,14 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     shot(tab, "formgrader_answer")
     assert "document.title" in answer.inner_text() and tab.title() != "owned"  # a script in an answer is shown, not run
 
+    read_in_a_spreadsheet(course, "mia", "why-forcing", points="1.5", comment="Which errors?")
+    tab.reload()
+    given = answer.locator("input.score")
+    given.wait_for()
+    tab.wait_for_function("[...document.querySelectorAll('input.score')].some(one => one.value === '1.5')")
+    assert given.input_value() == "1.5" and answer.locator("textarea.comment").input_value() == "Which errors?"
+    shot(tab, "formgrader_entered")
+
     nbgrader(course, "generate_feedback", TP, "--force")
     tab.goto((course.gradebook / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
     reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
@@ -389,6 +398,21 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     shot(tab, "feedback_reasons")
     assert "document.title" in tab.inner_text("body") and tab.title().startswith("mia · ")
     tab.evaluate("scrollTo(0, 0)")
+
+
+def read_in_a_spreadsheet(course, student, question, **cells):
+    """Write the file of written answers, fill cells of one line, and enter it."""
+    path = course.gradebook / "questions" / f"{TP}.csv"
+    assert cli.main(["--course", str(course.root), "questions", TP]) == 0
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    (row,) = [row for row in rows if (row["student"], row["question"]) == (student, question)]
+    row.update(cells)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert cli.main(["--course", str(course.root), "questions", TP, "--enter", str(path)]) == 0
 
 
 def nbgrader(course, *command):

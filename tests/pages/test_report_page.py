@@ -6,8 +6,11 @@ import pytest
 
 import graded
 from autograder.classroom import grid, report
+from autograder.classroom.ledger import Entry, Key
+from autograder.classroom.marks import Mark, Marks
 from autograder.classroom.nbgrader import pages
-from browser import CONTRASTS, OPEN, SCREENS, WIDER, chromium_page
+from autograder.sandbox.terms import Terms
+from browser import OPEN, SCREENS, WIDER, all_can_be_read, chromium_page
 from conftest import TINY
 
 ADA = ("ada", "8", "+ 2", "✓right", "✓right", "✓right", "…waiting to be read", "2 hours late")
@@ -74,10 +77,7 @@ def test_nothing_is_wider_than_the_screen_and_all_can_be_read(place, width, sche
         page.on("console", lambda message: pytest.fail(message.text))
         page.goto(place.as_uri())
         page.evaluate(OPEN)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.evaluate(outside) == []
-        contrasts = page.evaluate(CONTRASTS)
-        assert len(contrasts) > 50 and [text for text, ratio in contrasts if ratio < 4.5] == []
+        all_can_be_read(page, texts=50, wider=outside)
         regions = page.get_by_role("region")
         assert regions.count() > 3 and all(one.get_attribute("aria-label") for one in regions.all())
 
@@ -87,3 +87,13 @@ def test_an_item_tells_students_apart_or_nothing_is_said():
     assert grid.discrimination(points) == pytest.approx(0.9587, abs=1e-4)
     assert grid.discrimination([(1.0, total) for _, total in points]) is None  # everybody has the same
     assert grid.discrimination(points[:4]) is None
+
+
+def test_blank_answers_have_no_part_in_the_mean_of_those_read():
+    entries = [Entry(student, graded.verdict(), Key("", "", Terms()), entered=True) for student in "abcd"]
+    blank, waiting = Mark(0.0, 2.0), Mark(None, 2.0)
+    for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
+        marks = [*(Mark(points, 2.0, by_person=True) for points in read), blank, waiting, blank]
+        (item,) = grid.grid(entries, {student: Marks({"why": mark}, {}) for student, mark in
+                                      zip("abcd", marks, strict=False)}).answers
+        assert (item.read, item.share) == (len(read), share)

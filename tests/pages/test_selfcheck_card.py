@@ -18,7 +18,7 @@ ZEROS = RIGHT["encoder"].replace("self.gru(encoder_input, henc_init)", "self.gru
 SCRIPT = "</pre><script>window.owned = 1</script>"
 CELLS = {
     "start": "from pathlib import Path\nimport torch\nfrom torch import nn\nimport tp\n"
-             f"tp.checking.selfcheck.DATA = Path(DATA)\ntp.start('{TINY}')",
+             f"from tp.checking import selfcheck\nselfcheck.DATA = Path(DATA)\ntp.start('{TINY}')",
     "check-nothing": "tp.check('double')",
     "stub": "def double(x):\n    raise NotImplementedError()",
     "check-stub": "tp.check('double')",

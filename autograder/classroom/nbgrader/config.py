@@ -14,7 +14,7 @@ from typing import Any
 import nbgrader.converters.base
 
 from ...authoring import release
-from . import guards, pages
+from . import fresh, guards, pages
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -55,6 +55,7 @@ def configure(config: Any, root: Path) -> None:
     _copy_plain_files_only()
     guards.keep_work()
     pages.renew_what_changed()
+    fresh.in_a_server()
 
 
 def find_alembic() -> None:

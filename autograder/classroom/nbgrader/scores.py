@@ -13,9 +13,10 @@ from traitlets import Bool, Enum, Float
 
 from ...course import Course
 from ...judging import submission
-from ...judging.judge import Judge, resolved, seed_of
+from ...judging.concluding import seed_of
+from ...judging.judge import Judge
 from ...judging.verdict import Verdict
-from ...sandbox.terms import Limits, Terms
+from ...sandbox.terms import Limits, Terms, resolved
 from ..ledger import Ledger
 from .notebook import annotated
 
