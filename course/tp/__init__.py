@@ -1,12 +1,30 @@
-"""The helper package of the course: what the notebooks import."""
+"""The helper package of the course: what the notebooks import.
 
-from .checking.selfcheck import case, check, done, progress, start
-from .experiments import experiment
-from .explorer import Step, explore
-from .plots import attention_difference, attention_evolution, attention_heatmap, attention_heatmaps, show, table
-from .training import live, quick
+Each name brings its module when it is first used: the first self-check does not wait for pictures, nor a grader that
+reads answers for torch.
+"""
 
-__all__ = [
-    "Step", "attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps",
-    "case", "check", "done", "experiment", "explore", "live", "progress", "quick", "show", "start", "table",
-]
+import importlib
+
+_NAMES = {
+    "checking.selfcheck": ["borrow", "case", "check", "done", "progress", "start"],
+    "experiments": ["experiment"],
+    "explorer": ["Step", "explore"],
+    "plots": ["attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps", "show"],
+    "tables": ["table"],
+    "training": ["live", "quick"],
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _NAMES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return [*globals(), *__all__]

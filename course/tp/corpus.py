@@ -7,6 +7,8 @@ the verb, elision and contraction (l', du, aux), pronouns that move before the v
 
     corpus = load(1000, 100, 100, seed=0)
     corpus.train[0].source, corpus.train[0].target     # 'She does not …', 'Elle ne … pas …'
+
+A `tp.difficulty.Difficulty` makes the same grammar harder.
 """
 
 import hashlib
@@ -14,6 +16,7 @@ import itertools
 import random
 from typing import NamedTuple
 
+from .difficulty import CLEAN, HELD_OUT, MAX_WORDS, MIN_WORDS, TRAITS, is_held_out, misspelt, name, number
 from .lexicon import (
     ADJECTIVES,
     ALLER,
@@ -27,13 +30,14 @@ from .lexicon import (
     MODALS,
     NEGATIONS,
     NOUNS,
+    OTHERS,
     PREPOSITIONS,
     PRONOUNS,
     TIMES,
+    TWO_SENSE_NOUNS,
+    TWO_SENSE_VERBS,
     VERBS,
 )
-
-MIN_WORDS, MAX_WORDS = 3, 20    # a side, final mark not counted
 
 _BEFORE_VOWEL = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me": "m'", "que": "qu'",
                  "ce": "cet", "ma": "mon", "sa": "son"}
@@ -42,7 +46,9 @@ _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("�
 _TENSES = ("present",) * 5 + ("past",) * 4 + ("future", *MODALS)
 _KINDS = ("person", "animal", "food", "thing", "place")
 _NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in _KINDS}
-_VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in ("alone", "object", "give", "to")}
+_FRAMES = ("alone", "object", "give", "to")
+_VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in _FRAMES}
+_TWO_SENSE_VERBS = {frame: [verb for verb in TWO_SENSE_VERBS if verb.frame == frame] for frame in _FRAMES}
 _BEFORE = {kind: [a for a in ADJECTIVES if a.place == "before" and kind in a.kinds] for kind in _NOUNS}
 _MOODS = [a for a in ADJECTIVES if {"person", "animal"} <= a.kinds]
 _AFTER = {kind: [a for a in ADJECTIVES if a.place == "after" and kind in a.kinds] for kind in _NOUNS}
@@ -65,6 +71,13 @@ class Pair(NamedTuple):
     target_words: tuple    # ("elle", "ne", "voit", …, ".")
     alignment: tuple       # T tuples of positions in source_words
     lemmas: tuple          # its nouns, adjectives and verbs, without their endings
+    traits: tuple = ()     # what is hard about it, of `tp.difficulty.TRAITS`
+    other: "Pair | None" = None   # the same English with another valid translation, where there is one
+
+    @property
+    def references(self):
+        """The one or two valid translations, as tuples of words."""
+        return [self.target_words] + ([self.other.target_words] if self.other else [])
 
 
 class Corpus(NamedTuple):
@@ -74,24 +87,27 @@ class Corpus(NamedTuple):
     test: list
 
 
-def load(train=40_000, validation=1_000, test=1_000, seed=0):
+def load(train=40_000, validation=1_000, test=1_000, seed=0, difficulty=CLEAN):
     """A `Corpus` of so many distinct pairs in each part; the same `seed` gives the same pairs.
 
     Sentences with the same nouns, adjectives and verbs, in the same order, are a family and lie on the same side of
-    the split: a test sentence is never a training sentence in another tense.
+    the split: a test sentence is never a training sentence in another tense. No training sentence has one of the traits
+    `tp.difficulty.HELD_OUT`.
     """
     parts, wanted = ([], [], []), (train, validation, test)
-    for pair in stream(seed):
+    for pair in stream(seed, difficulty):
         side = _side(pair)
+        if side == 0 and HELD_OUT.intersection(pair.traits):
+            continue
         if len(parts[side]) < wanted[side]:
             parts[side].append(pair)
         elif all(len(part) >= n for part, n in zip(parts, wanted, strict=True)):
             return Corpus(*parts)
 
 
-def stream(seed=0):
+def stream(seed=0, difficulty=CLEAN):
     """Distinct `Pair`s without end, always the same ones for the same `seed`."""
-    grammar, seen = _Grammar(random.Random(seed)), set()
+    grammar, seen = _Grammar(random.Random(seed), difficulty), set()
     while True:
         pair = grammar.sentence()
         words = len(pair.source_words) - 1, len(pair.target_words) - 1
@@ -123,34 +139,61 @@ class _Phrase(NamedTuple):
 
 
 class _Grammar:
-    def __init__(self, rng):
-        self.rng = rng
-        self.lemmas = []
+    def __init__(self, rng, difficulty):
+        self.rng, self.difficulty = rng, difficulty
+        self.wording = 0    # a bit for each choice between two French ways to say the same
+        self.lemmas, self.traits, self.names = [], set(), set()
 
     # The rules, from the sentence down. Each takes the choices it depends on and speaks both languages:
     # a list of English words, and a list of French words, each with the English words it comes from.
 
     def sentence(self):
-        self.lemmas = []
+        """The next `Pair`. Where two references are wanted, it is said twice, each time with the other French words."""
+        if not self.difficulty.references:
+            return self.said()
+        wording, before = self.rng.getrandbits(64), self.rng.getstate()
+        self.wording = wording
+        pair = self.said()
+        self.rng.setstate(before)
+        self.wording = ~wording
+        other = self.said()
+        return pair if other.target == pair.target else pair._replace(other=other)
+
+    def said(self):
+        self.lemmas, self.traits, self.names = [], set(), set()
         mark = _Word("?" if self.chance(.04) else ".")
         question = mark if mark.text == "?" else None
         tense = self.pick(_TENSES)
         english, french = self.clause(tense, question)
         if tense in TIMES and self.chance(.25):
-            english, french = self.add_time(english, french, tense, front=question is None and self.chance(.5))
+            front = question is None and self.chance(.5)
+            french_front = front if question else self.either(front, not front)
+            english, french = self.add_time(english, french, tense, front, french_front)
         elif question is None and self.chance(.15):
             conjunction, translation = self.pick(CONJUNCTIONS)
             word = _Word(conjunction)
             more_english, more_french = self.clause(self.pick(_TENSES), None)
             english = english + [word] + more_english
-            french = french + [(text, (word,)) for text in translation.split()] + more_french
-        return _pair(english + [mark], french + [(mark.text, (mark,))], self.lemmas)
+            french = french + [(text, (word,)) for text in self.worded(translation).split()] + more_french
+        if len(english) > self.difficulty.longest:
+            self.traits.add("longer")
+        self.misspell(english)
+        pair = _pair(english + [mark], french + [(mark.text, (mark,))], self.lemmas, self.names)
+        return pair._replace(traits=tuple(trait for trait in TRAITS if trait in self.traits))
 
-    def add_time(self, english, french, tense, front):
+    def misspell(self, english):
+        if not self.difficulty.noise:
+            return
+        for word in english:
+            if self.chance(self.difficulty.noise):
+                right, word.text = word.text, misspelt(word.text, self.rng)
+                self.traits |= {"typo"} if word.text != right else set()
+
+    def add_time(self, english, french, tense, front, french_front):
         text, translation = self.pick(TIMES[tense])
         word = _Word(text)
-        time = [(part, (word,)) for part in translation.split()]
-        return ([word] + english, time + french) if front else (english + [word], french + time)
+        time = [(part, (word,)) for part in self.worded(translation).split()]
+        return ([word] + english if front else english + [word]), (time + french if french_front else french + time)
 
     def clause(self, tense, question):
         """A statement, or the question that ends in the mark `question`."""
@@ -161,17 +204,16 @@ class _Grammar:
             english, french = self.verb_group(subject, BE, tense, adverb, question)
             rest = self.place() if self.chance(.3) else self.predicate(subject)
             return english + rest.english, french + rest.french
-        verb = self.pick(_VERBS[frame])
-        self.lemmas.append(verb.base)
+        verb = self.verb(frame)
         pronoun = None
         if frame == "object" and "person" in verb.objects and self.chance(.35):
             pronoun = self.pick([p for p in PRONOUNS if p.person != subject.person])
         english, french = self.verb_group(subject, verb, tense, adverb, question, pronoun)
         rest = []
         if verb.objects and not pronoun:
-            rest.append(self.noun_phrase(self.pick(verb.objects), negated=adverb in NEGATIONS))
+            rest.append(self.noun_phrase(self.pick(verb.objects), verb.objects, negated=adverb in NEGATIONS))
         if frame in ("give", "to"):
-            rest.append(self.preposition("to", "à", self.noun_phrase("person", definite=True)))
+            rest.append(self.preposition("to", "à", self.noun_phrase("person", ("person",), definite=True)))
         if self.chance(.2):
             rest.append(self.place())
         for phrase in rest:
@@ -191,14 +233,21 @@ class _Grammar:
             word = _Word(pronoun.subject)
             return _Phrase([word], [(pronoun.fr_subject, (word,))], pronoun.gender, pronoun.plural, pronoun.person)
         kind = self.pick(("person", "person", "animal"))
-        noun = self.noun_phrase(kind)
+        noun = self.noun_phrase(kind, ("person", "animal"))
         if not (relative and self.chance(.15)):
             return noun
-        who, verb = _Word("who" if kind == "person" else "that"), self.pick(_VERBS["alone"])
-        self.lemmas.append(verb.base)
+        who, verb = _Word("who" if kind == "person" else "that"), self.verb("alone")
         english, french = self.verb_group(noun._replace(english=[who], french=[("qui", (who,))]), verb,
                                           self.pick(("present", "past")))
         return noun._replace(english=noun.english + english, french=noun.french + french)
+
+    def verb(self, frame):
+        """A verb of this frame; where words with two senses are wanted, one of these now and then."""
+        two_sense = self.difficulty.senses and self.chance(.25) and _TWO_SENSE_VERBS[frame]
+        verb = self.pick(two_sense or _VERBS[frame])
+        self.traits |= {"sense"} if verb in TWO_SENSE_VERBS and self.difficulty.senses else set()
+        self.lemmas.append(verb.base)
+        return self.worded(verb)
 
     def verb_group(self, subject, verb, tense, adverb=None, question=None, pronoun=None):
         """Subject and verb, with the adverb between its parts and an object pronoun.
@@ -225,7 +274,7 @@ class _Grammar:
             before = [("ne", (between[0], helper) if helper and helper is not between[0] else (between[0],))]
             after = [(NEGATIONS[adverb], (between[0],))]
         elif adverb:
-            after = [(FREQUENCIES[adverb], (between[0],))]
+            after = [(self.worded(FREQUENCIES[adverb]), (between[0],))]
         tail = [(text, main) for text in remainder]
         if pronoun:
             word = _Word(pronoun.object)
@@ -238,7 +287,7 @@ class _Grammar:
         return english, french + before + [(finite, sources)] + after + tail
 
     def predicate(self, subject):
-        adjective = self.pick(_MOODS)
+        adjective = self.worded(self.pick(_MOODS))
         self.lemmas.append(adjective.english)
         word = _Word(adjective.english)
         return _Phrase([word], [(_agreed(adjective, subject.gender, subject.plural), (word,))])
@@ -246,22 +295,33 @@ class _Grammar:
     def place(self):
         english, french = self.pick(PREPOSITIONS)
         kind = "person" if english == "with" else "place"
-        return self.preposition(english, french, self.noun_phrase(kind, definite=True))
+        return self.preposition(english, self.worded(french), self.noun_phrase(kind, (kind,), definite=True))
 
     def preposition(self, english, french, phrase):
         word = _Word(english)
         return phrase._replace(english=[word] + phrase.english,
                                french=[(text, (word,)) for text in french.split("_")] + phrase.french)
 
-    def noun_phrase(self, kind, negated=False, definite=False):
-        """Determiner, adjectives and noun: "the small red cars", "les petites voitures rouges"."""
-        noun = self.pick(_NOUNS[kind])
+    def noun_phrase(self, kind, kinds, negated=False, definite=False):
+        """Determiner, adjectives and noun: "the small red cars", "les petites voitures rouges"; or a name.
+
+        `kind` is that of the noun, `kinds` are all that could stand in its place.
+        """
+        if kind == "person" and self.difficulty.rare and self.chance(self.difficulty.rare):
+            return self.named()
+        noun = self.noun(kind, kinds)
         rows, weights = (_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)
         row = self.rng.choices(rows, cum_weights=weights)[0]
+        if self.difficulty.rare and self.chance(self.difficulty.rare):
+            digits = self.rare_word(number(self.rng))
+            row = ("-", digits, "-", "-", digits)
         plural = row[0] == "-" or (row[1] != "-" and self.chance(.4))
-        before = [self.pick(_BEFORE[kind])] if self.chance(.2) else []
-        after = [self.pick(_AFTER[kind])] if _AFTER[kind] and self.chance(.2) else []
+        before = [self.worded(self.pick(_BEFORE[kind]))] if self.chance(.2) else []
+        after = [self.worded(self.pick(_AFTER[kind]))] if _AFTER[kind] and self.chance(.2) else []
         self.lemmas += [word.english for word in before + after] + [noun.singular]
+        if self.difficulty.combinations and any(is_held_out(f"{adjective.english} {noun.singular}", .2)
+                                                for adjective in before + after):
+            self.traits.add("new combination")
 
         determiner = _Word(row[1] if plural else row[0])
         translation = row[4] if plural else row[3] if noun.gender == "f" else row[2]
@@ -283,9 +343,42 @@ class _Grammar:
                    for adjective, word in zip(after, last, strict=True)]
         phrase = _Phrase([determiner] + first + last + [noun_word], french, noun.gender, plural, 4 if plural else 1)
         if kind in ("thing", "place") and self.chance(.1):
-            owner = self.preposition("of", "de", self.noun_phrase("person", definite=True))
+            owner = self.preposition("of", "de", self.noun_phrase("person", ("person",), definite=True))
             phrase = phrase._replace(english=phrase.english + owner.english, french=phrase.french + owner.french)
         return phrase
+
+    def noun(self, kind, kinds):
+        """A noun of this kind; one with two senses only where no other of its senses could stand."""
+        if self.difficulty.senses and self.chance(.3):
+            possible = [noun for noun in TWO_SENSE_NOUNS if noun.kind in kinds]
+            decided = [noun for noun in possible if noun.kind == kind
+                       and sum(other.singular == noun.singular for other in possible) == 1]
+            if decided:
+                self.traits.add("sense")
+                return self.pick(decided)
+        return self.worded(self.pick(_NOUNS[kind]))
+
+    def named(self):
+        """A person's name: it stands in both languages as it is."""
+        text, gender = name(self.rng)
+        self.names.add(self.rare_word(text))
+        self.lemmas.append("somebody")
+        word = _Word(text)
+        return _Phrase([word], [(text, (word,))], gender)
+
+    def rare_word(self, text):
+        self.traits |= {"rare word", "unknown word"} if is_held_out(text, .1) else {"rare word"}
+        return text
+
+    def worded(self, entry):
+        """An entry of the lexicon, or another one that says the same, as the wording of this sentence has it."""
+        return self.either(entry, OTHERS.get(entry if isinstance(entry, str) else entry[0], entry))
+
+    def either(self, first, second):
+        if not self.difficulty.references:
+            return first
+        self.wording, bit = self.wording >> 1, self.wording & 1
+        return second if bit else first
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -348,7 +441,7 @@ def _starts_with_vowel(word):
     return word[0] in "aeiouhéêèîôœ"
 
 
-def _pair(english, french, lemmas):
+def _pair(english, french, lemmas, names):
     """Elide and contract the French, put "an" for "a", and write down where each word comes from."""
     for word, following in itertools.pairwise(english):
         if word.text == "a" and following.text[0] in "aeiou":
@@ -363,12 +456,14 @@ def _pair(english, french, lemmas):
     place = {word: i for i, word in enumerate(english)}
     source_words, target_words = tuple(word.text for word in english), tuple(text for text, _ in words)
     alignment = tuple(tuple(sorted({place[source] for source in sources})) for _, sources in words)
-    return Pair(_written(source_words), _written(target_words), source_words, target_words, alignment, tuple(lemmas))
+    source, target = (_written(side, names) for side in (source_words, target_words))
+    return Pair(source, target, source_words, target_words, alignment, tuple(lemmas))
 
 
-def _written(words):
+def _written(words, names):
     """Words as one writes them: capitals, no space after an elision or before a full stop."""
-    text = " ".join("I" if word == "i" else word for word in words).replace("' ", "'").replace(" .", ".")
+    text = " ".join("I" if word == "i" else word.title() if word in names else word for word in words)
+    text = text.replace("' ", "'").replace(" .", ".")
     if words[0] != "est-ce":
         text = text.replace(" ?", "?")
     return text[0].upper() + text[1:]

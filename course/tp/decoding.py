@@ -7,7 +7,7 @@ log-probabilities. K, the number of hypotheses, may change from step to step.
 
 from matplotlib.figure import Figure
 
-from . import plots
+from . import plots, tables
 
 __all__ = ["draw_beam"]
 
@@ -19,7 +19,7 @@ def draw_beam(history, symbols, EOS, title="", best=None):
     """Show the tree of a beam search: `history` is a list of T steps, each of three tensors (K,) as said above.
 
     `symbols[i]` is how token number i is written, `EOS` the number of the token that ends. `best`, the tokens (T,)
-    of a hypothesis, is drawn with a thick line and marked with a star; a beginning that was given up has a dashed
+    of a hypothesis, is drawn with a thick line and marked with a star; a hypothesis that was given up has a dashed
     frame. Returns a `Picture`. Raises `ValueError` where a step has not a parent for each token.
     """
     levels = [[part.tolist() for part in step] for step in history]
@@ -41,7 +41,7 @@ def draw_beam(history, symbols, EOS, title="", best=None):
             colour = plots.COLOURS["output"] if best_edge else INK if alive[t][row] else FADED
             ax.plot([t, t + 1], [parent, row], color=colour, linewidth=3 if best_edge else 1.2,
                     linestyle="-" if alive[t][row] else (0, (4, 3)), solid_capstyle="round", zorder=1)
-            label = f"{plots.visible(str(symbols[tokens[row]])) if tokens[row] != EOS else 'EOS'}\n{scores[row]:.2f}"
+            label = f"{tables.visible(str(symbols[tokens[row]])) if tokens[row] != EOS else 'EOS'}\n{scores[row]:.2f}"
             _node(ax, t + 1, row, ("★ " if best_edge else "") + label, "solid" if alive[t][row] else "dashed", colour,
                   thick=best_edge)
     if title:
@@ -60,7 +60,7 @@ def _texts(levels, symbols, EOS):
     texts, previous = [], [[]]
     for tokens, parents, _ in levels:
         previous = [previous[parent] if previous[parent][-1:] == ["EOS"] else
-                    previous[parent] + ["EOS" if token == EOS else plots.visible(str(symbols[token]))]
+                    previous[parent] + ["EOS" if token == EOS else tables.visible(str(symbols[token]))]
                     for token, parent in zip(tokens, parents, strict=True)]
         texts.append(previous)
     return texts
@@ -98,4 +98,4 @@ def _alt(title, levels, texts, chosen):
 def _data(levels, texts, alive):
     rows = [[t, row + 1, " ".join(texts[t][row]), f"{score:.2f}", "yes" if alive[t][row] else "given up later"]
             for t, (_, _, scores) in enumerate(levels) for row, score in enumerate(scores)]
-    return ["step", "rank", "beginning", "score", "kept to the end"], rows
+    return ["step", "rank", "hypothesis", "score", "kept to the end"], rows

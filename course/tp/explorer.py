@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import plots
+from . import plots, tables
 
 __all__ = ["Step", "explore"]
 
@@ -69,9 +69,9 @@ class Explorer:
         self.steps, self.error = [], ""
         self.still = self.controls = None
         self.decode()
-        if plots.somebody_watches():
+        if tables.somebody_watches():
             self.controls = make_controls(self)
-        if plots.kernel() is not None:
+        if tables.kernel() is not None:
             self.show()
 
     # -- the state
@@ -117,7 +117,7 @@ class Explorer:
             self.steps = []
             # a ValueError speaks for itself
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            self.error = f"The model cannot read {plots.visible(self._text)!r}: {kind}{error}"
+            self.error = f"The model cannot read {tables.visible(self._text)!r}: {kind}{error}"
         self._step = max(0, min(self._step, len(self.steps) - 1))
 
     # -- the views
@@ -141,14 +141,14 @@ class Explorer:
 
         Raises `ValueError` where the weights of the steps do not fit the source tokens of the first.
         """
-        name = f"{self.title or self._model}: {plots.visible(self._text)}"
+        name = f"{self.title or self._model}: {tables.visible(self._text)}"
         if not self.steps:
             message = self.error or "The model wrote nothing."
             shown = "" if self.controls else f"<p>{html.escape(message)}</p>"  # where there are controls, they say it
             return {"text/html": shown, "text/plain": message}
         header, rows = overview(self.steps)
-        table = plots.html_table(rows, header, caption=f"{name}, step by step")
-        plain = plots.text_table(rows, header, caption=f"{name}, step by step")
+        table = tables.html_table(rows, header, caption=f"{name}, step by step")
+        plain = tables.text_table(rows, header, caption=f"{name}, step by step")
         if not any(has(step.weights) for step in self.steps):
             return {"text/html": table, "text/plain": plain}
         picture = weights_picture(self.steps, name)
@@ -160,7 +160,7 @@ class Explorer:
         if not self.steps:
             return f'<p role="status">{html.escape(self.error or "The model wrote nothing.")}</p>'
         gap = " " if any(len(str(step.written)) > 1 for step in self.steps) else ""  # between words, not characters
-        written = gap.join(plots.visible(str(step.written)) for step in self.steps[:self._step + 1])
+        written = gap.join(tables.visible(str(step.written)) for step in self.steps[:self._step + 1])
         return step_html(self.steps[self._step], self._step, len(self.steps), written, with_beam)
 
     def _ipython_display_(self):
@@ -198,12 +198,12 @@ def overview(steps):
         if has(step.weights):
             weights = plain_array(step.weights)
             j = int(weights.argmax())
-            most = f"{plots.visible(str(step.source[j]))} ({weights[j]:.2f})"
+            most = f"{tables.visible(str(step.source[j]))} ({weights[j]:.2f})"
         probability = step.distribution.get(step.written)
         others = [pair for pair in likeliest(step, 2) if pair[0] != str(step.written)]
         rows.append([i + 1, step.read, step.written, "" if probability is None else f"{float(probability):.3f}",
-                     f"{plots.visible(others[0][0])} ({others[0][1]:.3f})" if others else "", most, norm(step),
-                     ", ".join(f"{plots.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
+                     f"{tables.visible(others[0][0])} ({others[0][1]:.3f})" if others else "", most, norm(step),
+                     ", ".join(f"{tables.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
     keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
     return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
 
@@ -233,7 +233,7 @@ def bar(share, colour):
 
 def bars(caption, header, pairs, colour, digits=3):
     """A table in HTML: a row for each of the `pairs` (token, share of 1), with the share as a number and as a bar."""
-    rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(plots.visible(str(token)))}</th>'
+    rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(tables.visible(str(token)))}</th>'
                    f'<td style="text-align:right">{share:.{digits}f}</td>'
                    f'<td style="text-align:left;width:104px">{bar(share, colour)}</td></tr>' for token, share in pairs)
     names = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in (*header, ""))
@@ -252,11 +252,11 @@ def step_html(step, index, n, written, with_beam):
         parts.append(bars("where it looks", ("source", "weight"), pairs, plots.COLOURS["attention"]))
     parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
     if with_beam and step.beam:
-        parts.append(plots.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
+        parts.append(tables.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
                                       ["hypothesis", "score"], "the beam"))
     context = f" The context vector has length {norm(step)}." if has(step.context) else ""
-    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{html.escape(plots.visible(str(step.read)))}</b>, '
-            f'writes <b>{html.escape(plots.visible(str(step.written)))}</b>.{context} '
+    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{html.escape(tables.visible(str(step.read)))}</b>, '
+            f'writes <b>{html.escape(tables.visible(str(step.written)))}</b>.{context} '
             f'So far: <code>{html.escape(written)}</code></p>'
             f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em">{"".join(parts)}</div>')
 

@@ -3,6 +3,7 @@
 `tp.corpus` makes sentences of them. Every English form has one French translation, so that a sentence
 has one right answer; where French asks for more than English tells (the gender of "I", of "they"), the
 masculine stands by convention. No noun or verb begins with an aspirated h: every h elides.
+The tables at the end serve the harder settings only: words with two senses, and other ways to say the same.
 """
 
 from typing import NamedTuple
@@ -59,7 +60,21 @@ def _rows(table):
     return [line.split() for line in table.strip().splitlines()]
 
 
-NOUNS = [Noun(*row) for row in _rows("""
+def _nouns(table):
+    return [Noun(*row) for row in _rows(table)]
+
+
+def _adjectives(table):
+    return [Adjective(*row[:-1], frozenset(_KINDS[row[-1]].split())) for row in _rows(table)]
+
+
+def _verbs(table):
+    return [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13],
+                 tuple(kind for kinds in row[13:] for kind in _KINDS.get(kinds, kinds).split()))
+            for row in _rows(table)]
+
+
+NOUNS = _nouns("""
 girl girls fille filles f person
 boy boys garçon garçons m person
 man men homme hommes m person
@@ -102,13 +117,13 @@ village villages village villages m place
 forest forests forêt forêts f place
 river rivers rivière rivières f place
 hotel hotels hôtel hôtels m place
-""")]
+""")
 
 # The nouns that an adjective may stand with, or that may be the object of a verb.
 _KINDS = {"all": "person animal food thing place", "living": "person animal", "things": "food thing place",
           "coloured": "animal food thing place", "person": "person"}
 
-ADJECTIVES = [Adjective(*row[:-1], frozenset(_KINDS[row[-1]].split())) for row in _rows("""
+ADJECTIVES = _adjectives("""
 small petit petite petits petites petit before all
 big grand grande grands grandes grand before all
 beautiful beau belle beaux belles bel before all
@@ -125,11 +140,9 @@ sad triste triste tristes tristes triste after living
 strong fort forte forts fortes fort after living
 calm calme calme calmes calmes calme after living
 rich riche riche riches riches riche after person
-""")]
+""")
 
-VERBS = [Verb(*(word.replace("-", "") for word in row[:5]), tuple(row[5:10]), *row[10:13],
-              tuple(kind for kinds in row[13:] for kind in _KINDS.get(kinds, kinds).split()))
-         for row in _rows("""
+VERBS = _verbs("""
 sing sings sang - chanter chante chante chantons chantez chantent chanté avoir alone
 dance dances danced - danser danse danse dansons dansez dansent dansé avoir alone
 sleep sleeps slept - dormir dors dort dormons dormez dorment dormi avoir alone
@@ -153,7 +166,7 @@ show shows showed - montrer montre montre montrons montrez montrent montré avoi
 sell sells sold - vendre vends vend vendons vendez vendent vendu avoir give animal food thing
 talk talks talked - parler parle parle parlons parlez parlent parlé avoir to
 write writes wrote - écrire écris écrit écrivons écrivez écrivent écrit avoir to
-""")]
+""")
 
 # English singular and plural; French masculine, feminine, plural. A dash: there is none; _ parts two words.
 DETERMINERS = {row[0] if row[0] != "-" else row[1]: row for row in _rows("""
@@ -205,3 +218,67 @@ MODALS = {"can": ("can", ("peux", "peut", "pouvons", "pouvez", "peuvent")),
           "must": ("must", ("dois", "doit", "devons", "devez", "doivent")),
           "want": ("wants", ("veux", "veut", "voulons", "voulez", "veulent"))}
 BE = Verb("be", "is", "was", "", "être", ETRE, "été", "avoir", "be", ())
+
+# Nouns with two senses. The place in the sentence decides: only persons and animals sleep, only food is eaten.
+TWO_SENSE_NOUNS = _nouns("""
+bat bats chauve-souris chauves-souris f animal
+bat bats batte battes f thing
+seal seals phoque phoques m animal
+seal seals sceau sceaux m thing
+ruler rulers souverain souverains m person
+ruler rulers règle règles f thing
+fan fans admirateur admirateurs m person
+fan fans ventilateur ventilateurs m thing
+chicken chickens poule poules f animal
+chicken chickens poulet poulets m food
+plant plants plante plantes f thing
+plant plants usine usines f place
+spring springs source sources f place
+spring springs ressort ressorts m thing
+""")
+
+# Verbs with two senses: what follows decides.
+TWO_SENSE_VERBS = [verb for verb in VERBS if verb.base == "leave"] + _verbs("""
+leave leaves left - quitter quitte quitte quittons quittez quittent quitté avoir object place
+run runs ran - courir cours court courons courez courent couru avoir alone
+run runs ran - diriger dirige dirige dirigeons dirigez dirigent dirigé avoir object place
+grow grows grew - grandir grandis grandit grandissons grandissez grandissent grandi avoir alone
+grow grows grew - cultiver cultive cultive cultivons cultivez cultivent cultivé avoir object food
+return returns returned - revenir reviens revient revenons revenez reviennent revenu être alone
+return returns returned - rendre rends rend rendons rendez rendent rendu avoir object thing
+walk walks walked - marcher marche marche marchons marchez marchent marché avoir alone
+walk walks walked - promener promène promène promenons promenez promènent promené avoir object animal
+""")
+
+# Another French word that says the same, by the English word of its entry, or by the French of a small word.
+OTHERS = {
+    **{entry[0]: entry for entry in (*_nouns("""
+car cars auto autos f thing
+boy boys gamin gamins m person
+child children gosse gosses m person
+friend friends copain copains m person
+forest forests bois bois m place
+hotel hotels auberge auberges f place
+house houses demeure demeures f place
+key keys clef clefs f thing
+letter letters missive missives f thing
+village villages bourg bourgs m place
+box boxes caisse caisses f thing
+river rivers fleuve fleuves m place
+"""), *_adjectives("""
+beautiful joli jolie jolis jolies joli before all
+big gros grosse gros grosses gros before all
+happy content contente contents contentes content after living
+sad malheureux malheureuse malheureux malheureuses malheureux after living
+calm tranquille tranquille tranquilles tranquilles tranquille after living
+"""), *_verbs("""
+work works worked - bosser bosse bosse bossons bossez bossent bossé avoir alone
+see sees saw - apercevoir aperçois aperçoit apercevons apercevez aperçoivent aperçu avoir object all
+love loves loved - adorer adore adore adorons adorez adorent adoré avoir object all
+find finds found - découvrir découvre découvre découvrons découvrez découvrent découvert avoir object \
+person animal food thing
+look looks looked at observer observe observe observons observez observent observé avoir object all
+"""))},
+    "souvent": "fréquemment", "parfois": "quelquefois", "maintenant": "à présent", "bientôt": "sous peu",
+    "mais": "pourtant", "parce que": "car", "près_de": "à_côté_de",
+}

@@ -1,4 +1,4 @@
-"""Pictures and tables: attention heatmaps first of all.
+"""Pictures: attention heatmaps first of all.
 
 Whatever is shown here is shown twice: as a picture, and as text for those who do not see it (alt
 text and a table that opens under the picture). Colours mean the same as in the figures of the
@@ -18,10 +18,11 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from . import tables
 from .checking.colours import DIVERGING, ink_on
 
 __all__ = [
-    "COLOURS", "Picture", "show", "table", "visible",
+    "COLOURS", "Picture", "show",
     "attention_heatmap", "attention_heatmaps", "attention_difference", "attention_evolution",
 ]
 
@@ -34,23 +35,6 @@ DIFFERENCE_MAP = LinearSegmentedColormap.from_list("difference", DIVERGING)
 
 INK = "#1F2430"
 DPI = 144  # dots per inch
-
-
-# --- where we are, and how to show something there -------------------------------------------
-
-def kernel():
-    """The running notebook kernel, or None in a plain script."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    return getattr(get_ipython(), "kernel", None)
-
-
-def somebody_watches():
-    """Whether a person sits at this notebook: front ends offer to answer `input()`, batch runs do not."""
-    running = kernel()
-    return running is not None and bool(getattr(running, "_allow_stdin", False))
 
 
 def png(figure, dpi=DPI):
@@ -93,7 +77,7 @@ class Picture:
         if self.data:
             header, rows = self.data
             tag += ("<details><summary>The same as a table</summary>"
-                    + html_table(rows, header) + "</details>")
+                    + tables.html_table(rows, header) + "</details>")
         return {"text/html": f"<div>{tag}</div>", "image/png": still, "text/plain": self.alt}
 
     def _ipython_display_(self):
@@ -107,16 +91,10 @@ def show(figure, alt, data=()):
     nothing is shown. A figure made by pyplot is closed, so that it does not appear a second time.
     """
     picture = Picture(figure, alt, data)
-    if kernel() is not None:
-        present(picture.bundle(), alt)
+    if tables.kernel() is not None:
+        tables.present(picture.bundle(), alt)
     close(figure)
     return picture
-
-
-def present(bundle, alt):
-    """Show a bundle (MIME type → content) in the notebook, with `alt` as the alt text of its image."""
-    from IPython.display import display
-    display(bundle, raw=True, metadata={"image/png": {"alt": alt}})
 
 
 def close(figure):
@@ -125,95 +103,7 @@ def close(figure):
     plt.close(figure)
 
 
-# --- tables ----------------------------------------------------------------------------------
-
-def cell_text(value):
-    """A table cell as text: at most four digits that matter, no trailing noise.
-
-    `value` is anything that can be printed; of a tensor or an array () the number is taken.
-    """
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return visible(str(value)) if value != "" else ""
-
-
-def is_number(text):
-    """Whether the text of a cell is a number or a percentage; one without text does no harm to a column of numbers."""
-    try:
-        float(text.removesuffix("%"))
-    except ValueError:
-        return text == ""
-    return True
-
-
-def html_table(rows, header=(), caption=""):
-    """The table as HTML: `rows` of values under a `header`; the first column names its row.
-
-    Columns of numbers stand to the right. Rows may be of different length.
-    """
-    rows = [[cell_text(value) for value in row] for row in rows]
-    width = max([len(header), *(len(row) for row in rows)], default=0)
-    numeric = [all(is_number(row[i]) for row in rows if i < len(row)) for i in range(width)]
-    align = ["right" if number else "left" for number in numeric]
-
-    def line(cells, tag, scope):
-        return "<tr>" + "".join(
-            f'<{tag} {scope if tag == "th" else ""} style="text-align:{align[i]}">{html.escape(text)}</{tag}>'
-            if tag == "th" or i else
-            f'<th scope="row" style="text-align:{align[i]}">{html.escape(text)}</th>'
-            for i, text in enumerate(cells)) + "</tr>"
-
-    parts = ["<table>"]
-    if caption:
-        parts.append(f"<caption>{html.escape(caption)}</caption>")
-    if header:
-        parts.append("<thead>" + line([visible(str(h)) for h in header], "th", 'scope="col"') + "</thead>")
-    parts.append("<tbody>" + "".join(line(row, "td", "") for row in rows) + "</tbody></table>")
-    return "".join(parts)
-
-
-def text_table(rows, header=(), caption=""):
-    """The table as plain text: `rows` of values under a `header`, its columns in line."""
-    lines = [[cell_text(value) for value in row] for row in rows]
-    if header:
-        lines.insert(0, [visible(str(h)) for h in header])
-    width = max((len(line) for line in lines), default=0)
-    columns = [[line[i] if i < len(line) else "" for line in lines] for i in range(width)]
-    body = columns if not header else [column[1:] for column in columns]
-    padded = []
-    for column, cells in zip(columns, body, strict=True):
-        size = max(map(len, column))
-        right = all(map(is_number, cells))
-        padded.append([text.rjust(size) if right else text.ljust(size) for text in column])
-    text = ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
-    if header:
-        text.insert(1, "-" * max(map(len, text)))
-    return "\n".join(([caption] if caption else []) + text)
-
-
-def table(rows, header=(), caption=""):
-    """Show `rows` of values under a `header`: a table in a notebook, aligned text elsewhere."""
-    rows = [list(row) for row in rows]
-    text = text_table(rows, header, caption)
-    if kernel() is None:
-        print(text)
-    else:
-        from IPython.display import display
-        display({"text/html": html_table(rows, header, caption), "text/plain": text}, raw=True)
-
-
 # --- attention -------------------------------------------------------------------------------
-
-def visible(text):
-    """Text in which a space, an end of line (our EOS), a tab and nothing at all can be seen."""
-    if text == "":
-        return "∅"
-    if text.strip(" \n\t") == "" or len(text) == 1:
-        return text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-    return text.replace("\n", "⏎").replace("\t", "⇥")
-
 
 def as_weights(weights, source_tokens, target_tokens):
     """Weights (T, S), S source and T target tokens → the weights as a float array (T, S), both lists of visible text.
@@ -223,7 +113,7 @@ def as_weights(weights, source_tokens, target_tokens):
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu()
     weights = np.asarray(weights, dtype=float)
-    source, target = ([visible(str(token)) for token in tokens] for tokens in (source_tokens, target_tokens))
+    source, target = ([tables.visible(str(token)) for token in tokens] for tokens in (source_tokens, target_tokens))
     if weights.shape != (len(target), len(source)):
         raise ValueError(
             f"weights of shape {weights.shape} do not fit {len(target)} target tokens (rows) "
@@ -390,7 +280,7 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
         f"{name}: {looks_at(*what)}." for name, what in few.items())
     rows = [[f"{name}: {row[0]}", *row[1:]] for name, what in few.items() for row in weights_data(*what)[1]]
     picture = Picture(still, alt, (weights_data(*few[chosen[0]])[0], rows))
-    if kernel() is None:
+    if tables.kernel() is None:
         return picture
 
     frames = []
@@ -403,5 +293,5 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
     pace = round(1000 * seconds_per_map)
     frames[0].save(moving, format="GIF", save_all=True, append_images=frames[1:], loop=0,
                    duration=[pace] * (len(frames) - 1) + [4 * pace])
-    present(picture.bundle(moving.getvalue()), alt)
+    tables.present(picture.bundle(moving.getvalue()), alt)
     return picture

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from . import plots
+from . import plots, tables
 from .arithmetic import answers, backwards, draw_split, expressions
 from .training import live, one_cycle
 
@@ -50,7 +50,7 @@ def train(build, draw, steps, title, teacher_enforce=True, seed=0):
     model.input_reversed = model.answer_reversed = draw is sums
     model.optimizer = torch.optim.Adam(model.parameters())
     view = live(steps=steps, title=title)
-    for _ in view:
+    for step in view:
         model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress(), rise=0.3)
         encoder_input, decoder_input, target = model.encode(*draw(rng, 64))
         loss = model.loss(model(encoder_input, decoder_input, teacher_enforce), target)
@@ -59,6 +59,8 @@ def train(build, draw, steps, title, teacher_enforce=True, seed=0):
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         model.optimizer.step()
         view.log(loss=loss.detach())
+        if step % 200 == 0:
+            view.log(val_loss=model.validation_loss())
     return model
 
 
@@ -75,7 +77,7 @@ def compare(exact_match_by, models, groupings):
     columns = [(heading, group) for heading, group_of in groupings.items()
                for group in sorted(set(map(group_of, questions)))]
     counts = [sum(groupings[heading](question) == group for question in questions) for heading, group in columns]
-    plots.table([["(held-out questions)", *counts],
+    tables.table([["(held-out questions)", *counts],
                  *([name, *(f"{panels[heading][name][group]:.1%}" for heading, group in columns)] for name in models)],
                 ["model", *(f"{heading} {group}" for heading, group in columns)])
     bars(panels)

@@ -12,6 +12,7 @@ In a notebook at which somebody sits, a bar, the curves and the last samples are
 anywhere else nothing moves, and one summary is printed at the end.
 """
 
+import html
 import math
 import os
 import signal
@@ -23,7 +24,7 @@ from itertools import cycle
 
 from matplotlib.figure import Figure
 
-from . import plots
+from . import plots, tables
 
 __all__ = ["live", "one_cycle", "quick"]
 
@@ -54,7 +55,7 @@ def one_cycle(progress, peak=6e-3, rise=0.08):
 def live(steps=None, seconds=None, title="", every=50):
     """A `View` to iterate over: 0, 1, 2, … until `steps` or `seconds` (wall clock) run out.
 
-    `every` is the number of values of which a running mean is taken. When the run is `quick`,
+    `every` is the number of steps over which a running mean is taken. When the run is `quick`,
     budgets are cut to two seconds and a few dozen steps. Raises `ValueError` without a budget.
     """
     return View(steps, seconds, title, every)
@@ -121,8 +122,9 @@ class View:
             self.history.setdefault(name, []).append((self.step, value))
 
     def mean(self, name):
-        """The mean of the last `every` values of `name`. Raises `KeyError` where nothing was logged by this name."""
-        last = [value for _, value in self.history[name][-self.every:]]
+        """The mean of what was logged as `name` in its last `every` steps. Raises `KeyError` where nothing was."""
+        until = self.history[name][-1][0]
+        last = [value for step, value in self.history[name][-self.every:] if step > until - self.every]
         return sum(last) / len(last)
 
     def sample(self, text):
@@ -141,7 +143,7 @@ class View:
             return ""
         last = len(self.samples) - 1
         picked = sorted({round(last * i / max(n - 1, 1)) for i in range(n)})
-        return "\n".join(f"step {step:>5}  {plots.visible(text)}" for step, text in (self.samples[i] for i in picked))
+        return "\n".join(f"step {step:>5}  {tables.visible(text)}" for step, text in (self.samples[i] for i in picked))
 
     # -- curves
 
@@ -201,9 +203,9 @@ class Display:
     def __init__(self, view):
         self.view = view
         self.bar = self.handle = None
-        self.in_notebook = plots.somebody_watches()
+        self.in_notebook = tables.somebody_watches()
         self.next = REFRESH
-        if not self.in_notebook and not (plots.kernel() is None and sys.stderr.isatty()):
+        if not self.in_notebook and not (tables.kernel() is None and sys.stderr.isatty()):
             return
         try:
             from tqdm.auto import tqdm
@@ -238,7 +240,7 @@ class Display:
         from IPython.display import display
         view = self.view
         bundle = plots.Picture(view.figure(), view.alt()).bundle()
-        bundle["text/html"] += f"<pre>{plots.html.escape(view.summary() + chr(10) + view.story())}</pre>"
+        bundle["text/html"] += f"<pre>{html.escape(view.summary() + chr(10) + view.story())}</pre>"
         if self.handle is None:
             self.handle = display(bundle, raw=True, display_id=True)
         else:
@@ -253,7 +255,7 @@ class Display:
             self.bar.close()
         if self.handle is not None:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
-        if self.in_notebook or plots.kernel() is not None or self.bar is not None:
+        if self.in_notebook or tables.kernel() is not None or self.bar is not None:
             print("\n".join(filter(None, [view.summary(), view.story()])))
 
 

@@ -4,12 +4,24 @@ import pytest
 import torch
 from elsewhere import NAME, Elsewhere, elsewhere
 
+from autograder.authoring.mistakes import Variant
 from autograder.authoring.oracle import Oracle, oracle
+from autograder.judging.judge import judged, records_of
 from conftest import REPOSITORY
-from tp.checking import compare
+from tp.checking import compare, devices
 from tp.checking.replay import replay
 
 NAMES = REPOSITORY.assignments
+
+# What a GPU takes and the other device cannot play: (TP, exercise) → variants.
+UNPLAYED = {
+    ("tp5_inference", "inference-programs"): {"inference mode"},  # counts no versions
+    ("tp5_inference", "beam-step"): {"unravelled"},  # makes a tensor where no mode sees it
+    ("tp5_inference", "calculator"): {"a vector of all weights"},  # sets `.data`
+    ("tp6_translation", "effects"): {"the whole sentence first"},  # counts no versions
+    ("tp7_transformer", "influence"): {"all changes as one batch"},  # an index that is no tensor and no list
+    ("tp7_transformer", "rotate"): {"complex numbers"},
+}
 
 
 class Moved(Oracle):
@@ -44,6 +56,51 @@ def test_the_solution_stays_on_its_device(name):
         with elsewhere():
             replies = [replay(record.ops, there.namespace, NAME) for record in recorded]
         assert wrong(recorded, replies) == [], exercise
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_right_variants_stay_there_too(name):
+    there = moved(name)
+    for exercise in there.source.exercises:
+        recorded, failed = records(name, exercise), set()
+        for variant in there.variants:
+            if variant.exercise == exercise:
+                with elsewhere():
+                    replies = there.replies(variant, recorded, NAME)
+                failed |= {variant.name} if wrong(recorded, replies) else set()
+        assert failed == UNPLAYED.get((name, exercise), set()), exercise
+
+
+def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
+    text = "def shifted_target(x):\n    return torch.cat([x[1:], torch.zeros(1, *x.shape[1:])])\n"
+    truth, there = oracle(REPOSITORY, "tp3_seq2seq"), moved("tp3_seq2seq")
+    variant, recorded = Variant("shift", "on the CPU", source=text), records_of(truth, "shift", "seed")
+    asked = [record for own in recorded for record in own]
+    assert judged(truth, "shift", recorded, truth.replies(variant, asked)).verdict == "passed"
+    with elsewhere():
+        replies = there.replies(variant, asked, NAME)
+    result = judged(truth, "shift", recorded, replies)
+    assert result.verdict == "error"
+    assert all("makes a tensor on the CPU, and the rest is on the GPU" in check.message for check in result.checks)
+    assert "`return torch.cat([x[1:], torch.zeros(1, *x.shape[1:])])`" in result.checks[0].message
+
+
+@pytest.mark.parametrize("message, part", [
+    ("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!", "on the CPU"),
+    ("Input and hidden tensors are not at the same device, found input tensor at cuda:0 and hidden tensor at cpu",
+     "on the CPU"),
+    ("indices should be either on cpu or on the same device as the indexed tensor (cpu)", "on the CPU"),
+    ("Expected a 'cuda' device type for generator but found 'cpu'", "on the CPU"),
+    ("Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same", "on the CPU"),
+    ("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+     "gives numpy"),
+    ("Input type (torch.cuda.FloatTensor) and weight type (torch.cuda.DoubleTensor) should be the same", None),
+    ("mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)", None),
+])
+def test_what_torch_says_of_devices_is_said_in_plain_words(message, part):
+    said = devices.meaning(message)
+    assert said is None if part is None else part in str(said)
 
 
 # The other device refuses what a GPU refuses, and nothing else

@@ -45,6 +45,9 @@ class Recorder(nn.Module):
     def loss(self, output, target):
         return 100 * output ** 2
 
+    def validation_loss(self):
+        return len(self.seen)
+
 
 def test_every_batch_is_fresh_and_the_rate_climbs_then_falls(monkeypatch):
     monkeypatch.delenv("TP_QUICK", raising=False)

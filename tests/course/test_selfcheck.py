@@ -9,6 +9,7 @@ import torch
 
 import tp
 from autograder.authoring.oracle import oracle
+from autograder.classroom import pages
 from autograder.samples import solved
 from conftest import REPOSITORY, TINY, TINY_COURSE
 from tp.checking import beside, card, case, compare, selfcheck, values
@@ -88,6 +89,16 @@ def test_everything_foreign_is_escaped(said):
     assert "<script" not in shown and "<img" not in shown and "&lt;img src=x" in shown
 
 
+@pytest.mark.parametrize("said, shown", [
+    ("the *last* one", "the <em>last</em> one"),
+    ("`2*x*y` and 2*x*y, or 2 * x * y", "<code>2*x*y</code> and 2*x*y, or 2 * x * y"),
+    ("*not in the end*, `*here*`", "<em>not in the end</em>, <code>*here*</code>"),
+    ("**args and *<b>*", "**args and *&lt;b&gt;*"),
+])
+def test_marks_in_a_sentence_are_shown_as_they_are_meant(said, shown):
+    assert card.marked(said) == shown == str(pages.marked(said))
+
+
 class Tags(html.parser.HTMLParser):
     """The tags that are open at the end of a text."""
 
@@ -111,7 +122,7 @@ def test_the_card_is_whole_html(said):
 
 def test_notebook_validate_and_terminal_are_told_apart(said, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr(selfcheck.plots, "kernel", lambda: object())
+    monkeypatch.setattr(selfcheck.tables, "kernel", lambda: object())
     monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
     scope = {"tp": tp}
     exec(DOUBLE.format("x * x"), scope)

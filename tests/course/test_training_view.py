@@ -70,7 +70,7 @@ def test_the_bar_is_full_when_either_budget_is_used_up(monkeypatch, clock, budge
             super().close()
 
     monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
-    monkeypatch.setattr(training.plots, "somebody_watches", lambda: True)
+    monkeypatch.setattr(training.tables, "somebody_watches", lambda: True)
     for step in tp.live(**budget):
         clock.now += 0.7
         if interrupted and step == 5:
@@ -192,3 +192,13 @@ def test_curves_share_a_panel_when_they_share_their_last_word():
 
 def test_nothing_logged_means_nothing_to_plot():
     assert tp.live(steps=1).plot() is None
+
+
+def test_a_mean_is_of_steps_and_not_of_all_that_was_logged_now_and_then(rng):
+    view, losses = tp.live(steps=300, seconds=100), rng.normal(size=300)
+    for step in view:
+        view.log(loss=losses[step])
+        if step % 100 == 0:
+            view.log(val_loss=3.0 - step / 100)
+    assert view.mean("loss") == pytest.approx(losses[-view.every:].mean())
+    assert view.mean("val_loss") == 1.0 and "val loss 1" in view.summary()

@@ -33,6 +33,8 @@ STYLE = """<style>
 .tp-beside svg { display: block; max-width: 100%; height: auto; }
 </style>"""
 
+MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
+
 
 @dataclass(frozen=True)
 class Card:
@@ -148,5 +150,10 @@ def _listed(pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
 
 
 def marked(said: str) -> str:
-    """Escaped text, with what stands in `backticks` as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(said))
+    """Escaped text, its `code` and its *emphasis* as HTML."""
+    return with_tags(html.escape(said))
+
+
+def with_tags(escaped: str) -> str:
+    """Text that is escaped already, its `code` and its *emphasis* as HTML; a product `2*x*y` is neither."""
+    return MARKS.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)

@@ -1,0 +1,19 @@
+"""What an exception means that comes of tensors on two devices: right on the CPU, and not where there is a GPU."""
+
+import re
+
+# torch says it in many ways, and names the device or its kind of tensors in each
+_MIXED = re.compile(r"same device|device type \S+ but got|Expected a '\S+' device type|"
+                    r"torch\.cuda\.\w+.*torch\.[A-Z]|torch\.[A-Z].*torch\.cuda\.\w+")
+_INTO_NUMPY = re.compile(r"can't convert \S+ device type tensor to numpy")
+
+
+def meaning(message: str) -> str | None:
+    """The sentence for a student, where torch's message speaks of devices; None elsewhere."""
+    if _INTO_NUMPY.search(message):
+        return ("It gives numpy a tensor that is on the GPU. Stay in torch, or call `.cpu()` on the tensor first. "
+                "On the CPU alone it would run")
+    if _MIXED.search(message):
+        return ("It makes a tensor on the CPU, and the rest is on the GPU. Make it beside the others, with "
+                "`device=x.device` of a tensor `x` that you have. On the CPU alone it would run")
+    return None

@@ -1,0 +1,69 @@
+"""What is started often imports what it needs, when it needs it."""
+
+import colorsys  # noqa: F401 - what stands in for the compiler
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import tp
+from tp.checking import uncompiled
+
+SLOW = {"torch", "matplotlib", "IPython", "jupytext"}
+BEFORE = f"import sys; print(*{SLOW!r} & set(sys.modules))"
+
+
+def told(code):
+    """What a process of its own prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_the_names_of_the_helper_package_come_when_they_are_used():
+    assert told(f"import tp; {BEFORE}") == []
+    assert told(f"import tp; tp.table; {BEFORE}") == []
+    assert all(callable(getattr(tp, name)) for name in tp.__all__)
+    assert set(tp.__all__) < set(dir(tp))
+    with pytest.raises(AttributeError, match="no attribute 'tabel'"):
+        tp.tabel([])
+
+
+@pytest.mark.slow
+def test_a_first_self_check_needs_no_pictures():
+    assert "matplotlib" not in told(f"import tp; tp.start; {BEFORE}")
+
+
+def test_the_sandbox_starts_before_the_judge_imports(tmp_path):
+    """`check` stops where its sandbox starts, and until then has imported nothing that takes long."""
+    code = f"""
+from autograder import cli
+from autograder.sandbox.outside import Sandbox
+def begin(self):
+    {BEFORE}
+    raise SystemExit
+Sandbox.begin = begin
+cli.main(["check", "solutions/tp3_seq2seq/tp3_seq2seq.ipynb", "--device", "cpu"])
+"""
+    assert told(code) == []
+
+
+@pytest.fixture
+def compiler(monkeypatch):
+    """A module of the library in the place of torch's compiler, not imported yet."""
+    monkeypatch.setattr(uncompiled, "COMPILER", "colorsys")
+    monkeypatch.delitem(sys.modules, "colorsys")
+    uncompiled.keep_uncompiled()
+    return sys.modules["colorsys"]
+
+
+def test_what_an_optimizer_asks_of_the_compiler_is_answered_without_it(compiler):
+    assert compiler.disable(len, True) is len
+    assert compiler.graph_break() is None
+    assert not hasattr(compiler, "__file__") and importlib.import_module("colorsys") is compiler
+
+
+def test_whoever_wants_the_compiler_has_it(compiler):
+    assert compiler.rgb_to_hsv(1, 1, 1) == (0, 0, 1)
+    assert importlib.import_module("colorsys").__file__
+    uncompiled.keep_uncompiled()  # it is there, and stays
+    assert importlib.import_module("colorsys").__file__
