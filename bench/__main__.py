@@ -12,7 +12,7 @@ import torch
 from . import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "similar", "growth"]
+PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "similar", "growth", "gpu"]
          if importlib.util.find_spec(f"bench.{name}")]
 OPENING = """# What the course costs, and what it reaches
 
@@ -37,13 +37,20 @@ def main():
     folder = docs / "benchmarks"
     folder.mkdir(exist_ok=True)
     repeats = 1 if options.quick else options.repeats
-    for name in [] if options.report_only else options.parts or PARTS:
+    without = [] if torch.cuda.is_available() else ["gpu"]
+    failures = []
+    for name in [] if options.report_only else options.parts or [name for name in PARTS if name not in without]:
         part = importlib.import_module(f"bench.{name}")
         print(f"{part.TITLE} …", flush=True)
         results = part.measure(options.quick, repeats, folder)
         measure.store(folder, name, results)
+        if name == "gpu":
+            print(part.report(results, None))
+            failures += part.failures(results)
     write_page(docs, folder)
     print(docs / "benchmarks.md")
+    if failures:
+        raise SystemExit("\n".join(failures))
 
 
 def write_page(docs, folder):

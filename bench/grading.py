@@ -8,6 +8,7 @@ mistakes, no reasons in words.
 **Judge** is what `autograder grade --jobs 2` does, in bubblewrap. Both end with every grade in a gradebook.
 """
 
+import math
 import os
 import statistics
 import subprocess
@@ -35,7 +36,7 @@ COURSE = courses.find(Path(__file__).parent.parent)
 TP = "tp3_seq2seq"
 JOBS = 2
 SIZES = {"stock nbgrader": [10, 50], "the judge": [10, 50, 200, 1000]}  # stock would take hours for more
-REPEATED = 10  # the size that is measured more than once
+REPEATED = [10, 50]  # the sizes that are measured more than once
 
 ASSERTS = {
     "shift": """
@@ -129,7 +130,7 @@ WAYS = {"stock nbgrader": stock, "the judge": judge}
 def graded(way, n):
     """Seconds, from the start of the command to its end, and peak megabytes of all its processes, for a class of n.
 
-    Memory is the sum of resident sets, looked at twice a second: what forked processes share counts for each of them.
+    Memory is the sum of proportional set sizes, looked at twice a second: what processes share counts once.
     """
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         command, gradebook = WAYS[way](Path(folder) / "course", n)
@@ -143,25 +144,29 @@ def graded(way, n):
                 process.wait(0.5)
                 break
             except subprocess.TimeoutExpired:
-                peak = max(peak, resident(process.pid))
+                peak = max(peak, memory(process.pid))
         seconds = time.monotonic() - started
-        with Gradebook(f"sqlite:///{gradebook}") as book:
-            grades = [grade for s in book.assignment_submissions(TP) for grade in s.notebooks[0].grades
-                      if grade.name.startswith("check-")]
-            entered = sum(grade.auto_score is not None for grade in grades)
-    if process.returncode or entered != n * len(source.load(COURSE, TP).exercises):
-        raise RuntimeError(f"{way}: exit status {process.returncode}, {entered} scores for {n} submissions")
-    return {"way": way, "n": n, "seconds": seconds, "megabytes": peak / 1e6}
+        scores = entered(gradebook)
+    if process.returncode or scores != n * len(source.load(COURSE, TP).exercises):
+        raise RuntimeError(f"{way}: exit status {process.returncode}, {scores} scores for {n} submissions")
+    return {"way": way, "n": n, "seconds": seconds, "proportional megabytes": peak / 1e6}
 
 
-def resident(pid):
-    """Bytes of memory that a process and all beneath it hold."""
+def entered(gradebook):
+    """How many scores of checks stand in a gradebook."""
+    with Gradebook(f"sqlite:///{gradebook}") as book:
+        return sum(grade.auto_score is not None for submission in book.assignment_submissions(TP)
+                   for grade in submission.notebooks[0].grades if grade.name.startswith("check-"))
+
+
+def memory(pid):
+    """Bytes of memory that a process and all beneath it hold, what several share counted once."""
     total = 0
     for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
         try:
-            total += process.memory_info().rss
+            total += process.memory_full_info().pss
         except psutil.Error:  # it has just ended
-            pass
+            continue
     return total
 
 
@@ -170,11 +175,11 @@ def measure(quick, repeats, folder):
     results = []
     for way in WAYS:
         for n in [4] if quick else SIZES[way]:
-            for _ in range(repeats if n == REPEATED else 1):
+            for _ in range(repeats if n in REPEATED else 1):
                 run = graded(way, n)
                 results.append(run)
-                print(f"  {way}: {n} submissions, {run['seconds']:.0f} s, at most {run['megabytes']:.0f} MB",
-                      flush=True)
+                print(f"  {way}: {n} submissions, {run['seconds']:.0f} s, "
+                      f"at most {run['proportional megabytes']:.0f} MB", flush=True)
     return results
 
 
@@ -183,12 +188,13 @@ def report(results, picture):
     for run in results:
         found.setdefault((run["way"], run["n"]), []).append(run)
     seconds = {key: statistics.median(run["seconds"] for run in runs) for key, runs in found.items()}
-    memory = {key: max(run["megabytes"] for run in runs) for key, runs in found.items()}
+    memory = {key: max(run.get("proportional megabytes", math.nan) for run in runs) for key, runs in found.items()}
     rows = []
     for (way, n), runs in found.items():
         gain = f"{seconds['stock nbgrader', n] / seconds[way, n]:.1f}" if ("stock nbgrader", n) in found else ""
         rows.append([f"{way}, {n}", spread([run["seconds"] for run in runs], "{:.0f}"),
-                     f"{60 * n / seconds[way, n]:.1f}", gain, f"{memory[way, n]:.0f}"])
+                     f"{60 * n / seconds[way, n]:.1f}", gain,
+                     f"{memory[way, n]:.0f}" if memory[way, n] > 0 else "not measured"])
     figure, axes = picture(1, 2, "grading")
     for way in WAYS:
         sizes = sorted(n for key, n in found if key == way)
@@ -200,7 +206,7 @@ def report(results, picture):
             "each. Seconds are those of the clock on the wall, from the start of the command to its end, on two cores. "
             "Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission after the other, "
             f"in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. Memory is the "
-            "sum of resident sets of all processes at its peak; what forked processes share counts for each of them."
+            "sum of the proportional set sizes of all processes at its peak: what they share counts once."
             "\n\n"
             + table(["submissions", "seconds", "submissions a minute", "times stock", "peak memory, MB"], rows) + "\n"
             + figure("Seconds and peak memory against the number of submissions, "

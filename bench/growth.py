@@ -16,11 +16,16 @@ BASE = learning.Recipe("", "+-", 0)
 
 
 def step_seconds(recipe, n_digits, repeats):
-    """CPU seconds of one training step, forward and backward, Adam included."""
-    model = learning.Couple(recipe)
+    """CPU seconds of one training step."""
+    return cpu_seconds(training_step(recipe, n_digits), repeats)
+
+
+def training_step(recipe, n_digits, device="cpu"):
+    """What makes one training step, forward and backward, Adam included, always of the same batch."""
+    model = learning.Couple(recipe).to(device)
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     sample = arithmetic.draw(np.random.default_rng(), recipe.batch, n_digits, recipe.operators)
-    encoder_ids, decoder_ids = arithmetic.encoded(*sample, n_digits, recipe.operators)
+    encoder_ids, decoder_ids = (ids.to(device) for ids in arithmetic.encoded(*sample, n_digits, recipe.operators))
     decoder_input, target = arithmetic.shifted(decoder_ids)
 
     def step():
@@ -29,7 +34,7 @@ def step_seconds(recipe, n_digits, repeats):
         F.cross_entropy(logits.flatten(0, 1), target.long().flatten()).backward()
         optimizer.step()
 
-    return cpu_seconds(step, repeats)
+    return step
 
 
 def measure(quick, repeats, folder):

@@ -74,7 +74,8 @@ def released(tmp_path_factory):
     status, said = elsewhere("release")
     first, *advice = said.splitlines()
     assert (status, first) == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed")
-    assert len(advice) == 3 and all("0 hints" in line for line in advice)  # the tiny exercises have none
+    hints, minutes = ([line for line in advice if words in line] for words in ("0 hints", "*Minutes*"))
+    assert (len(hints), len(minutes)) == (3, 4) and len(advice) == 7  # the tiny exercises have none, nor the question
     return elsewhere
 
 

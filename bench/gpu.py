@@ -1,0 +1,171 @@
+"""(h) The course on a GPU: `make gpu`, on any machine whose torch finds CUDA, in about ten minutes.
+
+Everything that a class needs runs there once: all checks on solutions, mistakes and right variants, a class graded in
+the sandbox, every notebook with short budgets. Beside that stand how much of the tolerances the other arithmetic needs,
+whether the same answer comes twice, and what is gained by size. Where something fails, so does the command.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import torch
+
+from autograder import samples
+from autograder.authoring.oracle import oracle
+from autograder.judging.judge import Judge
+from autograder.judging.submission import Submission
+from autograder.sandbox.terms import Terms
+from tp.checking import compare
+from tp.checking.replay import replay
+from tp.checking.values import Array
+
+from . import grading
+from .measure import spread, table
+
+TITLE = "On a GPU"
+COURSE = grading.COURSE
+CLASS = 10
+SIZES = [128, 512, 2048]
+BATCH = 256
+GREEDY = "import torch\nkept = []\nwhile True:\n    kept.append(torch.ones(2**28, device={device!r}))"
+
+
+def measure(quick, repeats, folder):
+    if not torch.cuda.is_available():
+        raise SystemExit(f"make gpu: torch {torch.__version__} finds no CUDA here; say PYTHON=… whose torch does")
+    device = "cuda"
+    names = COURSE.assignments[:1] if quick else COURSE.assignments
+    rows = [
+        command(f"{len(names)} TPs proved: solutions, mistakes, right variants",
+                "prove", *names, "--seeds", "1", "--jobs", "2", "--device", device),
+        graded(device, 2 if quick else CLASS),
+        greedy(device),
+        command("all notebooks executed, with budgets of two seconds", "execute", *names, TP_QUICK="1"),
+    ]
+    return {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows,
+            "numbers": [agreement(name, device) for name in names],
+            "steps": [steps(H, device, repeats) for H in (SIZES[:1] if quick else SIZES)]}
+
+
+def command(what, *args, **variables):
+    """A command of the engine: what it is, seconds on the clock, and the end of what it said if it failed."""
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "autograder.cli", "--course", str(COURSE.root), *args],
+                          capture_output=True, text=True, env={**os.environ, **variables})
+    failure = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()[-2000:] or "no reason given"
+    return {"what": what, "seconds": time.monotonic() - started, "failure": failure}
+
+
+def graded(device, n):
+    """A class of the benchmark of grading, graded in the sandbox on this device."""
+    started, failure = time.monotonic(), ""
+    with tempfile.TemporaryDirectory(prefix="gpu-") as folder:
+        typed, gradebook = grading.judge(Path(folder) / "course", n)
+        done = subprocess.run([*typed, "--device", device], cwd=gradebook.parent, capture_output=True, text=True)
+        verdicts = grading.entered(gradebook)
+        if done.returncode not in (0, 1) or verdicts != n * len(oracle(COURSE, grading.TP).source.exercises):
+            failure = f"{verdicts} scores entered\n" + (done.stdout + done.stderr)[-2000:]
+    return {"what": f"a class of {n} graded in the sandbox", "seconds": time.monotonic() - started, "failure": failure}
+
+
+def greedy(device):
+    """A submission that takes all memory it can get on the device, and behind it a right one: full marks."""
+    started, failure = time.monotonic(), ""
+    right = samples.solved(COURSE, grading.TP)
+    with Judge(COURSE, Terms(device)) as judge:
+        scores = []
+        for own in ((GREEDY.format(device=device),), ()):
+            data = nbformat.writes(samples.notebook(COURSE, grading.TP, right, own)).encode()
+            verdict = judge.judge(Submission(data, grading.TP), "seed")
+            scores.append((verdict.score, verdict.notes))
+    if not scores[0][1] or scores[1] != (verdict.max_score, ()):
+        failure = f"the greedy one: {scores[0]}; the one behind it: {scores[1]}"
+    return {"what": "a submission that takes all memory, and the next one", "seconds": time.monotonic() - started,
+            "failure": failure}
+
+
+def agreement(name, device):
+    """Of all checks of a TP: the largest share of its tolerance that a number needs on this device, and how many checks
+    do not answer the same bits twice."""
+    truth, largest, unlike, checks = oracle(COURSE, name), 0.0, 0, 0
+    for check in truth.checks:
+        record = truth.records(check, 1)[0]
+        first, second = (replay(record.ops, truth.namespace, device) for _ in range(2))
+        checks += 1
+        unlike += not alike(first, second)
+        for output, spec in record.specs.items():
+            expected, got = record.expected.outputs[spec.like or output], first.outputs.get(output)
+            if isinstance(expected, Array) and isinstance(got, Array) and not spec.holds:
+                largest = max(largest, share(expected.array, got.array, spec))
+    return {"name": name, "checks": checks, "share": largest, "unlike": unlike}
+
+
+def alike(one, other):
+    """Whether two replies hold the same arrays, bit by bit."""
+    arrays = [{name: value.array.tobytes() for name, value in reply.outputs.items() if isinstance(value, Array)}
+              for reply in (one, other)]
+    return arrays[0] == arrays[1]
+
+
+def share(expected, got, spec):
+    """How much of its tolerance the worst number of an array needs; 0 where there are none."""
+    base = compare.TOLERANCE.get(expected.dtype.name)
+    if base is None or expected.shape != got.shape or not expected.size:
+        return 0.0
+    relative = base if spec.rtol is None else spec.rtol
+    absolute = base if spec.atol is None else spec.atol
+    if spec.of_largest is not None:
+        absolute = spec.of_largest * np.abs(expected).max()
+    finite = np.isfinite(expected) & np.isfinite(got)
+    allowed = absolute + relative * np.abs(expected)
+    return float((np.abs(expected - got) / allowed)[finite].max(initial=0))
+
+
+def steps(H, device, repeats):
+    """Milliseconds of a training step with H hidden units on the CPU (as many threads as torch takes) and there."""
+    return {"H": H, **{where: [step_ms(H, where) for _ in range(repeats)] for where in ("cpu", device)}}
+
+
+def step_ms(H, device, at_least=0.5):
+    """Milliseconds on the clock of one step, forward and backward, Adam included."""
+    train = growth.training_step(replace(growth.BASE, hidden=H, batch=BATCH), 3, device)
+
+    def step():
+        train()
+        if device != "cpu":
+            torch.cuda.synchronize()
+
+    step()
+    done, started = 0, time.monotonic()
+    while time.monotonic() - started < at_least:
+        step()
+        done += 1
+    return 1000 * (time.monotonic() - started) / done
+
+
+def failures(results):
+    """What failed, in words."""
+    found = [f"{row['what']}: {row['failure']}" for row in results["rows"] if row["failure"]]
+    return found + [f"{one['name']}: needs {one['share']:.2g} times its tolerance" for one in results["numbers"]
+                    if one["share"] > 1]
+
+
+def report(results, picture):
+    (there,) = {key for one in results["steps"] for key in one} - {"H", "cpu"}
+    rows = [[row["what"], f"{row['seconds']:.0f} s", "**failed**" if row["failure"] else "all well"]
+            for row in results["rows"]]
+    rows += [[f"{one['name']}: numbers of {one['checks']} checks", f"{100 * one['share']:.2g} % of the tolerance",
+              f"{one['unlike']} not the same twice" if one["unlike"] else "the same twice"]
+             for one in results["numbers"]]
+    rows += [[f"training step, {one['H']} units, batch of {BATCH}, CPU and GPU",
+              f"{spread(one['cpu'])} and {spread(one[there])} ms",
+              f"{np.median(one['cpu']) / np.median(one[there]):.1f} times"] for one in results["steps"]]
+    return (f"{results['device']}, torch {results['torch']}. Written by `make gpu`, which fails where a row does.\n\n"
+            + table(["what", "measured", "result"], rows))
