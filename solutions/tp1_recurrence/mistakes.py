@@ -56,12 +56,10 @@ VOCABULARY = [
     Mistake("vocabulary", "ids-as-real-numbers",
             "The ids come as real numbers. Ids are used to count and to index, so their type is `torch.long`. "
             "(`torch.Tensor` with a capital T always makes real numbers.)",
-            swap=("torch.tensor([vocabulary.get(token, 0) for token in sentence.split()], dtype=torch.long)",
-                  "torch.Tensor([vocabulary.get(token, 0) for token in sentence.split()])")),
+            swap=[("torch.tensor(", "torch.Tensor("), (",\n                        dtype=torch.long", "")]),
     Mistake("vocabulary", "list-of-ids",
             "`encode` returns a Python list. Make a tensor of it.",
-            swap=("torch.tensor([vocabulary.get(token, 0) for token in sentence.split()], dtype=torch.long)",
-                  "[vocabulary.get(token, 0) for token in sentence.split()]")),
+            swap=[("torch.tensor(", ""), (",\n                        dtype=torch.long)", "")]),
     Mistake("vocabulary", "characters-encoded",
             "`encode` gives one id per letter: a loop over a string goes through its letters. "
             "Split the sentence into words first.",

@@ -14,7 +14,7 @@
 # - look into a state and see what it remembers, and when it forgets;
 # - measure how a gradient vanishes, and say what a gate changes.
 #
-# **Time:** about two and a half hours. **You need:** Python, tensors in PyTorch (indexing, matrix product,
+# **Time:** {time}. **You need:** Python, tensors in PyTorch (indexing, matrix product,
 # `requires_grad`), and what a gradient is. No knowledge of recurrent networks.
 #
 # **How it works.** Fill in one cell per exercise. The cell below it checks your work: it calls your functions on
@@ -34,8 +34,8 @@ import sys; sys.path.insert(0, "..")  # the helper package lies beside this fold
 try:
     import tp
 except ModuleNotFoundError as missing:
-    sys.exit(f"{missing}: put this notebook back into its folder of the course, beside the folder tp, "
-             "and start as the course's README says")
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
 tp.start("tp1_recurrence")
 
 # %% given="imports"
@@ -60,7 +60,8 @@ from torch import nn
 # session.
 
 # %% given="corpus"
-NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"), ("child", "children")]
+NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"),
+         ("child", "children")]
 VERBS = [("sleeps", "sleep"), ("runs", "run"), ("waits", "wait"), ("sings", "sing")]
 PREPOSITIONS = ["near", "behind", "with"]
 ADJECTIVES = ["old", "small", "happy", "red"]
@@ -105,7 +106,7 @@ print(*corpus[:6], sep="\n")
 # `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is
 # `tensor([5, 0, 4])`.
 #
-# *Minutes: 10 · Difficulty: ●○○*
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -127,7 +128,7 @@ print(*corpus[:6], sep="\n")
 def build_vocabulary(sentences):
     """The ids of all tokens in a list of strings.
 
-    Returns a dict, token → id: "<unk>" has id 0, the others 1, 2, … in alphabetical order.
+    Returns a dict, token → id: "<unk>" has id 0, the others 1, 2, … by the alphabet.
     """
     # TODO: collect the distinct tokens, sort them, number them from 1
     ### BEGIN SOLUTION
@@ -137,10 +138,11 @@ def build_vocabulary(sentences):
 
 
 def encode(sentence, vocabulary):
-    """The ids of a string's tokens, (T,), whole numbers; 0 for a token that has none."""
+    """The ids of a string's tokens, (T,), whole numbers; 0 for an unknown token."""
     # TODO: one id per token
     ### BEGIN SOLUTION
-    return torch.tensor([vocabulary.get(token, 0) for token in sentence.split()], dtype=torch.long)
+    return torch.tensor([vocabulary.get(token, 0) for token in sentence.split()],
+                        dtype=torch.long)
     ### END SOLUTION
 
 # %% check="vocabulary" points=2
@@ -151,7 +153,8 @@ if tp.done("vocabulary"):
     vocabulary = build_vocabulary(corpus)
     print(len(vocabulary), "tokens:", *vocabulary)
     for sentence in [corpus[0], "the dog near the dragon sleeps ."]:
-        tp.table([["token", *sentence.split()], ["id", *encode(sentence, vocabulary).tolist()]])
+        tp.table([["token", *sentence.split()],
+                  ["id", *encode(sentence, vocabulary).tolist()]])
 
 # %% [markdown]
 # The dragon became `<unk>`. The network will know that *something* stood there, and nothing more.
@@ -178,7 +181,7 @@ if tp.done("vocabulary"):
 #
 # **Example.** `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
 #
-# *Minutes: 10 · Difficulty: ●○○*
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -199,7 +202,8 @@ if tp.done("vocabulary"):
 def one_hot(ids, vocabulary_size):
     """One-hot vectors of ids.
 
-    ids: whole numbers, (…), for example (T, B). Returns floats, (…, V), for example (T, B, V).
+    ids: whole numbers, (…), for example (T, B).
+    Returns floats, (…, V), for example (T, B, V).
     """
     # TODO: 1.0 where the place on the last axis is the id, 0.0 elsewhere
     ### BEGIN SOLUTION
@@ -211,11 +215,13 @@ def one_hot(ids, vocabulary_size):
 tp.check("one-hot")
 
 # %% demo="distances"
-# The distance between any two of eight words: what each way of writing them says about who is close to whom.
+# The distance between any two of eight words: what each way of writing them says
+# about who is close to whom.
 if tp.done("vocabulary", "one-hot"):
     words = ["cat", "cats", "dog", "dogs", "run", "runs", "old", "the"]
     ids = encode(" ".join(words), vocabulary)
-    vectors = {"ids": ids.float().unsqueeze(-1), "one-hot vectors": one_hot(ids, len(vocabulary))}
+    vectors = {"ids": ids.float().unsqueeze(-1),
+               "one-hot vectors": one_hot(ids, len(vocabulary))}
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for ax, (title, x) in zip(axes, vectors.items()):
         image = ax.imshow(torch.cdist(x, x), cmap="Purples", vmin=0)
@@ -223,9 +229,10 @@ if tp.done("vocabulary", "one-hot"):
         ax.set_yticks(range(len(words)), words)
         ax.set_title(f"distance between {title}")
         figure.colorbar(image, ax=ax, shrink=0.8)
-    tp.plots.show(figure, "Two maps of distances between eight words. Left, with ids: every pair has another "
-                          "distance, and neighbours in the alphabet are close. Right, with one-hot vectors: "
-                          "every two different words are equally far, 1.41.")
+    tp.plots.show(figure, "Two maps of distances between eight words. Left, with ids: "
+                          "every pair has another distance, and neighbours in the "
+                          "alphabet are close. Right, with one-hot vectors: every two "
+                          "different words are equally far, 1.41.")
 
 # %% [markdown]
 # One-hot vectors tell no lies. They tell nothing else either: `dog` is as far from `dogs` as from `the`. And they are
@@ -258,7 +265,7 @@ if tp.done("vocabulary", "one-hot"):
 # `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of
 # row 2. A look-up cannot do that. Remember it for TP 2, where such mixtures are called attention.
 #
-# *Minutes: 10 · Difficulty: ●○○*
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -278,7 +285,10 @@ if tp.done("vocabulary", "one-hot"):
 
 # %% exercise="embed"
 def embed_by_product(one_hots, table):
-    """Embeddings as a matrix product: one_hots (T, B, V), table (V, D). Returns (T, B, D)."""
+    """Embeddings as a matrix product.
+
+    one_hots (T, B, V), table (V, D). Returns (T, B, D).
+    """
     # TODO: the product
     ### BEGIN SOLUTION
     return one_hots @ table
@@ -286,8 +296,9 @@ def embed_by_product(one_hots, table):
 
 
 def embed(ids, table):
-    """Embeddings as a look-up: ids (T, B), whole numbers, table (V, D). Returns (T, B, D).
+    """Embeddings as a look-up.
 
+    ids (T, B), whole numbers, table (V, D). Returns (T, B, D).
     Raises IndexError when an id is negative or V and more.
     """
     # TODO: refuse ids that have no row, then look the rows up
@@ -303,16 +314,20 @@ tp.check("embed")
 # %% demo="one-row"
 if tp.done("vocabulary", "one-hot", "embed"):
     table = torch.randn(len(vocabulary), 4, requires_grad=True)
-    ids = encode("the dog near the cat runs", vocabulary).unsqueeze(1)  # (T, 1): a batch of one sentence
+    # (T, 1): a batch of one sentence
+    ids = encode("the dog near the cat runs", vocabulary).unsqueeze(1)
     by_product = embed_by_product(one_hot(ids, len(vocabulary)), table)
     by_look_up = embed(ids, table)
-    print("largest difference between the two:", (by_product - by_look_up).abs().max().item())
+    print("largest difference between the two:",
+          (by_product - by_look_up).abs().max().item())
 
     by_look_up.sum().backward()
-    touched = {token: table.grad[i, 0].item() for token, i in vocabulary.items() if table.grad[i].any()}
+    touched = {token: table.grad[i, 0].item()
+               for token, i in vocabulary.items() if table.grad[i].any()}
     print("rows with a gradient, and how often each was used:", touched)
 
-    tp.table([[f"{size:,}", f"{4 * size * 300:,}", f"{4 * 300:,}"] for size in (33, 1_000, 30_000)],
+    tp.table([[f"{size:,}", f"{4 * size * 300:,}", f"{4 * 300:,}"]
+              for size in (33, 1_000, 30_000)],
              header=["V", "bytes read by the product", "bytes read by the look-up"],
              caption="One token, embeddings of D = 300 numbers of 4 bytes")
 
@@ -341,6 +356,8 @@ print("but plain indexing with -1 takes the last row in silence:", same)
 # **Question 1.** A colleague feeds ids to a network as plain numbers, divided by V "so that they lie between 0 and 1".
 # What does the network wrongly assume about the words? What does a one-hot vector repair, and what does an embedding
 # repair that a one-hot vector does not?
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # Ids carry an order and distances: a bigger and a smaller word, words in the middle of two others, alphabetical
@@ -390,7 +407,7 @@ print("but plain indexing with -1 takes the last row in silence:", same)
 # states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input is still there at the end, a little
 # weaker each time.
 #
-# *Minutes: 20 · Difficulty: ●●○*
+# *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -413,7 +430,8 @@ def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
     """Read a batch of sequences, one timestep after the other.
 
     x (T, B, D), h_0 (B, H), W_ih (H, D), W_hh (H, H), b_ih (H,), b_hh (H,).
-    Returns h_ts (T, B, H), the state after every timestep, and h_final (B, H), the last one.
+    Returns h_ts (T, B, H), the state after every timestep,
+    and h_final (B, H), the last one.
     """
     # TODO: one loop over time; carry the state from one round to the next
     ### BEGIN SOLUTION
@@ -440,10 +458,13 @@ if tp.done("rnn-loop"):
     h_ts, h_final = rnn_loop(x, h_0, rnn.weight_ih_l0, rnn.weight_hh_l0,
                              rnn.bias_ih_l0, rnn.bias_hh_l0)
     rows = []
-    for name, yours, theirs in (("h_ts", h_ts, their_h_ts), ("h_final", h_final, their_h_final)):
+    for name, yours, theirs in (("h_ts", h_ts, their_h_ts),
+                                ("h_final", h_final, their_h_final)):
         difference = (yours - theirs).abs().max().item()
-        rows.append([name, tuple(yours.shape), tuple(theirs.shape), f"{difference:.1e}"])
-    tp.table(rows, header=["result", "your shape", "torch's shape", "largest difference"])
+        rows.append([name, tuple(yours.shape), tuple(theirs.shape),
+                     f"{difference:.1e}"])
+    tp.table(rows, header=["result", "your shape", "torch's shape",
+                           "largest difference"])
 
 # %% [markdown]
 # Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says
@@ -467,7 +488,7 @@ if tp.done("rnn-loop"):
 # **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
 # token that may follow the first four tokens of sentence number 1.
 #
-# *Minutes: 15 · Difficulty: ●●○*
+# *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -491,7 +512,8 @@ class NextToken(nn.Module):
     def __init__(self, vocabulary_size, embedding_size, hidden_size, recurrence=nn.GRU):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        nn.init.normal_(self.embedding.weight, std=0.1)  # near one another; learning parts them
+        # near one another; learning parts them
+        nn.init.normal_(self.embedding.weight, std=0.1)
         self.recurrence = recurrence(embedding_size, hidden_size)
         self.readout = nn.Linear(hidden_size, vocabulary_size)
 
@@ -511,8 +533,9 @@ tp.check("next-token")
 # ### Let it read
 #
 # We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream,
-# one token later. Then we ask two things of the reader. Which sentences does it write? And does it choose the right
-# number for the verb, *sleeps* or *sleep*?
+# one token later. `loss.backward()` goes back through all 20 timesteps of the loop: this is *backpropagation through
+# time*, cut off where a piece begins. Then we ask two things of the reader. Which sentences does it write? And does it
+# choose the right number for the verb, *sleeps* or *sleep*?
 #
 # The second question is asked in a nasty way: every noun between the first one and the verb has the *other* number.
 #
@@ -524,11 +547,13 @@ tp.check("next-token")
 def train(model, ids, steps, title, batch_size=32, timesteps=20):
     """Train a reader on a stream of ids (N,) to predict the next one.
 
-    Returns how its agreement grew: a list of (update, share of right verbs with two nouns in between).
+    Returns how its agreement grew: a list of
+    (update, share of right verbs with two nouns in between).
     """
     pieces = len(ids) // timesteps - 1
-    inputs = ids[:pieces * timesteps].view(pieces, timesteps).T          # (T, pieces)
-    targets = ids[1:pieces * timesteps + 1].view(pieces, timesteps).T    # the same, one token later
+    inputs = ids[:pieces * timesteps].view(pieces, timesteps).T  # (T, pieces)
+    # the same, one token later
+    targets = ids[1:pieces * timesteps + 1].view(pieces, timesteps).T
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     view, grew = tp.live(steps=steps, title=title), []
     for step in view:
@@ -537,7 +562,8 @@ def train(model, ids, steps, title, batch_size=32, timesteps=20):
             view.sample(write(model))
         columns = torch.randint(pieces, (batch_size,))
         logits, _ = model(inputs[:, columns])
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets[:, columns].flatten())
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1),
+                                           targets[:, columns].flatten())
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -548,25 +574,28 @@ def train(model, ids, steps, title, batch_size=32, timesteps=20):
 
 @torch.no_grad()
 def agreement(model, nouns_between, pairs=100):
-    """The share of verbs whose number is right when all nouns in between have the other number."""
+    """The share of right verbs when all nouns in between have the other number."""
     rng, right = random.Random(0), []
-    verb_ids = torch.tensor([[vocabulary[verb[number]] for verb in VERBS] for number in (0, 1)])
+    verb_ids = torch.tensor([[vocabulary[verb[number]] for verb in VERBS]
+                             for number in (0, 1)])
     for number in (0, 1):
         sentences = []
         for _ in range(pairs):
             words = [".", "the", rng.choice(NOUNS)[number]]
             for _ in range(nouns_between):
-                words += [rng.choice(PREPOSITIONS), "the", rng.choice(NOUNS)[1 - number]]
+                words += [rng.choice(PREPOSITIONS), "the",
+                          rng.choice(NOUNS)[1 - number]]
             sentences.append([vocabulary[word] for word in words])
         logits, _ = model(torch.tensor(sentences).T)
-        by_number = logits[-1].softmax(-1)[:, verb_ids].sum(-1)  # (pairs, 2): P(singular), P(plural)
+        # (pairs, 2): P(singular), P(plural)
+        by_number = logits[-1].softmax(-1)[:, verb_ids].sum(-1)
         right.append((by_number.argmax(-1) == number).float().mean())
     return torch.stack(right).mean().item()
 
 
 @torch.no_grad()
 def write(model, tokens=16, seed=0):
-    """Let a reader write: draw a token from its distribution, hand it back as the next input, and so on."""
+    """Let a reader write: draw a token, hand it back as the next input, and so on."""
     generator = torch.Generator().manual_seed(seed)
     names = {i: token for token, i in vocabulary.items()}
     token, state, words = torch.tensor([[vocabulary["."]]]), None, []
@@ -584,7 +613,8 @@ if tp.done("vocabulary", "next-token"):
     train(reader, stream, 80, "a plain RNN")
     for nouns_between in (0, 1, 2):
         share = agreement(reader, nouns_between)
-        print(f"{nouns_between} nouns in between: {share:.0%} of the verbs have the right number")
+        print(f"{nouns_between} nouns in between: "
+              f"{share:.0%} of the verbs have the right number")
 
 # %% [markdown]
 # The samples go from noise to sentences that look right at first sight. With nothing in between, the verbs agree. With
@@ -594,6 +624,8 @@ if tp.done("vocabulary", "next-token"):
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
 # timestep instead. Name two things that would no longer work, or would work worse.
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # The number of weights would grow with the length, and the network could not read a sentence longer than the longest
@@ -648,7 +680,7 @@ if tp.done("vocabulary", "next-token"):
 # **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
 # becomes 0.5 · 0 + 0.5 · 4 = 2.
 #
-# *Minutes: 20 · Difficulty: ●●○*
+# *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -719,7 +751,7 @@ tp.check("gru-cell")
 # **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4
 # follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
 #
-# *Minutes: 15 · Difficulty: ●●○*
+# *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -763,9 +795,14 @@ tp.check("lstm-cell")
 
 # %% given="unroll"
 def unroll(cell, x, state, weights):
-    """A cell over all timesteps of x (T, B, D). Returns h_ts (T, B, H) and the last state."""
-    states = [*itertools.accumulate(x, lambda state, x_t: cell(x_t, state, *weights), initial=state)][1:]
-    return torch.stack([state if torch.is_tensor(state) else state[0] for state in states]), states[-1]
+    """A cell over all timesteps of x (T, B, D).
+
+    Returns h_ts (T, B, H) and the last state.
+    """
+    states = [*itertools.accumulate(
+        x, lambda state, x_t: cell(x_t, state, *weights), initial=state)][1:]
+    return torch.stack([state if torch.is_tensor(state) else state[0]
+                        for state in states]), states[-1]
 
 
 def weights_of(layer):
@@ -776,10 +813,13 @@ def weights_of(layer):
 if tp.done("gru-cell", "lstm-cell"):
     T, B, D, H = 7, 3, 4, 5
     x, zeros, rows = torch.randn(T, B, D), torch.zeros(B, H), []
-    for layer, cell, state in ((nn.GRU(D, H), gru_cell, zeros), (nn.LSTM(D, H), lstm_cell, (zeros, zeros))):
+    for layer, cell, state in ((nn.GRU(D, H), gru_cell, zeros),
+                               (nn.LSTM(D, H), lstm_cell, (zeros, zeros))):
         h_ts, _ = unroll(cell, x, state, weights_of(layer))
-        rows.append([type(layer).__name__, f"{(h_ts - layer(x)[0]).abs().max().item():.1e}"])
-    tp.table(rows, header=["torch's layer", "largest difference to your cell in a loop"])
+        rows.append([type(layer).__name__,
+                     f"{(h_ts - layer(x)[0]).abs().max().item():.1e}"])
+    tp.table(rows, header=["torch's layer",
+                           "largest difference to your cell in a loop"])
 
 # %% [markdown]
 # ### Does a gate help our reader?
@@ -796,17 +836,21 @@ if tp.done("vocabulary", "next-token"):
     stream, readers, grew = encode(" ".join(corpus), vocabulary), {}, {}
 
     def read(steps, seed, recurrence):
-        """Train a reader; its share of right verbs, by the number of nouns in between."""
+        """Train a reader; its share of right verbs, by the nouns in between."""
         torch.manual_seed(seed)
         reader = NextToken(len(vocabulary), 16, 32, recurrence)
-        grew[recurrence.__name__, seed] = train(reader, stream, steps, f"{recurrence.__name__}, seed {seed}")
-        readers.setdefault(recurrence.__name__, reader)  # that of the first seed, to be looked at
+        grew[recurrence.__name__, seed] = train(
+            reader, stream, steps, f"{recurrence.__name__}, seed {seed}")
+        # that of the first seed, to be looked at
+        readers.setdefault(recurrence.__name__, reader)
         return {f"{n} nouns": agreement(reader, n) for n in range(4)}
 
     kinds = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
-    tp.experiment("verbs with the right number", {name: {"recurrence": kind} for name, kind in kinds.items()},
+    tp.experiment("verbs with the right number",
+                  {name: {"recurrence": kind} for name, kind in kinds.items()},
                   read, steps=320,
-                  expected="the gated readers keep the number of the first noun, the plain one loses it")
+                  expected="the gated readers keep the number of the first noun, "
+                           "the plain one loses it")
     figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
     styles = {"RNN": ("C3", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
     for (name, seed), points in grew.items():
@@ -816,9 +860,12 @@ if tp.done("vocabulary", "next-token"):
     ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
            title="two nouns of the other number in between, a line for each seed")
     ax.legend()
-    tp.plots.show(figure, "Share of verbs with the right number over 320 updates. " + " ".join(
-        f"{name}, seed {seed}: at {min(shares):.0%} when it is worst, ends at {shares[-1]:.0%}."
-        for (name, seed), shares in ((key, [share for _, share in points]) for key, points in grew.items())))
+    tp.plots.show(figure, "Share of verbs with the right number over 320 updates. "
+                  + " ".join(f"{name}, seed {seed}: at {min(shares):.0%} when it is "
+                             f"worst, ends at {shares[-1]:.0%}."
+                             for (name, seed), shares in
+                             ((key, [share for _, share in points])
+                              for key, points in grew.items())))
 
 # %% [markdown]
 # Read the curves from left to right. At 50 % a reader is right half of the time because it gives every verb the same
@@ -849,9 +896,10 @@ if tp.done("vocabulary", "next-token"):
     ax.set_yticks(range(len(words)), words)
     ax.set_title("distance between learned embeddings")
     figure.colorbar(image, ax=ax, shrink=0.8)
-    tp.plots.show(figure, "A map of distances between fourteen words. Words that are used alike lie closer "
-                          "together: singular nouns, plural nouns, verbs, prepositions and adjectives form "
-                          "light squares along the diagonal.")
+    tp.plots.show(figure, "A map of distances between fourteen words. Words that are "
+                          "used alike lie closer together: singular nouns, plural "
+                          "nouns, verbs, prepositions and adjectives form light "
+                          "squares along the diagonal.")
 
 # %% [markdown]
 # Nobody told the network what a noun is. It found the kinds of words by itself, because they are used in different
@@ -885,7 +933,7 @@ if tp.done("vocabulary", "next-token"):
 #
 # **Example.** `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
 #
-# *Minutes: 15 · Difficulty: ●●○*
+# *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -904,7 +952,8 @@ if tp.done("vocabulary", "next-token"):
 # </details>
 
 # %% exercise="lstm-shapes"
-def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first):
+def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional,
+                batch_first):
     """The shapes of output, h_n and c_n of an nn.LSTM, as three tuples of numbers."""
     # TODO: three tuples, from the numbers alone
     ### BEGIN SOLUTION
@@ -920,17 +969,25 @@ tp.check("lstm-shapes")
 # %% demo="predicted-and-real"
 if tp.done("lstm-shapes"):
     rows = []
-    for layers, bidirectional, batch_first in itertools.product((1, 2), (False, True), (False, True)):
-        lstm = nn.LSTM(128, 32, layers, bidirectional=bidirectional, batch_first=batch_first)
-        output, (h_n, c_n) = lstm(torch.zeros((16, 10, 128) if batch_first else (10, 16, 128)))
+    for layers, bidirectional, batch_first in itertools.product(
+            (1, 2), (False, True), (False, True)):
+        lstm = nn.LSTM(128, 32, layers, bidirectional=bidirectional,
+                       batch_first=batch_first)
+        output, (h_n, c_n) = lstm(
+            torch.zeros((16, 10, 128) if batch_first else (10, 16, 128)))
         real = tuple(output.shape), tuple(h_n.shape), tuple(c_n.shape)
-        yours = tuple(map(tuple, lstm_shapes(16, 10, 32, layers, bidirectional, batch_first)))
-        rows.append([layers, bidirectional, batch_first, *real, "yes" if yours == real else "no"])
-    tp.table(rows, header=["layers", "bidirectional", "batch_first", "output", "h_n", "c_n", "as predicted"])
+        yours = tuple(map(tuple, lstm_shapes(
+            16, 10, 32, layers, bidirectional, batch_first)))
+        rows.append([layers, bidirectional, batch_first, *real,
+                     "yes" if yours == real else "no"])
+    tp.table(rows, header=["layers", "bidirectional", "batch_first",
+                           "output", "h_n", "c_n", "as predicted"])
 
 # %% [markdown] answer="why-four" points=2
 # **Question 3.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4?
 # And why does 4 not show in the shape of `output`, while 64 does?
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # There are 2 · 2 = 4 chains of states, a forward and a backward one in each layer, and each has a last state of its
@@ -957,7 +1014,7 @@ if tp.done("lstm-shapes"):
 # **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1
 # forward, layer 1 backward.
 #
-# *Minutes: 10 · Difficulty: ●●○*
+# *Minutes* 10 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -978,7 +1035,8 @@ if tp.done("lstm-shapes"):
 def both_ends(output, h_n):
     """One vector per sentence: the last layer's two final states, forward and backward.
 
-    output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with batch_first=True.
+    output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with
+    batch_first=True.
     Returns (B, 2H).
     """
     # TODO: the end of each direction, side by side
@@ -990,19 +1048,24 @@ def both_ends(output, h_n):
 tp.check("both-ends")
 
 # %% demo="who-saw-what"
-# Change one token, and see which numbers of a sentence's vector notice. A summary should notice every token.
+# Change one token, and see which numbers of a sentence's vector notice.
+# A summary should notice every token.
 if tp.done("both-ends"):
     torch.manual_seed(0)
     lstm = nn.LSTM(8, 16, bidirectional=True, batch_first=True)
-    vectors = {"output[:, -1]": lambda output, h_n: output[:, -1], "both_ends": both_ends}
+    vectors = {"output[:, -1]": lambda output, h_n: output[:, -1],
+               "both_ends": both_ends}
     x, rows = torch.randn(1, 6, 8), []
     for t in range(6):
         changed = x.clone()
         changed[:, t] = torch.randn(8)
         (before, (h_before, _)), (after, (h_after, _)) = lstm(x), lstm(changed)
-        notice = [(vector(before, h_before) - vector(after, h_after)).abs() > 1e-6 for vector in vectors.values()]
-        rows.append([f"token {t}", *(f"{places.sum().item()} of 32" for places in notice)])
-    tp.table(rows, header=["changed", *vectors], caption="How many of the 32 numbers change")
+        notice = [(vector(before, h_before) - vector(after, h_after)).abs() > 1e-6
+                  for vector in vectors.values()]
+        rows.append([f"token {t}",
+                     *(f"{places.sum().item()} of 32" for places in notice)])
+    tp.table(rows, header=["changed", *vectors],
+             caption="How many of the 32 numbers change")
 
 # %% [markdown]
 # ## 5 · What a state remembers, and why learning it is hard
@@ -1015,8 +1078,10 @@ if tp.done("both-ends"):
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token"):
-    texts = [". the dog near the old bird with the cat sings in the garden . the cat runs .",
-             ". the dogs near the old bird with the cat sing in the garden . the cat runs ."]
+    texts = [". the dog near the old bird with the cat sings in the garden . "
+             "the cat runs .",
+             ". the dogs near the old bird with the cat sing in the garden . "
+             "the cat runs ."]
     ids = torch.stack([encode(text, vocabulary) for text in texts], dim=1)  # (T, 2)
     plural_verbs = [vocabulary[verb[1]] for verb in VERBS]
     reader, noun, verb = readers["GRU"], 2, texts[0].split().index("sings")
@@ -1027,9 +1092,12 @@ if tp.done("vocabulary", "next-token"):
     strongest_first = difference[noun + 1:verb].abs().mean(0).argsort(descending=True)
     difference = difference[:, strongest_first]
 
-    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True, layout="constrained", height_ratios=[3, 1])
-    image = above.imshow(difference.T, cmap="RdBu", vmin=-2, vmax=2, aspect="auto", interpolation="nearest")
-    above.set(ylabel="units of the state", title="state after reading “dog …” minus state after reading “dogs …”")
+    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True,
+                                          layout="constrained", height_ratios=[3, 1])
+    image = above.imshow(difference.T, cmap="RdBu", vmin=-2, vmax=2, aspect="auto",
+                         interpolation="nearest")
+    above.set(ylabel="units of the state",
+              title="state after reading “dog …” minus state after reading “dogs …”")
     figure.colorbar(image, ax=above)
     below.plot(plural[:, 0], "o-", label="after “dog”")
     below.plot(plural[:, 1], "s--", label="after “dogs”")
@@ -1037,15 +1105,19 @@ if tp.done("vocabulary", "next-token"):
     below.set_xticks(range(len(ids)), texts[0].split(), rotation=60)
     below.legend()
     kept = (difference[noun + 1:verb].abs() > 0.5).all(0).sum().item()
-    tp.plots.show(figure, "Above, the difference between two states, units by timesteps. It is zero before the "
-                          f"noun; from the word after it to the verb {kept} of 32 units keep a difference above "
-                          "0.5 at every timestep; soon after the verb it is zero again. Below, the probability "
-                          "that a plural verb comes next: above zero only after “dogs”, where a verb can stand.")
+    tp.plots.show(figure, "Above, the difference between two states, units by "
+                          "timesteps. It is zero before the noun; from the word after "
+                          f"it to the verb {kept} of 32 units keep a difference above "
+                          "0.5 at every timestep; soon after the verb it is zero "
+                          "again. Below, the probability that a plural verb comes "
+                          "next: above zero only after “dogs”, where a verb can stand.")
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
 # trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a
 # unit while the other words pass by?
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
@@ -1064,7 +1136,9 @@ if tp.done("vocabulary", "next-token"):
 #
 # To learn that the first noun matters, the error at the verb must travel back to that noun. Each step back through the
 # loop multiplies the gradient with the same matrix W_hh, and with the slope of tanh, which is at most 1. A product of T
-# factors below one goes to zero *exponentially*. A product of T factors above one explodes.
+# factors below one goes to zero *exponentially*. A product of T factors above one explodes. This way back, from the
+# last timestep to the first, is **backpropagation through time** (BPTT). It is no algorithm of its own: autograd goes
+# back through your loop as through any other code.
 #
 # Do not believe it: measure it. Take the last state, add up its numbers, and ask how much this sum would change if the
 # input of timestep t changed a little.
@@ -1085,7 +1159,7 @@ if tp.done("vocabulary", "next-token"):
 # **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
 # B = 2 and D = 8 all T norms are √16 = 4.
 #
-# *Minutes: 20 · Difficulty: ●●●*
+# *Minutes* 20 · *Difficulty* ●●●○ · *Extension*: a measurement; no later session needs the function.
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -1108,7 +1182,8 @@ def gradient_norms(run, x):
     """How much the last state depends on the input of each timestep.
 
     run: x (T, B, D) → (h_ts (T, B, H), anything). x: (T, B, D), left as it is.
-    Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t], for each t.
+    Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t],
+    for each t.
     """
     # TODO: run on a watched copy, differentiate the sum of the last state, take norms
     ### BEGIN SOLUTION
@@ -1138,7 +1213,8 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     orthogonal = torch.linalg.qr(torch.randn(H, H)).Q
     h_0, gru, lstm = torch.zeros(B, H), nn.GRU(D, H), nn.LSTM(D, H)
     with torch.no_grad():
-        for layer in (gru, lstm):  # the second part of the LSTM's bias belongs to f, of the GRU's to z
+        # the second part of the LSTM's bias belongs to f, of the GRU's to z
+        for layer in (gru, lstm):
             layer.bias_ih_l0[H:2 * H] = 3.0
 
     def plain(factor):
@@ -1146,20 +1222,27 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
 
     loops = {f"tanh, factor {factor}": plain(factor) for factor in (0.5, 0.9, 1, 2)}
     loops["GRU, update bias 3"] = lambda x: unroll(gru_cell, x, h_0, weights_of(gru))
-    loops["LSTM, forget bias 3"] = lambda x: unroll(lstm_cell, x, (h_0, h_0), weights_of(lstm))
-    norms = {name: gradient_norms(run, x).flip(0) for name, run in loops.items()}  # the last timestep first
+    loops["LSTM, forget bias 3"] = lambda x: unroll(lstm_cell, x, (h_0, h_0),
+                                                    weights_of(lstm))
+    norms = {name: gradient_norms(run, x).flip(0)  # the last timestep first
+             for name, run in loops.items()}
     figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    for (name, values), style in zip(norms.items(), ("o-", "s-", "^-", "v-", "--", ":")):
-        ax.semilogy(values / values[0], style, markevery=10, linewidth=3 if style == ":" else 1.8, label=name)
-    ax.set(xlabel="timesteps back from the last one", ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
+    for (name, values), style in zip(norms.items(),
+                                     ("o-", "s-", "^-", "v-", "--", ":")):
+        ax.semilogy(values / values[0], style, markevery=10,
+                    linewidth=3 if style == ":" else 1.8, label=name)
+    ax.set(xlabel="timesteps back from the last one",
+           ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
            title="how far back a gradient reaches")
     ax.legend()
     back = (1, 10, 20, 50)
-    rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)] for name, values in norms.items()]
+    rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)]
+            for name, values in norms.items()]
     header = ["loop", *(f"{k} back" for k in back)]
-    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a logarithmic scale: four "
-                          "nearly straight lines for the plain loop, from steeply falling to rising, and two "
-                          "flat ones for the gated loops.")
+    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a "
+                          "logarithmic scale: four nearly straight lines for the plain "
+                          "loop, from steeply falling to rising, and two flat ones for "
+                          "the gated loops.")
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]
@@ -1176,6 +1259,8 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
 # **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line
 # of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep? (c)
 # The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+#
+# *Minutes* 8 · *Extension*
 #
 # ### BEGIN SOLUTION
 # (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at

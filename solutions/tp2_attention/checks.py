@@ -78,11 +78,11 @@ def temperature(t):
 
 @check("weights", without=BY_HAND)
 def large_scores(t):
-    """Scores in the thousands, positive, negative or both in a row, give weights and not NaN, at any temperature."""
+    """Scores of ten thousand, positive, negative or both in a row, give weights and not NaN, at any temperature."""
     t.forbid(*SOFTMAX)
     T, S = t.sizes("T S")
-    both = torch.where(torch.randperm(S, generator=t.generator) < (S + 1) // 2, 1000.0, -1000.0)
-    rows, first = [torch.full((S,), 1000.0), torch.full((S,), -1000.0), both], t.integer(0, 3)
+    both = torch.where(torch.randperm(S, generator=t.generator) < (S + 1) // 2, 1e4, -1e4)
+    rows, first = [torch.full((S,), 1e4), torch.full((S,), -1e4), both], t.integer(0, 3)
     offsets = torch.stack([rows[(first + row) % 3] for row in range(T)])
     for name, kwargs in {"attention_weights": {}, "cold": {"temperature": 0.5}, "warm": {"temperature": 4.0}}.items():
         t.output(name, t["step2_weights"](t.normal(T, S) + offsets, **kwargs),
@@ -138,8 +138,11 @@ def _cell(t, D, H):
 
 def _decode(t, T, S):
     D, H = t.sizes("D H")
-    decoded = t["attention_decoder"](_cell(t, D, H), t.normal(T, D), t.normal(H), t.normal(S, H))
-    hdec_ts, attention_weights = t.unpack(decoded, 2)
+    _decoded(t, D, H, t.normal(T, D), t.normal(H), t.normal(S, H))
+
+
+def _decoded(t, D, H, *inputs):
+    hdec_ts, attention_weights = t.unpack(t["attention_decoder"](_cell(t, D, H), *inputs), 2)
     t.output("attention_weights", attention_weights, axes="T S", sums_to_one="S")
     t.output("hdec_ts", hdec_ts, axes="T H")
 
@@ -148,6 +151,15 @@ def _decode(t, T, S):
 def one_step(t):
     """A single step: scores from `hdec_init`, then weights, context and cell."""
     _decode(t, 1, t.integer(3, 7))
+
+
+@check("decoder", without=STEEP)
+def scores_far_apart(t):
+    """Large scores, hundreds apart, give weights and not NaN."""
+    S, D, H = t.sizes("S D H")
+    # whole numbers, so that they are exact in every order of sums
+    hdec_init, henc_ts = 40 * t.integers(-9, 10, H).float(), t.integers(-9, 10, S, H).float()
+    _decoded(t, D, H, t.normal(1, D), hdec_init, henc_ts)
 
 
 @check("decoder", weight=2)
@@ -380,6 +392,12 @@ def _net(t, V, d, training=False):
     return net
 
 
+def _large(t, attention_weights, of=" of large scores"):
+    """Weights of scores so large that one of them has it all, however they are rounded."""
+    t.require(attention_weights.value.amax(-1).min() > 0.9999)
+    t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S")
+
+
 @check("net", weight=2)
 def logits(t):
     """The logits of a batch of rows."""
@@ -394,6 +412,10 @@ def kept_weights(t):
     net = _net(t, V, S)
     net(t.integers(0, V, B, S), t.integers(0, S, B))
     t.output("attention_weights", net.attention_weights, axes="B S", sums_to_one="S")
+    net = _net(t, V, S)
+    t.weights(net.query_layer, scale=3e3)
+    net(t.integers(0, V, B, S), t.integers(0, S, B))
+    _large(t, net.attention_weights)
 
 
 @check("net")
@@ -431,13 +453,27 @@ class HalfDropped(torch.nn.Module):
         return input.clamp(min=0) / (1 - self.p) if self.training else input
 
 
+def share_dropped(net, data, target_idx, times):
+    """The share of the context vectors that is 0, over so many calls: the output layer lets all through as it is."""
+    with torch.no_grad():
+        net.output_layer.weight.copy_(torch.eye(len(net.output_layer.weight)))
+        net.output_layer.bias.zero_()
+        outputs = [net(data, target_idx) for _ in range(times)]
+    return sum(float((output == 0).double().mean()) for output in outputs) / times
+
+
 @check("net")
 def dropout_of_net(t):
-    """In training, the dropout works on the context vectors, once, and nowhere else."""
-    B, S, V = t.sizes("B S V")
+    """In training, the dropout works on the context vectors, once, and nowhere else; `dropout` says on how many."""
+    B, S, V, units = t.sizes("B S V units")
     net = _net(t, V, S, training=True)
     net.dropout = t.define(HalfDropped)()
     t.output("logits", net(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
+    dropout = t.choice([0.2, 0.35, 0.65, 0.8])
+    net = t["Net"](n_values=2 * units, d=S, embedding_size=3, hidden_size=units, dropout=dropout)
+    t.weights(net.to(t.device), scale=0.6)
+    dropped = t.define(share_dropped)(net, t.integers(0, 2 * units, B, S), t.integers(0, S, B), 60)
+    t.output("share of the context vectors that is dropped", dropped, atol=0.1)
 
 
 @check("net")
@@ -475,7 +511,12 @@ def bag_without_positions(t):
 def bag_with_positions(t):
     """Keys with a position vector, a sum of token vectors without one: `positions=True`."""
     B, S, V = t.sizes("B S V")
-    _ask(t, _bag(t, V, S, True), t.integers(0, V, B, S), t.integers(0, S, B))
+    bag = _bag(t, V, S, True)
+    _ask(t, bag, t.integers(0, V, B, S), t.integers(0, S, B))
+    bag = _bag(t, V, S, True)
+    t.weights(bag.index_embedding, scale=1e4)
+    bag(t.integers(0, V, B, S), t.integers(0, S, B))
+    _large(t, bag.attention_weights)
 
 
 @check("content-only", without=KEPT)

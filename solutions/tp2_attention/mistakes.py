@@ -814,6 +814,10 @@ NET = [
             "The dropout is never used, so in training all of the context vectors arrives at the output layer. "
             "It works on the context vectors.",
             swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
+    Mistake("net", "another-dropout-rate",
+            "Your network drops another share of the context vectors than `dropout` says. The number goes to "
+            "`nn.Dropout` as it is: the share that is dropped, not the one that is kept.",
+            swap=("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
     Mistake("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
@@ -919,7 +923,8 @@ NET_RIGHT = [
         contexts, kept = [], []
         for row, index in zip(data, target_idx):
             states = self.lstm(self.token_embedding(row.unsqueeze(0)))[0][0]
-            e = torch.exp(states @ self.query_layer(self.index_embedding(index)))
+            scores = states @ self.query_layer(self.index_embedding(index))
+            e = torch.exp(scores - scores.max())
             kept.append(e / e.sum())
             contexts.append(kept[-1] @ states)
         self.attention_weights = torch.stack(kept)
@@ -932,10 +937,10 @@ NET_RIGHT = [
 
 # --- content only -----------------------------------------------------------------------------
 
-BAG_KEYS = "keys = keys + self.position_embedding(torch.arange(data.shape[1], device=data.device))"
+BAG_KEYS = """keys = keys + self.position_embedding(
+                torch.arange(data.shape[1], device=data.device))"""
 BAG_SCORES = "scores = (keys @ query.unsqueeze(2)).squeeze(2) / math.sqrt(self.hidden_size)"
 BAG_SOFT = "torch.softmax(scores, dim=1)"
-BAG_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ token_vectors).squeeze(1)"
 GUESS = "return (counts.max(dim=1).values / data.shape[1]).mean().item()"
 
 BAG = [
@@ -953,7 +958,7 @@ BAG = [
     Mistake("content-only", "positions-read-too",
             "The weighted sum runs over the keys, positions included. "
             "Here the position helps to find the token; what is read is the token vector alone.",
-            swap=(BAG_CONTEXT, "context_vectors = (self.attention_weights.unsqueeze(1) @ keys).squeeze(1)")),
+            swap=("@ token_vectors).squeeze(1)", "@ keys).squeeze(1)")),
     Mistake("content-only", "not-scaled",
             "The scores are not divided by √hidden_size.",
             swap=(BAG_SCORES, "scores = (keys @ query.unsqueeze(2)).squeeze(2)")),
@@ -1015,7 +1020,7 @@ BAG_RIGHT = [
             swap=(BAG_KEYS, "keys = keys + self.position_embedding.weight[:data.shape[1]].unsqueeze(0)")),
     Variant("content-only", "weights kept to look at, without a gradient",
             swap=[("self.attention_weights = torch", "weights = torch"),
-                  ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
+                  ("(self.attention_weights.unsqueeze(1)", "(weights.unsqueeze(1)"),
                   ("        return self.output_layer(",
                    "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
     Variant("content-only", "two sums of scores", source=BAG_START + '''

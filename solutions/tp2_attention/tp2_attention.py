@@ -12,8 +12,8 @@
 # - write six score functions and say what each of them sees;
 # - train a network that looks something up, and read its attention weights.
 #
-# **Time:** about 4 hours, best in two sittings (the second one from part 4 on). **You need first:** TP 1 (embeddings, a
-# recurrence, the shapes of an LSTM).
+# **Time:** {time}. **You need first:** TP 1 (embeddings, a recurrence, the
+# shapes of an LSTM).
 #
 # **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
 # D = size of an embedding. In this TP the batch comes first: `henc_ts` is (B, S, H). In TP 3 time comes first, as
@@ -24,8 +24,8 @@ import sys; sys.path.insert(0, "..")  # the helper package lies beside this fold
 try:
     import tp
 except ModuleNotFoundError as missing:
-    sys.exit(f"{missing}: put this notebook back into its folder of the course, beside the folder tp, "
-             "and start as the course's README says")
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
 tp.start("tp2_attention")
 
 # %% given="imports"
@@ -58,7 +58,7 @@ torch.set_num_threads(1)  # our tensors are small: one thread is faster than sev
 
 # %% given="data"
 def gen_data(N, d, low, high):
-    """N rows of d integers in [low, high), an index for each row, and the entry at that index.
+    """N rows of d integers in [low, high), an index for each, and the entry there.
 
     Returns ((data (N, d), target_idx (N,)), y (N,)), all int64.
     """
@@ -69,9 +69,10 @@ def gen_data(N, d, low, high):
 
 
 def fit(net, make_batch, steps, title="", learning_rate=0.01, watch=None):
-    """Train `net(data, target_idx) → logits` by cross-entropy; each step has a new batch from `make_batch()`.
+    """Train `net(data, target_idx) → logits` by cross-entropy on fresh batches.
 
-    The learning rate falls in a straight line to 0, so that the last steps are small ones. `watch(step)`, if
+    Each step has a new batch from `make_batch()`. The learning rate falls in a
+    straight line to 0, so that the last steps are small ones. `watch(step)`, if
     given, is called before each step.
     """
     optimizer = torch.optim.Adam(net.parameters(), learning_rate)
@@ -93,43 +94,52 @@ def fit(net, make_batch, steps, title="", learning_rate=0.01, watch=None):
 
 @torch.no_grad()
 def hits(net, data, target_idx, y):
-    """Whether each row is answered right: (N,) booleans. Dropout is off while we measure."""
+    """Whether each row is answered right: (N,) booleans, measured without dropout."""
     net.eval()
     return net(data, target_idx).argmax(dim=1) == y
 
 
 # %% given="last-vector"
 class LastVector(nn.Module):
-    """Reads the row with a GRU of 32 units, keeps its last hidden vector only, then hears the index."""
+    """Reads the row with a GRU of 32 units, keeps its last hidden vector only.
+
+    It hears the index afterwards.
+    """
 
     def __init__(self, d, n_values=10, size=32):
         super().__init__()
         self.token_embedding = nn.Embedding(n_values, size)
         self.index_embedding = nn.Embedding(d, size)
         self.gru = nn.GRU(size, size, batch_first=True)
-        self.answer = nn.Sequential(nn.Linear(2 * size, 64), nn.ReLU(), nn.Linear(64, n_values))
+        self.answer = nn.Sequential(
+            nn.Linear(2 * size, 64), nn.ReLU(), nn.Linear(64, n_values))
 
     def forward(self, data, target_idx):
         """data (B, S), target_idx (B,) → logits (B, n_values)."""
         _, henc_final = self.gru(self.token_embedding(data))  # (1, B, H)
-        return self.answer(torch.cat([henc_final[0], self.index_embedding(target_idx)], dim=1))
+        return self.answer(
+            torch.cat([henc_final[0], self.index_embedding(target_idx)], dim=1))
 
 
 # %% [markdown]
-# We train it on rows of 2, 4, 8 and 16 digits, with the same network size and the same number of steps. Before you run
-# the cell: what accuracy do you expect for each length? Guessing gives 0.10.
+# We train it on rows of 2, 4, 8 and 16 digits, with the same network size and the same number of steps. Every batch is
+# drawn anew, so the loss that you will see is taken on rows that the network was not trained on before: training loss
+# and validation loss are one here. Before you run the cell: what accuracy do you expect for each length? Guessing gives
+# 0.10.
 
 # %% training="bottleneck-by-length"
 bottleneck = {}
 for d in (2, 4, 8, 16):
     net = LastVector(d)
-    fit(net, lambda: gen_data(128, d, 0, 10), steps=400, title=f"one last vector, {d} digits")
+    fit(net, lambda: gen_data(128, d, 0, 10), steps=400,
+        title=f"one last vector, {d} digits")
     (data, target_idx), y = gen_data(4000, d, 0, 10)
     right = hits(net, data, target_idx, y).float()
     bottleneck[d] = [right[target_idx == i].mean().item() for i in range(d)]
 
 tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
-         header=("digits in the row", "accuracy on new rows"), caption="One last vector")
+         header=("digits in the row", "accuracy on new rows"),
+         caption="One last vector")
 
 # %% [markdown]
 # The longer the row, the worse the answer. And the errors are not spread evenly. Here is the accuracy by the index that
@@ -140,11 +150,14 @@ figure = Figure(figsize=(8, 2.4), layout="constrained")
 for ax, (d, by_index) in zip(figure.subplots(1, 4, sharey=True), bottleneck.items()):
     ax.bar(range(d), by_index, color="#0B62A4")
     ax.axhline(0.1, color="#5B6070", linestyle="--", linewidth=1)
-    ax.set(title=f"{d} digits", xlabel="index asked for", ylim=(0, 1.02), xticks=[0, d - 1])
+    ax.set(title=f"{d} digits", xlabel="index asked for", ylim=(0, 1.02),
+           xticks=[0, d - 1])
     ax.spines[["top", "right"]].set_visible(False)
 figure.axes[0].set_ylabel("accuracy")
-said = [f"{d} digits: {b[0]:.2f} for the first, {b[-1]:.2f} for the last." for d, b in bottleneck.items()]
-tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is guessing. " + " ".join(said));
+said = [f"{d} digits: {b[0]:.2f} for the first, {b[-1]:.2f} for the last."
+        for d, b in bottleneck.items()]
+tp.plots.show(figure, "Accuracy by index, a panel per length; "
+                      "the dashed line is guessing. " + " ".join(said));
 
 # %% [markdown]
 # The last digits are remembered, the first ones are written over. With a larger vector or a longer training the bars
@@ -156,6 +169,8 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is
 # %% [markdown] answer="why-bottleneck" points=2
 # **Question 1.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this,
 # what is wrong, and what does attention do that a larger vector does not?
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # A larger vector holds more, so the length at which the network breaks moves up. But its size is still chosen before
@@ -178,6 +193,10 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; the dashed line is
 #
 # ![An animation of steps 0 to 5: hidden vectors, scores, softmax, weighted vectors, their sum as the context vector,
 # and the decoder that receives it.](figures/attention_steps.svg)
+#
+# Three words belong to it. What asks is the **query**: here the decoder vector. What it is compared with are the
+# **keys**, and what is weighted and added up are the **values**: here both are the encoder vectors. In part 6 keys and
+# values part, and in TP 7 each of the three gets a matrix of its own.
 #
 # If you prefer to go at your own pace, every step has a picture of its own below.
 #
@@ -210,7 +229,7 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 #
 # **A tiny example.** `hdec` = (1, 2) and `henc_ts` = (3, 0), (0, 1), (1, 1) → scores (3, 2, 3).
 #
-# Minutes: 10 · Difficulty: ●○○○
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # One number per encoder vector. The entries of two vectors meet pair by pair, and the products are added.
@@ -250,7 +269,8 @@ tp.check("scores")
 if tp.done("scores"):
     scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
     entries = [str(vector.tolist()) for vector in EXAMPLE_ENC]
-    tp.table(zip(EXAMPLE_NAMES, entries, scores), header=("vector", "its entries", "score"),
+    tp.table(zip(EXAMPLE_NAMES, entries, scores),
+             header=("vector", "its entries", "score"),
              caption="Step 1: scores for the decoder vector (10, 5, 10)")
 
 # %% [markdown]
@@ -283,7 +303,7 @@ if tp.done("scores"):
 #
 # Torch's own `softmax` and `log_softmax` do not count in this exercise. From the next one on they are free to use.
 #
-# Minutes: 15 · Difficulty: ●●○○
+# *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Three moves: divide by the temperature, take the exponential, divide by the sum. The safety move comes before the
@@ -299,7 +319,7 @@ if tp.done("scores"):
 
 # %% exercise="weights"
 def step2_weights(scores, temperature=1.0):
-    """The softmax of scores / temperature over the last axis: positive numbers that add up to 1.
+    """The softmax of scores / temperature over the last axis: it adds up to 1.
 
     scores (..., S) → attention_weights (..., S).
     """
@@ -322,11 +342,14 @@ tp.check("weights")
 if tp.done("scores", "weights"):
     scores = step1_scores(EXAMPLE_DEC, EXAMPLE_ENC)
     tp.table([(title, *step2_weights(scores, tau)) for title, tau in
-              [("as they are", 1.0), ("divided by √3", math.sqrt(3)), ("divided by 10", 10.0)]],
-             header=("scores", *EXAMPLE_NAMES), caption="Step 2: the weights of 15, 60, 15, 35")
+              [("as they are", 1.0), ("divided by √3", math.sqrt(3)),
+               ("divided by 10", 10.0)]],
+             header=("scores", *EXAMPLE_NAMES),
+             caption="Step 2: the weights of 15, 60, 15, 35")
 
     taus = [10 ** (k / 20) for k in range(61)]
-    rows = torch.stack([step2_weights(scores, tau) for tau in taus])  # (temperatures, S)
+    # (temperatures, S)
+    rows = torch.stack([step2_weights(scores, tau) for tau in taus])
     figure = Figure(figsize=(6, 2.8), layout="constrained")
     ax = figure.subplots()
     for name, weights, dash in zip(EXAMPLE_NAMES, rows.T, ("-", "-", "--", ":")):
@@ -334,8 +357,9 @@ if tp.done("scores", "weights"):
     ax.axhline(0.25, color="#5B6070", linewidth=0.8)
     ax.set(xscale="log", xlabel="temperature", ylabel="attention weight")
     ax.legend(frameon=False)
-    tp.plots.show(figure, "Weights against temperature, 1 to 1000. At 1, h2 has weight 1 and the others nearly 0. "
-                  "They come together above 10; at 1000 all are near one quarter. h1 and h3 lie on one line.");
+    tp.plots.show(figure, "Weights against temperature, 1 to 1000. At 1, h2 has weight "
+                  "1 and the others nearly 0. They come together above 10; at 1000 all "
+                  "are near one quarter. h1 and h3 lie on one line.");
 
 # %% [markdown]
 # Small is not zero: the first weight is 2.9e-20, the fourth is half a billion times larger than the first. Yet both are
@@ -346,6 +370,8 @@ if tp.done("scores", "weights"):
 # **Question 2.** The entries of two random vectors of size H have mean 0 and variance 1. How does the size of their dot
 # product grow with H? What does this do to the softmax at H = 512, and to the gradient of the scores? Why is √H a good
 # divisor?
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # The dot product is a sum of H products with mean 0 and variance 1: its variance is H, its typical size √H. At H = 512
@@ -373,7 +399,7 @@ if tp.done("scores", "weights"):
 #
 # **A tiny example.** weights (0.25, 0.75), vectors (4, 0), (0, 8) → weighted (1, 0), (0, 6) → context (1, 6).
 #
-# Minutes: 10 · Difficulty: ●○○○
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # A weight belongs to a whole vector: all its entries are multiplied by the same number. Then the vectors are added to
@@ -420,8 +446,10 @@ if tp.done("scores", "weights", "context"):
     for tau in (1.0, 10.0, 1000.0):
         weights = step2_weights(scores, tau)
         rows.append((tau, str([round(w, 3) for w in weights.tolist()]),
-                     str([round(c, 3) for c in step4_context(step3_weigh(weights, EXAMPLE_ENC)).tolist()])))
-    tp.table(rows, header=("temperature", "weights", "context vector"), caption="Steps 2 to 4 on the example")
+                     str([round(c, 3) for c in step4_context(
+                         step3_weigh(weights, EXAMPLE_ENC)).tolist()])))
+    tp.table(rows, header=("temperature", "weights", "context vector"),
+             caption="Steps 2 to 4 on the example")
 
 # %% [markdown]
 # At temperature 1 the context is a copy of the second encoder vector, (5, 0, 1). At temperature 1000 it is nearly the
@@ -452,7 +480,7 @@ if tp.done("scores", "weights", "context"):
 # **A tiny example.** S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
 # first step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
 #
-# Minutes: 20 · Difficulty: ●●○○
+# *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # It is the loop of TP 1, with a look at the encoder before each step. One variable holds the present hidden vector; it
@@ -496,8 +524,10 @@ tp.check("decoder")
 if tp.done("decoder"):
     cell = nn.GRUCell(2 + 3, 3)  # untrained: random weights
     with torch.no_grad():
-        hdec_ts, attention_weights = attention_decoder(cell, torch.randn(6, 2), EXAMPLE_DEC, EXAMPLE_ENC)
-    tp.attention_heatmap(attention_weights, EXAMPLE_NAMES, [f"step {t}" for t in range(6)],
+        hdec_ts, attention_weights = attention_decoder(
+            cell, torch.randn(6, 2), EXAMPLE_DEC, EXAMPLE_ENC)
+    tp.attention_heatmap(attention_weights, EXAMPLE_NAMES,
+                         [f"step {t}" for t in range(6)],
                          title="an untrained decoder on the example")
 
 # %% [markdown]
@@ -528,7 +558,7 @@ if tp.done("decoder"):
 #
 # Loops are right too. The matrix product is faster.
 #
-# Minutes: 20 · Difficulty: ●●○○
+# *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # <code>A @ B</code> on tensors with three axes is one matrix product per row of the batch; rows never mix.
@@ -546,7 +576,8 @@ if tp.done("decoder"):
 def batched_attention(hdec_ts, henc_ts):
     """Dot-product attention of all decoder timesteps over all encoder timesteps.
 
-    hdec_ts (B, T, H), henc_ts (B, S, H) → context_vectors (B, T, H), attention_weights (B, T, S).
+    hdec_ts (B, T, H), henc_ts (B, S, H)
+    → context_vectors (B, T, H), attention_weights (B, T, S).
     """
     # TODO: scores (B, T, S), weights over the source, weighted sums
     ### BEGIN SOLUTION
@@ -568,9 +599,11 @@ tp.check("batched")
 if tp.done("batched"):
     word = "MIRROR"
     letters = sorted(set(word))
-    henc_ts = torch.eye(len(letters))[[letters.index(c) for c in word]].unsqueeze(0)  # one-hot, (1, S, H)
+    # one-hot, (1, S, H)
+    henc_ts = torch.eye(len(letters))[[letters.index(c) for c in word]].unsqueeze(0)
     _, attention_weights = batched_attention(5 * henc_ts.flip(1), henc_ts)
-    tp.attention_heatmap(attention_weights[0], word, word[::-1], title="each letter looks for itself")
+    tp.attention_heatmap(attention_weights[0], word, word[::-1],
+                         title="each letter looks for itself")
 
 # %% [markdown]
 # The anti-diagonal is there. But R occurs three times, and each R looks at all three of them, a third each: one-hot
@@ -595,7 +628,7 @@ if tp.done("batched"):
 # **A tiny example.** lengths (2, 0), S = 3 → mask [[True, True, False], [False, False, False]]. With all scores 0, the
 # weights of row 0 are (0.5, 0.5, 0), those of row 1 are (0, 0, 0).
 #
-# Minutes: 25 · Difficulty: ●●●○
+# *Minutes* 25 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Change the <em>scores</em>, before the softmax: the score of padding becomes so low that its exponential is 0. Then
@@ -624,7 +657,8 @@ def padding_mask(lengths, S):
 def masked_softmax(scores, mask):
     """Softmax over the source, with a weight of exactly 0 wherever the mask is False.
 
-    scores (B, T, S), mask (B, S) booleans → attention_weights (B, T, S); all 0 where a row has no real token.
+    scores (B, T, S), mask (B, S) booleans → attention_weights (B, T, S);
+    all 0 where a row has no real token.
     """
     # TODO: mask the scores, then softmax; mind the row without a token
     ### BEGIN SOLUTION
@@ -679,7 +713,7 @@ if tp.done("masked"):
 #
 # **A tiny example.** $s$ = (3, 4), $h$ = (6, 8): dot 50, scaled dot 50/√2 = 35.36, cosine 1.
 #
-# Minutes: 15 · Difficulty: ●●○○
+# *Minutes* 15 · *Difficulty* ●●○○ · *Extension*: later sessions use the dot product and the additive score alone.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The second and the third are the first one, divided by something. For the cosine, make every vector one unit long
@@ -704,7 +738,7 @@ def dot_score(hdec_ts, henc_ts):
 
 
 def scaled_dot_score(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot products divided by √H."""
+    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot product / √H."""
     # TODO
     ### BEGIN SOLUTION
     H = hdec_ts.shape[2]
@@ -713,7 +747,10 @@ def scaled_dot_score(hdec_ts, henc_ts):
 
 
 def cosine_score(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): cosines, 0 for a vector of zeros."""
+    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): cosines.
+
+    The cosine of a vector of zeros is 0.
+    """
     # TODO
     ### BEGIN SOLUTION
     dec_units = hdec_ts / hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)
@@ -742,7 +779,7 @@ tp.check("plain-scores")
 # **A tiny example.** H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1,
 # $v_a$ = 5: 5 · tanh(−1) = −3.81. Location with $W_a$ = (1, 4), two source positions: scores (2, 8).
 #
-# Minutes: 30 · Difficulty: ●●●○
+# *Minutes* 30 · *Difficulty* ●●●○ · *Extension*: TP 6 asks for the additive score again, where it is trained.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # General: send the decoder vectors through the matrix, then it is a dot product. Additive: every decoder vector meets
@@ -769,7 +806,8 @@ def general_score(hdec_ts, henc_ts, W_a):
 def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
     """v_aᵀ tanh(W_a s + U_a h) for every pair of timesteps.
 
-    hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,) → scores (B, T, S).
+    hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,)
+    → scores (B, T, S).
     """
     # TODO
     ### BEGIN SOLUTION
@@ -780,7 +818,10 @@ def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
 
 
 def location_score(hdec_ts, W_a):
-    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): the entries of W_a s, from the decoder alone."""
+    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): the entries of W_a s.
+
+    They come from the decoder alone.
+    """
     # TODO
     ### BEGIN SOLUTION
     return torch.einsum("bth,sh->bts", hdec_ts, W_a)
@@ -799,25 +840,31 @@ tp.check("learned-scores")
 if tp.done("plain-scores", "learned-scores"):
     s = torch.tensor([1.0, 1.0, 1.0, 1.0])
     fit_names = ["equal", "3 × longer", "near", "right angle", "opposite", "zero"]
-    near, right_angle = torch.tensor([1.0, 1.0, 1.0, 0.0]), torch.tensor([1.0, -1.0, 1.0, -1.0])
+    near, right_angle = (torch.tensor([1.0, 1.0, 1.0, 0.0]),
+                         torch.tensor([1.0, -1.0, 1.0, -1.0]))
     h = torch.stack([s, 3 * s, near, right_angle, -s, 0 * s])
     s, h = s.view(1, 1, 4), h.unsqueeze(0)  # (B, T, H), (B, S, H)
     W, U, v = torch.randn(5, 4), torch.randn(5, 4), torch.randn(5)  # untrained
-    six = {"dot": dot_score(s, h), "scaled dot": scaled_dot_score(s, h), "cosine": cosine_score(s, h),
-           "general": general_score(s, h, torch.randn(4, 4)), "additive": additive_score(s, h, W, U, v),
+    six = {"dot": dot_score(s, h), "scaled dot": scaled_dot_score(s, h),
+           "cosine": cosine_score(s, h),
+           "general": general_score(s, h, torch.randn(4, 4)),
+           "additive": additive_score(s, h, W, U, v),
            "location": location_score(s, torch.randn(6, 4))}
     six = {name: torch.softmax(scores, dim=2)[0, 0] for name, scores in six.items()}
 
     figure = Figure(figsize=(8, 4.4), layout="constrained")
-    for ax, (name, weights) in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat, six.items()):
+    for ax, (name, weights) in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat,
+                                   six.items()):
         ax.bar(fit_names, weights, color="#7A2E9D")
         ax.set_title(name, fontsize=11)
         ax.tick_params(axis="x", rotation=60)
         ax.spines[["top", "right"]].set_visible(False)
     figure.supylabel("attention weight")
-    said = [f"{name}: highest on {fit_names[int(w.argmax())]} ({w.max():.2f})." for name, w in six.items()]
+    said = [f"{name}: highest on {fit_names[int(w.argmax())]} ({w.max():.2f})."
+            for name, w in six.items()]
     rows = [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]
-    tp.plots.show(figure, "Attention weights of six score functions on the same six encoder vectors. " + " ".join(said),
+    tp.plots.show(figure, "Attention weights of six score functions on the same six "
+                          "encoder vectors. " + " ".join(said),
                   (["score", *fit_names], rows));
 
 # %% [markdown]
@@ -832,6 +879,8 @@ if tp.done("plain-scores", "learned-scores"):
 # (b) the length of the encoder vectors is noise, only their direction carries meaning; (c) very long sequences on a
 # GPU, equal sizes, and speed is what counts; (d) the model reads its input strictly from left to right at a steady
 # pace?
+#
+# *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # (a) General or additive: the sizes differ, and their matrices bring them together; dot products are not defined. (b)
@@ -864,7 +913,8 @@ print("y         ", tuple(y.shape), y.tolist())
 # %% demo="lookup-2-embed"
 token_embedding = nn.Embedding(10, 128)
 token_vectors = token_embedding(data)
-print("one token", tuple(token_embedding(data[:, 0]).shape), " all tokens", tuple(token_vectors.shape))
+print("one token", tuple(token_embedding(data[:, 0]).shape),
+      " all tokens", tuple(token_vectors.shape))
 
 # %% [markdown]
 # **Step 3 · One step of an LSTM.** Bidirectional, 32 units in each direction, batch first. (In one step the two
@@ -893,7 +943,7 @@ print("index_vector", tuple(index_vector.shape))
 
 # %% [markdown]
 # **Step 6 · Map it to the size of the hidden vectors.** A dot product needs two vectors of the same size: 128 → 64. The
-# result plays the part of the decoder vector. It is often called the *query*.
+# result plays the part of the decoder vector. It is the query.
 
 # %% demo="lookup-6-query"
 query_layer = nn.Linear(128, 64)
@@ -918,7 +968,8 @@ print("the weights add up to", round(attention_weights.sum().item(), 4))
 three = torch.tensordot(torch.randn(3, 64), torch.randn(3, 10, 64), dims=([1], [2]))
 print("tensordot of (3, 64) and (3, 10, 64):", tuple(three.shape))
 weights = torch.rand(3, 3)
-print("after the division by .sum(1), the rows add up to", (weights / weights.sum(1)).sum(1).tolist())
+print("after the division by .sum(1), the rows add up to",
+      (weights / weights.sum(1)).sum(1).tolist())
 
 # %% [markdown]
 # Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the
@@ -931,7 +982,8 @@ print("after the division by .sum(1), the rows add up to", (weights / weights.su
 output_layer = nn.Linear(64, 10)
 logits = output_layer(context_vector)
 print("logits", tuple(logits.shape))
-print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).argmax(dim=1).item())
+print("the most probable digit, not trained yet:",
+      torch.softmax(logits, dim=1).argmax(dim=1).item())
 
 # %% [markdown]
 # ### Exercise 9 · The same as one module
@@ -951,7 +1003,7 @@ print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).
 # **A tiny example.** If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden
 # vectors.
 #
-# Minutes: 30 · Difficulty: ●●●○
+# *Minutes* 30 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # It is batched attention with a single decoder vector per row. Nothing in the body may depend on the size of the batch.
@@ -967,19 +1019,24 @@ print("the most probable digit, not trained yet:", torch.softmax(logits, dim=1).
 
 # %% exercise="net"
 class Net(nn.Module):
-    """Looks up `data[i, target_idx[i]]` by attention over the hidden vectors of a bidirectional LSTM."""
+    """Looks up `data[i, target_idx[i]]` by attention over a bidirectional LSTM."""
 
-    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32, dropout=0.5):
+    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32,
+                 dropout=0.5):
         super().__init__()
         self.token_embedding = nn.Embedding(n_values, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
+        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True,
+                            batch_first=True)
         self.index_embedding = nn.Embedding(d, embedding_size)
         self.query_layer = nn.Linear(embedding_size, 2 * hidden_size)
         self.dropout = nn.Dropout(dropout)
         self.output_layer = nn.Linear(2 * hidden_size, n_values)
 
     def forward(self, data, target_idx):
-        """data (B, S), target_idx (B,) → logits (B, n_values); keeps self.attention_weights (B, S)."""
+        """data (B, S), target_idx (B,) → logits (B, n_values).
+
+        Keeps self.attention_weights (B, S).
+        """
         # TODO: the eight steps, for a batch
         ### BEGIN SOLUTION
         henc_ts, _ = self.lstm(self.token_embedding(data))
@@ -1003,7 +1060,10 @@ tp.check("net")
 
 # %% given="start-weights"
 def good_start(net):
-    """Orthogonal recurrent matrices, one per gate, and small token vectors; the rest stays as torch made it."""
+    """Orthogonal recurrent matrices, one per gate, and small token vectors.
+
+    The rest stays as torch made it.
+    """
     for name, parameter in net.lstm.named_parameters():
         if name.startswith("weight_hh"):
             for gate in parameter.data.chunk(4):
@@ -1025,15 +1085,18 @@ if tp.done("net"):
     maps = {}
 
     def keep_map(step):
-        """Now and then, the mean weights of a thousand rows, by the index asked for: (10, 10)."""
+        """Now and then, the mean weights of 1000 rows, by the index: (10, 10)."""
         if step in (0, 20, 60, 100):
             hits(net, test_data[:1000], test_idx[:1000], test_y[:1000])
-            by_index = [net.attention_weights[test_idx[:1000] == i].mean(dim=0) for i in range(10)]
+            by_index = [net.attention_weights[test_idx[:1000] == i].mean(dim=0)
+                        for i in range(10)]
             maps[f"step {step}"] = torch.stack(by_index)
 
     net = good_start(Net())
-    fit(net, train_batch, steps=400, title="look-up by attention", watch=keep_map).plot()
-    print(f"accuracy on 5000 rows never seen: {hits(net, test_data, test_idx, test_y).float().mean():.4f}")
+    fit(net, train_batch, steps=400, title="look-up by attention",
+        watch=keep_map).plot()
+    print("accuracy on 5000 rows never seen: "
+          f"{hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
 # The loss falls to nearly nothing: the network has found out how to count. Now look at *where* it looks. We take one
@@ -1047,7 +1110,8 @@ if tp.done("net"):
         answers = net(row, torch.arange(10)).argmax(dim=1).tolist()
     columns = [f"{i}: {digit}" for i, digit in enumerate(row[0].tolist())]
     questions = [f"index {i} → {answer}" for i, answer in enumerate(answers)]
-    tp.attention_heatmap(net.attention_weights, columns, questions, title="one row of digits, ten questions")
+    tp.attention_heatmap(net.attention_weights, columns, questions,
+                         title="one row of digits, ten questions")
 
 # %% [markdown]
 # Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it.
@@ -1057,7 +1121,8 @@ if tp.done("net"):
 if tp.done("net"):
     hits(net, test_data, test_idx, test_y)
     away = (net.attention_weights.argmax(dim=1) - test_idx).abs()
-    tp.table([("at the index itself", (away == 0).float().mean()), ("next to it", (away == 1).float().mean())],
+    tp.table([("at the index itself", (away == 0).float().mean()),
+              ("next to it", (away == 1).float().mean())],
              header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
@@ -1065,13 +1130,16 @@ if tp.done("net"):
 
 # %% demo="lookup-growing"
 if tp.done("net"):
-    positions, questions = [str(i) for i in range(10)], [f"index {i}" for i in range(10)]
+    positions, questions = ([str(i) for i in range(10)],
+                            [f"index {i}" for i in range(10)])
     tp.plots.attention_heatmaps(maps, positions, questions, columns=2)
 
 # %% [markdown] answer="read-weights" points=2
 # **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In
 # the finished map, the darkest column shows where the network looked. Does it prove that the answer came from the digit
 # in that column alone? (Think of what one hidden vector of a bidirectional LSTM contains.)
+#
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # The two ends come first, within some 20 steps. At position 0 the forward LSTM has made one step only, and at position
@@ -1112,7 +1180,7 @@ if tp.done("net"):
 #
 # **A tiny example.** `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
 #
-# Minutes: 30 · Difficulty: ●●●○
+# *Minutes* 30 · *Difficulty* ●●●○ · *Extension*: the same look-up from the other side.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token
@@ -1141,23 +1209,31 @@ class BagNet(nn.Module):
         self.output_layer = nn.Linear(hidden_size, n_values)
 
     def forward(self, data, target_idx):
-        """data (B, S), target_idx (B,) → logits (B, n_values); keeps self.attention_weights (B, S)."""
+        """data (B, S), target_idx (B,) → logits (B, n_values).
+
+        Keeps self.attention_weights (B, S).
+        """
         # TODO: keys, query, weights, and a context made of token vectors
         ### BEGIN SOLUTION
         token_vectors = self.token_embedding(data)
         keys = token_vectors
         if self.positions:
-            keys = keys + self.position_embedding(torch.arange(data.shape[1], device=data.device))
+            keys = keys + self.position_embedding(
+                torch.arange(data.shape[1], device=data.device))
         query = self.index_embedding(target_idx)
         scores = (keys @ query.unsqueeze(2)).squeeze(2) / math.sqrt(self.hidden_size)
         self.attention_weights = torch.softmax(scores, dim=1)
-        context_vectors = (self.attention_weights.unsqueeze(1) @ token_vectors).squeeze(1)
+        context_vectors = (self.attention_weights.unsqueeze(1)
+                           @ token_vectors).squeeze(1)
         return self.output_layer(context_vectors)
         ### END SOLUTION
 
 
 def best_without_order(data):
-    """The mean over rows of (count of the most frequent value) / S: data (B, S) → a number."""
+    """The mean over rows of (count of the most frequent value) / S.
+
+    data (B, S) → a number.
+    """
     # TODO: count the values of each row
     ### BEGIN SOLUTION
     counts = F.one_hot(data).sum(dim=1)
@@ -1179,7 +1255,8 @@ if tp.done("content-only"):
     for title, positions in [("content only", False), ("content and position", True)]:
         bags[title] = BagNet(positions=positions)
         fit(bags[title], lambda: gen_data(128, 10, 0, 10), steps=300, title=title)
-    tp.table([*((title, hits(bag, bag_data, bag_idx, bag_y).float().mean()) for title, bag in bags.items()),
+    tp.table([*((title, hits(bag, bag_data, bag_idx, bag_y).float().mean())
+                for title, bag in bags.items()),
               ("the best one can do without order", best_without_order(bag_data))],
              header=("keys", "accuracy on 5000 new rows"))
 
@@ -1191,7 +1268,8 @@ if tp.done("content-only"):
         with torch.no_grad():
             bag(row, torch.arange(10))
         maps[title] = bag.attention_weights
-    digits, questions = [str(digit) for digit in row[0].tolist()], [f"index {i}" for i in range(10)]
+    digits, questions = ([str(digit) for digit in row[0].tolist()],
+                         [f"index {i}" for i in range(10)])
     tp.plots.attention_heatmaps(maps, digits, questions)
 
 # %% [markdown]
@@ -1210,16 +1288,21 @@ if tp.done("content-only"):
     rows = []
     for d, by_index in bottleneck.items():
         bag = BagNet(d=d, positions=True)
-        fit(bag, lambda: gen_data(128, d, 0, 10), steps=200, title=f"attention, {d} digits")
+        fit(bag, lambda: gen_data(128, d, 0, 10), steps=200,
+            title=f"attention, {d} digits")
         (data, target_idx), y = gen_data(4000, d, 0, 10)
-        rows.append((d, sum(by_index) / d, hits(bag, data, target_idx, y).float().mean()))
-    tp.table(rows, header=("digits in the row", "one last vector, 400 steps", "attention, 200 steps"),
+        rows.append((d, sum(by_index) / d,
+                     hits(bag, data, target_idx, y).float().mean()))
+    tp.table(rows, header=("digits in the row", "one last vector, 400 steps",
+                           "attention, 200 steps"),
              caption="Accuracy on new rows")
 
 # %% [markdown] answer="why-content-fails" points=2
 # **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions,
 # and to its answer? Use this to explain its accuracy. Then: what exactly breaks this symmetry in `Net`, and what in the
 # `BagNet` with positions?
+#
+# *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # The weights are shuffled in the same way, since each one depends on the query and on its own digit (and on the sum

@@ -355,7 +355,7 @@ def graded_answers(t, T, V):
     """Predictions and targets (T, B, V): right answers, and each way of being wrong, none as often as another."""
     kinds = t.rng.permutation([kind for kind, count in enumerate(t.rng.permutation(6) + 1) for _ in range(count)])
     B = len(kinds)
-    lengths = [t.integer(2, T - 1) for _ in kinds]
+    lengths = [t.integer(1, T) for _ in kinds]
     target, written = torch.zeros(T, B, dtype=torch.long), t.integers(1, V, T, B)
     for b, (n, kind) in enumerate(zip(lengths, kinds, strict=True)):
         target[:n, b] = t.integers(1, V, n)

@@ -62,10 +62,12 @@ def seq2seq(body):
 
 IF_FORCED = "if teacher_enforce and not inference:"
 FORCED = "output, _ = self.decoder(decoder_input, henc_final, henc_ts)"
-START = "written = torch.full((1, B), self.decoder_char_index[self.GO], device=self.device)"
+START = """written = torch.full(
+            (1, B), self.decoder_char_index[self.GO], device=self.device)"""
 STATE = "hidden, outputs = henc_final, []"
 LOOP = "for _ in range(self.max_decoder_sequence_length):"
-CALL = "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"
+CALL = """output, hidden = self.decoder(
+                F.one_hot(written, V).float(), hidden, henc_ts)"""
 FED_BACK = """            written = output.argmax(-1)
             if inference and written.item() == self.decoder_char_index[self.EOS]:
                 break
@@ -619,7 +621,7 @@ MISTAKES = [
             "Ask for each answer, over time.",
             swap=(SHARE, "return float((equal | ended).all())")),
     Mistake("exact-match", "count-instead-of-share",
-            "You return how many answers are right. Asked is the share: divide by the size of the batch.",
+            "You return how many answers are right. Return their share: divide by the size of the batch.",
             swap=(SHARE, "return (equal | ended).all(dim=0).sum().item()")),
     Mistake("exact-match", "per-timestep",
             "You divide by the number of timesteps. The share is over answers: divide by the size of the batch.",
@@ -637,7 +639,7 @@ MISTAKES = [
             "You look at the first character only.",
             swap=(SHARE, "return equal[0].float().mean().item()")),
     Mistake("exact-match", "percent",
-            "You return percent. Asked is a number between 0 and 1.",
+            "You return percent. A share is a number between 0 and 1.",
             swap=(SHARE, "return 100 * (equal | ended).all(dim=0).float().mean().item()")),
 ]
 

@@ -170,11 +170,15 @@ def context_predicts(t):
 
 @check("decoder", weight=2, without={"gradient": DETACHED})
 def attention_weights(t):
-    """The attention weights of all timesteps are kept as `self.attention_weights`, (T, B, S)."""
+    """The attention weights of all timesteps are kept as `self.attention_weights`, (T, B, S); also of large scores."""
     T, S, B, V, H = t.sizes("T S B V H")
     module = decoder(t, H, V)
     module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H))
     t.output("attention_weights", module.attention_weights, axes="T B S", sums_to_one="S")
+    module = decoder(t, H, V)
+    module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H, scale=1e4))
+    t.require(module.attention_weights.value.amax(-1).min() > 0.9999)  # one has it all, however they are rounded
+    t.output("attention_weights of large scores", module.attention_weights, axes="T B S", sums_to_one="S")
 
 
 @check("decoder")

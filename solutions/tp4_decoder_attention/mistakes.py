@@ -50,7 +50,8 @@ def decoder(body):
 
 ENCODED = "henc_ts, henc_final = self.encoder(encoder_input)"
 FORCED = "output, _ = self.decoder(decoder_input, henc_final, henc_ts)"
-STEP = "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"
+STEP = """output, hidden = self.decoder(
+                F.one_hot(written, V).float(), hidden, henc_ts)"""
 FORCED_WEIGHTS = "self.attention_weights = self.decoder.attention_weights"
 JOINED_WEIGHTS = "self.attention_weights = torch.cat(weights)"
 STOP = """if inference and written.item() == self.decoder_char_index[self.EOS]:
@@ -622,7 +623,7 @@ VARIANTS = [
     return found
 '''),
     Variant("axes", "in numpy", source='''def axes_that_sum_to_one(x):
-    x = np.asarray(x)
+    x = x.cpu().numpy()
     return [axis for axis in range(x.ndim) if np.abs(x.sum(axis) - 1).max() < 1e-4]
 '''),
     Variant("axes", "largest and smallest sum", source='''def axes_that_sum_to_one(x):

@@ -17,7 +17,7 @@
 # - keep the attention weights, and read a heatmap of them;
 # - compare models fairly, by kind of question and by length, and say when attention is worth its price.
 #
-# **Time** about 2 hours 30. **You need first** attention by hand (TP 2) and the encoder–decoder (TP 3). **Equipment**
+# **Time:** {time}. **You need first** attention by hand (TP 2) and the encoder–decoder (TP 3). **Equipment**
 # two CPU cores are enough; with a GPU, nothing changes but the speed.
 #
 # Axes by letter: **T** timesteps of the decoder, **S** timesteps of the encoder, **B** batch, **V** vocabulary, **H**
@@ -28,8 +28,8 @@ import sys; sys.path.insert(0, "..")  # the helper package lies beside this fold
 try:
     import tp
 except ModuleNotFoundError as missing:
-    sys.exit(f"{missing}: put this notebook back into its folder of the course, beside the folder tp, "
-             "and start as the course's README says")
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
 tp.start("tp4_decoder_attention")
 
 # %% given="imports"
@@ -43,7 +43,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tp import races
+from tp import calculator, races
 from tp.arithmetic import encode, math_expressions_generation, one_hot
 
 # %% [markdown]
@@ -76,7 +76,7 @@ from tp.arithmetic import encode, math_expressions_generation, one_hot
 # **Example** (T = 1, B = 1, S = 2, H = 2): the decoder's vector is `[1, 0]`, the encoder's are `[0, 3]` and
 # `[ln 3, 0]`. Scores `[0, ln 3]`, weights `[0.25, 0.75]`, context `[0.82, 0.75]`.
 #
-# *Minutes* 20 · *Difficulty* ●●○
+# *Minutes* 20 · *Difficulty* ●●○○ · *Extension*: TP 2 had them for one sequence; here they are there to be timed.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Two loops outside: over the sequences and over the decoder's timesteps. Inside, one loop over the encoder's timesteps
@@ -125,14 +125,16 @@ if tp.done("loops"):
     four_vectors = torch.tensor([[0., 1, 1], [5, 0, 1], [1, 1, 0], [0, 5, 1]])[:, None]
     context_vectors, attention_weights = attention_loops(asks, four_vectors)
     tp.table([[str(vector), f"{weight:.1e}"]
-              for vector, weight in zip(four_vectors[:, 0].tolist(), attention_weights[0, 0])],
+              for vector, weight in zip(four_vectors[:, 0].tolist(),
+                                        attention_weights[0, 0])],
              ["encoder vector", "weight"])
     print("context", [f"{c:.4f}" for c in context_vectors[0, 0]])
 
 # %% [markdown]
 # ### Exercise 2 · As one product
 #
-# All those dot products are one matrix product for each sequence. torch does all sequences in one call.
+# All those dot products are one matrix product for each sequence. torch does all sequences in one call. You wrote it in
+# TP 2, batch first. It comes again because time comes first here, so that every axis has another place.
 #
 # **Write** `attention_batched`: the same function, without a loop.
 #
@@ -141,7 +143,7 @@ if tp.done("loops"):
 # **Example.** With T = 11, S = 7, B = 64, H = 128 there are 11 · 64 · 7 = 4928 dot products. The scores have shape
 # `(11, 64, 7)`, and one call makes them.
 #
-# *Minutes* 20 · *Difficulty* ●●○
+# *Minutes* 10 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Two products and a softmax between them. In the first product H disappears, and T meets S. In the second S disappears,
@@ -162,8 +164,12 @@ if tp.done("loops"):
 
 # %% exercise="batched"
 def attention_batched(hdec_ts, henc_ts):
-    """(T, B, H), (S, B, H) → context_vectors (T, B, H), attention_weights (T, B, S). No loop."""
-    # TODO: all scores in one product, softmax over the encoder's timesteps, all contexts in one product
+    """(T, B, H), (S, B, H) → context_vectors (T, B, H), attention_weights (T, B, S).
+
+    No loop.
+    """
+    # TODO: all scores in one product, softmax over the encoder's timesteps,
+    # all contexts in one product
     ### BEGIN SOLUTION
     scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts)
     attention_weights = F.softmax(scores, dim=-1)
@@ -181,9 +187,13 @@ tp.check("batched")
 
 # %% demo="measure"
 def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
-    """Seconds for one forward and backward pass of `attention`, the best of `repeats`; and the context vectors."""
+    """Seconds for one forward and backward pass of `attention`, the best of `repeats`.
+
+    Returns them and the context vectors.
+    """
     torch.manual_seed(0)
-    hdec_ts, henc_ts = torch.randn(T, B, H, requires_grad=True), torch.randn(S, B, H, requires_grad=True)
+    hdec_ts, henc_ts = (torch.randn(T, B, H, requires_grad=True),
+                        torch.randn(S, B, H, requires_grad=True))
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -202,11 +212,13 @@ def attention_built_in(hdec_ts, henc_ts):
 if tp.done("loops", "batched"):
     slow, context_loops = seconds_for(attention_loops, 2)
     rows = [["loops", f"{1000 * slow:.1f} ms", "1", ""]]
-    for name, attention in {"one product": attention_batched, "built in": attention_built_in}.items():
+    for name, attention in {"one product": attention_batched,
+                            "built in": attention_built_in}.items():
         fast, context = seconds_for(attention, 30)
         rows.append([name, f"{1000 * fast:.2f} ms", f"{slow / fast:.0f}",
                      f"{(context - context_loops).abs().max():.0e}"])
-    tp.table(rows, ["attention", "forward and backward", "times as fast", "largest difference"])
+    tp.table(rows, ["attention", "forward and backward", "times as fast",
+                    "largest difference"])
 
 # %% [markdown]
 # A hundred times and more, for the same numbers up to rounding. A training that takes half a minute would take an hour.
@@ -230,7 +242,7 @@ if tp.done("loops", "batched"):
 # **Examples.** `[[0.2, 0.8], [0.5, 0.5]]` gives `[1]`: each row sums to 1, the columns do not.
 # `[[0.5, 0.5], [0.5, 0.5]]` gives `[0, 1]`. `[[1.0, 2.0]]` gives `[]`.
 #
-# *Minutes* 10 · *Difficulty* ●○○
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Try each axis in turn. Sum over it, and see whether everything that comes out is 1.
@@ -266,13 +278,16 @@ if tp.done("axes"):
     scores = torch.randn(4, 3, 5)
     letters = "TBS"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch does warn; few people read it among a thousand other lines
+        # torch does warn; few people read it among a thousand other lines
+        warnings.simplefilter("ignore")
         tried = {"F.softmax(scores, dim=2)": F.softmax(scores, dim=2),
                  "F.softmax(scores)": F.softmax(scores),
                  "F.log_softmax(scores, dim=2)": F.log_softmax(scores, dim=2),
-                 "F.log_softmax(scores, dim=2).exp()": F.log_softmax(scores, dim=2).exp(),
+                 "F.log_softmax(scores, dim=2).exp()":
+                     F.log_softmax(scores, dim=2).exp(),
                  "F.log_softmax(scores).exp()": F.log_softmax(scores).exp()}
-    tp.table([[code, " ".join(letters[axis] for axis in axes_that_sum_to_one(x)) or "none",
+    tp.table([[code,
+               " ".join(letters[axis] for axis in axes_that_sum_to_one(x)) or "none",
                f"{x.min():.2f} … {x.max():.2f}"]
               for code, x in tried.items()], ["code", "sums to 1 over", "values"])
 
@@ -322,7 +337,10 @@ class EncoderRNN(nn.Module):
 
 
 class EmbeddedGRU(nn.Module):
-    """A GRU behind an embedding: one-hot (T, B, V) → hidden states, called like `nn.GRU`."""
+    """A GRU behind an embedding, called like `nn.GRU`.
+
+    One-hot (T, B, V) → hidden states.
+    """
 
     def __init__(self, vocabulary_size, embedding_size, hidden_size):
         super().__init__()
@@ -354,7 +372,7 @@ class EmbeddedGRU(nn.Module):
 # **Example.** T = 3, B = 64, H = 128, S = 5, V = 13: `output` is `(3, 64, 13)` and `output.exp()` sums to 1 over the
 # last axis; `self.attention_weights` is `(3, 64, 5)` and sums to 1 over its last axis; `hdec_final` is `(1, 64, 128)`.
 #
-# *Minutes* 25 · *Difficulty* ●●○
+# *Minutes* 25 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # GRU first, in both cases. Then ask what goes to the linear layer: the decoder's states, or the context vectors.
@@ -372,7 +390,11 @@ class EmbeddedGRU(nn.Module):
 
 # %% exercise="decoder"
 class DecoderRNN(nn.Module):
-    """Writes an answer: characters already written (T, B, V) → log-probabilities of the next ones (T, B, V)."""
+    """Writes an answer, one character after the other.
+
+    From the characters already written (T, B, V) it gives the log-probabilities of
+    the next ones (T, B, V).
+    """
 
     def __init__(self, hidden_size, output_size, device, attention=False):
         super().__init__()
@@ -385,7 +407,10 @@ class DecoderRNN(nn.Module):
         self.linear = nn.Linear(hidden_size, output_size).to(device)
 
     def forward(self, decoder_input, hdec_init, henc_ts=None):
-        """(T, B, V), (1, B, H), (S, B, H) or None → output (T, B, V) log-probabilities, hdec_final (1, B, H)."""
+        """(T, B, V), (1, B, H), (S, B, H) or None → output (T, B, V), hdec_final.
+
+        The output are log-probabilities; hdec_final is (1, B, H).
+        """
         # TODO: the GRU; without attention, predict from its states;
         # with attention, from the context, and keep the weights
         ### BEGIN SOLUTION
@@ -411,74 +436,20 @@ tp.check("decoder")
 # block lies above both, all encoder states go in and each decoder state asks; a context comes out on top for each
 # decoder timestep, and predicts a character](figures/seq2seq_attention.svg)
 #
-# The frame around your forward pass is that of TP 3: data, alphabets, optimizer, loss, answers. Its names are the same.
+# The frame around your forward pass is that of TP 3, `tp.calculator.Calculator`: data, alphabets, optimizer, loss,
+# answers.
 
 # %% given="calculator"
-class Calculator(nn.Module):
-    """All of the model but its forward pass: data, alphabets, the two parts, training, answers."""
+class Calculator(calculator.Calculator):
+    """All of the model but its forward pass, with your encoder and your decoder."""
 
-    input_reversed, answer_reversed = True, True  # how the strings are written, so that a person can be shown them
+    answer_reversed = True  # as the questions are, so that a person can be shown both
 
-    def __init__(self, X, y, hidden_size=256, learning_rate=0.01, attention=False, device=None):
-        """`X`, `y`: lists of strings, questions and answers. Their last quarter is held out for validation."""
-        super().__init__()
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self.attention = attention
-        self.attention_weights = None  # (T, B, S) after a call with attention
-        self.GO, self.EOS = "=", "\n"
-
-        encoder_alphabet = sorted(set("".join(X)))
-        decoder_alphabet = sorted(set("".join(y)) | {self.GO, self.EOS})  # EOS sorts first: it is number 0
-        self.encoder_char_index = {c: i for i, c in enumerate(encoder_alphabet)}
-        self.encoder_index_char = dict(enumerate(encoder_alphabet))
-        self.decoder_char_index = {c: i for i, c in enumerate(decoder_alphabet)}
-        self.decoder_index_char = dict(enumerate(decoder_alphabet))
-        self.encoder_vocabulary_size = len(encoder_alphabet)
-        self.decoder_vocabulary_size = len(decoder_alphabet)
-        self.max_encoder_sequence_length = max(map(len, X))
-        self.max_decoder_sequence_length = max(map(len, y)) + 2  # GO and EOS
-
-        kept = len(X) - len(X) // 4
-        self.X_val, self.y_val = list(X[kept:]), list(y[kept:])
-        self.encoder_input_tr, self.decoder_input_tr, self.target_tr = self.encode(X[:kept], y[:kept])
-        self.encoder_input_val, self.decoder_input_val, self.target_val = self.encode(X[kept:], y[kept:])
-
-        self.encoder = EncoderRNN(self.encoder_vocabulary_size, hidden_size, self.device)
-        self.decoder = DecoderRNN(hidden_size, self.decoder_vocabulary_size, self.device, attention)
-        self.to(self.device)
-        self.optimizer = torch.optim.Adam(self.parameters(), lr=learning_rate)
-        self.criterion = nn.NLLLoss()
-
-    def encode(self, X, y):
-        """Strings → encoder_input (S, B, V_enc), decoder_input and target (T, B, V_dec), one-hot."""
-        def tensor(strings, char_index, length):
-            return one_hot(encode(strings, "".join(char_index), length).to(self.device), len(char_index))
-
-        T = self.max_decoder_sequence_length
-        return (tensor(X, self.encoder_char_index, self.max_encoder_sequence_length),
-                tensor([self.GO + text + self.EOS for text in y], self.decoder_char_index, T),
-                tensor([text + self.EOS for text in y], self.decoder_char_index, T))
-
-    def loss(self, output, target):
-        """Mean negative log-probability of the right characters; `output` and `target` (T, B, V)."""
-        return self.criterion(output.flatten(0, 1), target.argmax(-1).flatten())
-
-    def answer(self, X):
-        """What the model writes for each question, free running and cut at EOS: a list of strings."""
-        encoder_input, decoder_input, _ = self.encode(X, [""] * len(X))
-        with torch.no_grad():
-            ids = self(encoder_input, decoder_input, teacher_enforce=False).argmax(-1)
-        lines = ["".join(self.decoder_index_char[i] for i in column) for column in ids.T.tolist()]
-        return [line.split(self.EOS)[0] for line in lines]
-
-    def evaluate(self, nb=10):
-        """Print expression, prediction and truth of held-out samples, each as a person would write it."""
-        asked, truth = self.X_val[:nb], self.y_val[:nb]
-        order = {False: slice(None), True: slice(None, None, -1)}
-        asks, says = order[self.input_reversed], order[self.answer_reversed]
-        tp.table([[x[asks], written[says], right[says], "yes" if written == right else "no"]
-                  for x, written, right in zip(asked, self.answer(asked), truth)],
-                 ["question", "prediction", "truth", "right"])
+    def parts(self, hidden_size):
+        encoder = EncoderRNN(self.encoder_vocabulary_size, hidden_size, self.device)
+        decoder = DecoderRNN(hidden_size, self.decoder_vocabulary_size, self.device,
+                             self.attention)
+        return encoder, decoder
 
 # %% [markdown]
 # **Write** `Seq2seq.forward`: your forward pass of TP 3, with two things more.
@@ -498,7 +469,7 @@ class Calculator(nn.Module):
 # **Example.** A free run with T = 5, B = 64, S = 5 calls the decoder five times; afterwards `self.attention_weights` is
 # `(5, 64, 5)`.
 #
-# *Minutes* 20 · *Difficulty* ●●○
+# *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The encoder runs once, and <code>henc_ts</code> does not change while the answer is written. What changes is who asks.
@@ -517,11 +488,16 @@ class Calculator(nn.Module):
 
 # %% exercise="seq2seq"
 class Seq2seq(Calculator):
-    """Questions in, answers out; with attention, the decoder sees all states of the encoder."""
+    """Questions in, answers out.
 
-    def forward(self, encoder_input, decoder_input=None, teacher_enforce=True, inference=False):
+    With attention, the decoder sees all states of the encoder.
+    """
+
+    def forward(self, encoder_input, decoder_input=None, teacher_enforce=True,
+                inference=False):
         """(S, B, V_enc), (T, B, V_dec) or None → log-probabilities (T, B, V_dec)."""
-        # TODO: as in TP 3; henc_ts goes to the decoder at every call, and the attention weights are kept
+        # TODO: as in TP 3; henc_ts goes to the decoder at every call, and the
+        # attention weights are kept
         ### BEGIN SOLUTION
         henc_ts, henc_final = self.encoder(encoder_input)
         if teacher_enforce and not inference:
@@ -530,10 +506,12 @@ class Seq2seq(Calculator):
             return output
 
         B, V = encoder_input.shape[1], self.decoder_vocabulary_size
-        written = torch.full((1, B), self.decoder_char_index[self.GO], device=self.device)
+        written = torch.full(
+            (1, B), self.decoder_char_index[self.GO], device=self.device)
         hidden, outputs, weights = henc_final, [], []
         for _ in range(self.max_decoder_sequence_length):
-            output, hidden = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)
+            output, hidden = self.decoder(
+                F.one_hot(written, V).float(), hidden, henc_ts)
             outputs.append(output)
             weights.append(self.decoder.attention_weights)
             written = output.argmax(-1)
@@ -554,19 +532,24 @@ tp.check("seq2seq")
 
 # %% given="look"
 def decoding(model, question):
-    """Ask `model` one question as a person writes it: a list of `tp.Step`, one for each character it writes."""
+    """Ask `model` one question as a person writes it.
+
+    Returns a list of `tp.Step`, one for each character that it writes.
+    """
     asked = question[::-1] if model.input_reversed else question
     encoder_input, _, _ = model.encode([asked], [""])
     with torch.no_grad():
         output = model(encoder_input, teacher_enforce=False, inference=True)[:, 0]
     written = [model.decoder_index_char[i] for i in output.argmax(-1).tolist()]
-    steps = [tp.Step(read, wrote, dict(zip(model.decoder_char_index, row.exp().tolist())))
+    steps = [tp.Step(read, wrote,
+                     dict(zip(model.decoder_char_index, row.exp().tolist())))
              for read, wrote, row in zip([model.GO, *written], written, output)]
     if model.attention:
         with torch.no_grad():
             henc_ts = model.encoder(encoder_input)[0][:, 0]
         for step, weights in zip(steps, model.attention_weights[:, 0]):
-            step.source = list(asked.ljust(len(encoder_input), "–"))  # a dash is a row of zeros
+            # a dash is a row of zeros
+            step.source = list(asked.ljust(len(encoder_input), "–"))
             step.weights, step.context = weights.cpu(), weights @ henc_ts
     return steps
 
@@ -577,7 +560,8 @@ def look(model, question, numbers=None):
     written = [step.written for step in steps]
     answer = "".join(written).split(model.EOS)[0]
     title = f"{question} → {answer[::-1] if model.answer_reversed else answer}"
-    return tp.attention_heatmap(torch.stack([step.weights for step in steps]), steps[0].source, written,
+    return tp.attention_heatmap(torch.stack([step.weights for step in steps]),
+                                steps[0].source, written,
                                 title=title, numbers=numbers)
 
 # %% demo="untrained"
@@ -613,7 +597,7 @@ if tp.done("decoder", "seq2seq"):
 #
 # **Example.** State `[1, 2]` and context `[3, 4]` become `[1, 2, 3, 4]`.
 #
-# *Minutes* 15 · *Difficulty* ●○○
+# *Minutes* 15 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Four things in a row, in the order of the text. The tanh stands between the two layers: without it, two linear layers
@@ -631,7 +615,7 @@ if tp.done("decoder", "seq2seq"):
 
 # %% exercise="concat"
 class ConcatDecoderRNN(nn.Module):
-    """A decoder that predicts from its state and its context; called like `DecoderRNN`."""
+    """A decoder that predicts from its state and its context, like `DecoderRNN`."""
 
     def __init__(self, hidden_size, output_size, device, attention=True):
         super().__init__()
@@ -686,7 +670,7 @@ tp.check("concat")
 # **Example.** `exact_match_by(len, ["1+1", "2+3", "10+5"], ["2", "6", "15"], ["2", "5", "15"])` gives
 # `{3: 0.5, 4: 1.0}`.
 #
-# *Minutes* 10 · *Difficulty* ●○○
+# *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # Walk through the three lists together. Each question goes into the drawer of its group, as right or wrong. Then the
@@ -704,7 +688,10 @@ tp.check("concat")
 
 # %% exercise="groups"
 def exact_match_by(group_of, questions, written, truth):
-    """Share of right answers in each group: a dict {group: number in 0 … 1}; `group_of(question)` is its group."""
+    """Share of right answers in each group: a dict {group: number in 0 … 1}.
+
+    `group_of(question)` is the group of a question.
+    """
     # TODO: collect right and wrong for each group, then take the mean of each
     ### BEGIN SOLUTION
     right = {}
@@ -733,8 +720,12 @@ def build(decoder, attention, X, y):
 
 
 def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
-    """A new model with `decoder`, a class, trained for `steps` batches of the task `draw`."""
-    return races.train(partial(build, decoder, attention), draw, steps, title, teacher_enforce, seed)
+    """A new model, trained for `steps` batches of the task `draw`.
+
+    `decoder` is the class of its decoder.
+    """
+    return races.train(partial(build, decoder, attention), draw, steps, title,
+                       teacher_enforce, seed)
 
 # %% [markdown]
 # ### Four runs
@@ -751,14 +742,15 @@ if tp.done("decoder", "seq2seq"):
         for teacher_enforce in (True, False):
             name = (f"{'context alone' if attention else 'no attention'}, "
                     f"{'teacher forcing' if teacher_enforce else 'free running'}")
-            four[name] = train(races.sums, STEPS, name, DecoderRNN, attention, teacher_enforce)
+            four[name] = train(races.sums, STEPS, name, DecoderRNN, attention,
+                               teacher_enforce)
 
 # %% [markdown]
 # All four are measured in the same way: alone, on held-out questions, whole answers. How a model was *trained* is one
 # thing; the test is always free running.
 
 # %% demo="four-compared"
-if tp.done("decoder", "seq2seq", "groups") and "four" in globals():
+if tp.done("decoder", "seq2seq", "groups", "four"):
     races.compare(exact_match_by, four, {"operation": races.operation, "length": len})
 
 # %% [markdown]
@@ -815,7 +807,10 @@ class WideDecoderRNN(DecoderRNN):
 
 
 class LayerDecoderRNN(ConcatDecoderRNN):
-    """No attention: zeros in the place of the context, and the layer of 64 units with tanh as before."""
+    """No attention: zeros in the place of the context.
+
+    The layer of 64 units with tanh is there as before.
+    """
 
     def forward(self, decoder_input, hdec_init, henc_ts):
         hdec_ts, last = self.gru(decoder_input, hdec_init)
@@ -824,14 +819,16 @@ class LayerDecoderRNN(ConcatDecoderRNN):
 
 if tp.done("batched", "decoder", "seq2seq", "concat"):
     designs = {name: train(races.sums, STEPS, name, decoder, attention)
-               for name, (decoder, attention) in {"context added": (AddedDecoderRNN, True),
-                                                  "concatenated": (ConcatDecoderRNN, True),
-                                                  "concatenated, no layer": (WideDecoderRNN, True),
-                                                  "the layer, no attention": (LayerDecoderRNN, False)}.items()}
+               for name, (decoder, attention) in {
+                   "context added": (AddedDecoderRNN, True),
+                   "concatenated": (ConcatDecoderRNN, True),
+                   "concatenated, no layer": (WideDecoderRNN, True),
+                   "the layer, no attention": (LayerDecoderRNN, False)}.items()}
 
 # %% demo="designs-compared"
-if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in globals() and "designs" in globals():
-    races.compare(exact_match_by, {"no attention": four["no attention, teacher forcing"], **designs},
+if tp.done("batched", "decoder", "seq2seq", "concat", "groups", "four", "designs"):
+    races.compare(exact_match_by,
+                  {"no attention": four["no attention, teacher forcing"], **designs},
                   {"operation": races.operation, "length": len})
 
 # %% [markdown]
@@ -873,7 +870,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "groups") and "four" in gl
 # on the left, units first, from top to bottom. A dash is a row of zeros after a short question.
 
 # %% demo="where"
-if "designs" in globals():
+if tp.done("designs"):
     for question in ["94+8", "57+68"]:
         look(designs["context added"], question)
 
@@ -882,10 +879,11 @@ if "designs" in globals():
 # where the decoder looks, how long its context vector is, and how sure it is of what it writes.
 
 # %% demo="explore"
-if "four" in globals() and "designs" in globals():
+if tp.done("four", "designs"):
     chosen = {**designs, "context alone": four["context alone, teacher forcing"],
               "no attention": four["no attention, teacher forcing"]}
-    tp.explore({name: partial(decoding, model) for name, model in chosen.items()}, "57+68")
+    tp.explore({name: partial(decoding, model) for name, model in chosen.items()},
+               "57+68")
 
 # %% [markdown]
 # In our run the answer to `57+68` was right, and the map was odd: the units looked at `7` and at nothing else, although
@@ -903,15 +901,17 @@ if "four" in globals() and "designs" in globals():
 COPY_STEPS = 400
 
 if tp.done("batched", "decoder", "seq2seq", "concat"):
-    copiers = {name: train(races.copies, COPY_STEPS, f"copy: {name}", decoder, attention)
-               for name, (decoder, attention) in {"no attention": (DecoderRNN, False),
-                                                  "context alone": (DecoderRNN, True),
-                                                  "concatenated": (ConcatDecoderRNN, True)}.items()}
+    copiers = {name: train(races.copies, COPY_STEPS, f"copy: {name}",
+                           decoder, attention)
+               for name, (decoder, attention) in {
+                   "no attention": (DecoderRNN, False),
+                   "context alone": (DecoderRNN, True),
+                   "concatenated": (ConcatDecoderRNN, True)}.items()}
     copiers["no attention"].evaluate(5)
     copiers["concatenated"].evaluate(5)
 
 # %% demo="copies-compared"
-if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
+if tp.done("decoder", "seq2seq", "concat", "groups", "copiers"):
     races.compare(exact_match_by, copiers, {"letters": len})
     for name in ("concatenated", "context alone"):
         look(copiers[name], "headcabbage", numbers=False)
@@ -932,6 +932,8 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # the character it reads to the log-probabilities, with the shape of each tensor for B = 1, S = 5, H = 128, V = 13.
 # Which tensors were computed once for the whole answer, and which anew at this timestep?
 #
+# *Minutes* 8
+#
 # ### BEGIN SOLUTION
 # The first character, one-hot (1, 1, 13), goes into the GRU together with the state left by the first timestep,
 # (1, 1, 128). The new state (1, 1, 128) is compared with each of the five encoder vectors by a dot product: scores
@@ -947,6 +949,8 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # %% [markdown] answer="with-or-without" points=3
 # **Question.** At inference on sums, with or without attention: is there a difference in your measurements, and why?
 # Compare with copying. Use your tables and at least one heatmap.
+#
+# *Minutes* 8
 #
 # ### BEGIN SOLUTION
 # On sums the model without attention is as good as the best, or nearly, after the same number of steps; with the
@@ -970,6 +974,8 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # **Question.** "Context alone" and "concatenated" use the same weights in the same way. What can the second design do
 # that the first cannot? Give an example from the sums. Why may it be slower to learn all the same?
 #
+# *Minutes* 5
+#
 # ### BEGIN SOLUTION
 # Context alone: the output is a function of a weighted mean of encoder vectors. What only the decoder knows, such as a
 # carry from the last place or the number of characters already written, can influence the output only by moving the
@@ -988,6 +994,8 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # answers to strings of 14 letters. What is wrong with them? Then look at the last row of a map for a shorter string,
 # the row of `EOS`: where does the decoder look when it ends? Explain.
 #
+# *Minutes* 5
+#
 # ### BEGIN SOLUTION
 # Most of these answers begin with the right 14 letters and do not stop: the decoder goes on writing. When it ends a
 # shorter string, it looks at a dash, a row of zeros after the last letter: the encoder's state there is the only one
@@ -1003,6 +1011,8 @@ if tp.done("decoder", "seq2seq", "concat", "groups") and "copiers" in globals():
 # %% [markdown] answer="forcing" points=2
 # **Question.** Compare the runs with teacher forcing and with free running in training. Which learns faster, and why?
 # The test is always free running: why does the model trained with teacher forcing not fail there?
+#
+# *Minutes* 5 · *Extension*: TP 3 asked what teacher forcing is; here you have four runs to judge it by.
 #
 # ### BEGIN SOLUTION
 # With teacher forcing the prefix is right from the first step of training on, so each timestep gets a useful gradient;

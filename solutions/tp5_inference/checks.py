@@ -1,6 +1,6 @@
 """Checks of TP 5: LSTM encoder and decoder, the training pass, greedy and beam decoding, saving and loading.
 
-Axes by letter: S steps of the question, T steps of the answer, B batch, K beginnings in a beam, V vocabulary,
+Axes by letter: S steps of the question, T steps of the answer, B batch, K hypotheses in a beam, V vocabulary,
 D embedding, H hidden.
 """
 
@@ -81,7 +81,7 @@ def toy_step(model, tokens, states, henc_ts):
 
 
 def toy_beam_step(log_probabilities, scores, finished, beam_width, EOS):
-    """Not a beam: each beginning goes on with its best token, the first one with several,
+    """Not a beam: each hypothesis goes on with its best token, the first one with several,
     and every token costs 0.25 more.
     """
     if finished.dtype != torch.bool:
@@ -280,12 +280,16 @@ def mean_loss(t):
 
 @check("training-pass")
 def one_sequence(t):
-    """The same for a batch of one."""
+    """The same for a batch of one; logits far apart are no harm to the loss."""
     S, T, V, H = t.sizes("S T V H")
     model = toy(t, V, H)
     logits, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
     t.output("logits", logits, axes="T 1 V")
     t.output("loss", loss)
+    model = toy(t, V, H)
+    t.weights(model.decoder.dense_final, scale=3e3)
+    _, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
+    t.output("loss of logits far apart", loss)
 
 
 @check("training-pass")
@@ -353,8 +357,8 @@ def ends(tokens, EOS):
 
 
 def one_of_each_length(lengths, longest):
-    """Positions of one sequence of each length from 2 to `longest`, shortest first."""
-    return [lengths.index(length) for length in range(2, longest + 1) if length in lengths]
+    """Positions of one sequence of each length up to `longest`, shortest first: EOS may be all that is said."""
+    return [lengths.index(length) for length in range(1, longest + 1) if length in lengths]
 
 
 @check("decode-sequence", weight=2)
@@ -487,7 +491,7 @@ def gradient_of_the_logits(t):
 def candidates(t, K, V, beam_width, n_finished=0):
     """Log-probabilities (K, V), scores (K,), who has finished (K,), EOS: with no tie among the candidates that matter.
 
-    Finished beginnings are among the best ones, and EOS and another token are likely after them: so it shows
+    Finished hypotheses are among the best ones, and EOS and another token are likely after them: so it shows
     when they go on, and when they pay.
     """
     EOS, other = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
@@ -514,22 +518,22 @@ def beam_outputs(t, log_probabilities, scores, finished, EOS, beam_width, of="")
 
 @check("beam-step", weight=2, without=NOT_TRAINED)
 def best_candidates(t):
-    """The best candidates of all beginnings together, best first: token, parent and sum."""
+    """The best candidates of all hypotheses together, best first: token, parent and sum."""
     V, K = t.integer(6, 9), t.integer(3, 6)
     parents = beam_outputs(t, *candidates(t, K, V, K), K)
-    t.require(len(set(parents.value.tolist())) < K)  # some beginning has two children, so that another has none
+    t.require(len(set(parents.value.tolist())) < K)  # some hypothesis has two children, so that another has none
 
 
 @check("beam-step", without=NOT_TRAINED)
 def finished_ones(t):
-    """A finished beginning has one candidate, EOS at no cost, and competes with the others."""
+    """A finished hypothesis has one candidate, EOS at no cost, and competes with the others."""
     V, K = t.integer(6, 9), t.integer(4, 7)
     beam_outputs(t, *candidates(t, K, V, K, n_finished=2), K)
 
 
 @check("beam-step", without=NOT_TRAINED)
 def the_first_step(t):
-    """One beginning only: its best continuations, several of them or a single one."""
+    """One hypothesis only: its best continuations, several of them or a single one."""
     V, beam_width = t.integer(6, 9), t.integer(3, 6)
     beam_outputs(t, *candidates(t, 1, V, beam_width), beam_width)
     beam_outputs(t, *candidates(t, 1, V, 1), 1, of=" of a beam of one")
@@ -540,7 +544,7 @@ def few_candidates(t):
     """A beam wider than the vocabulary; one that is wider than the number of candidates takes them all."""
     V = t.integer(3, 5)
     beam_outputs(t, *candidates(t, 1, V, V - 1), V + 2)
-    beam_outputs(t, *candidates(t, 3, V, V + 2), V + 2, of=" of three beginnings")
+    beam_outputs(t, *candidates(t, 3, V, V + 2), V + 2, of=" of three hypotheses")
 
 
 # ---------------------------------------------------------------- beam-search
@@ -558,7 +562,7 @@ def searched(t, beam_width, max_length, *alpha):
 
 
 def steps_move(history):
-    """Whether some beginning has two children after the first step, and the order of the others changes."""
+    """Whether some hypothesis has two children after the first step, and the order of the others changes."""
     later = [parents.tolist() for _, parents, _ in history[1:-1]]
     return any(len(set(parents)) < len(parents) for parents in later) and any(parents[0] for parents in later)
 
@@ -641,7 +645,7 @@ def loses(got):
         for _ in range(5):
             beam = [(p * q, (*words, word)) for p, words in beam
                     for word, q in ({"EOS": 1.0} if words[-1] == "EOS" else got[words[-1]]).items()]
-            beam = sorted(beam, key=lambda beginning: -beginning[0])[:width]
+            beam = sorted(beam, key=lambda hypothesis: -hypothesis[0])[:width]
         return beam[0]
 
     (greedy, one), (wider, two) = search(1), search(2)
@@ -662,8 +666,8 @@ def first_words(table):
 
 def losing_table(t):
     """A table for three first words, so far apart that three equal parts do not do, and not so far that twelve do."""
-    best, second = t.integer(40, 61) / 100, t.integer(15, 40) / 100
-    third = round(1 - best - second, 2)
+    best, second = t.integer(4_000, 6_100) / 10_000, t.integer(1_500, 4_000) / 10_000
+    third = round(1 - best - second, 4)
     t.require(0.02 < third < second - 0.01 and best > second and 3.05 < 2 * best / second < 5.95)
     table = t["wider_loses"]([best, second, third])
     t.output("probabilities of the first words", t.define(first_words)(table))

@@ -601,7 +601,8 @@ return hits.float().sum(dim=1).div(running.float().sum(dim=1))
 
 coined = cell('''def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
 ''')
-COIN = "tokens = torch.where(coins[t], target_tokens[t - 1], logits[-1][0].argmax(dim=-1))"
+COIN = """tokens = torch.where(coins[t], target_tokens[t - 1],
+                                 logits[-1][0].argmax(dim=-1))"""
 CALL = "step_logits, states = model.decoder(tokens[None], states, henc_ts)"
 
 SCHEDULED_SAMPLING = [
@@ -724,10 +725,10 @@ BEAM_STEP = [
             swap=(TABLE, "candidates = (scores[:, None] * log_probabilities).flatten()")),
     Mistake("beam-step", "past-forgotten",
             "Your candidates have the log-probability of the last step only. "
-            "The score of the beginning has to be added.",
+            "The score of the hypothesis has to be added.",
             swap=(TABLE, "candidates = log_probabilities.flatten()")),
     Mistake("beam-step", "one-child-each",
-            "Each beginning keeps exactly one child in your code. The candidates of *all* beginnings compete: "
+            "Each hypothesis keeps exactly one child in your code. The candidates of *all* hypotheses compete: "
             "one may have several children, another none.",
             swap=[(TABLE, "candidates = scores[:, None] + log_probabilities"),
                   (TOP, "scores, best = candidates.max(dim=1)\n    scores, order = scores.sort(descending=True)"),
@@ -740,20 +741,20 @@ BEAM_STEP = [
             "You find row and column of a candidate by dividing by K. A row of the table has V entries.",
             swap=(FOUND, "return best % K, best // K, scores")),
     Mistake("beam-step", "finished-ones-go-on",
-            "A finished beginning is continued like any other. It has a single candidate left, EOS, at no cost.",
+            "A finished hypothesis is continued like any other. It has a single candidate left, EOS, at no cost.",
             swap=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
     Mistake("beam-step", "finished-ones-pay",
-            "A finished beginning may only say EOS, which is right, but it pays for it again at every step. "
+            "A finished hypothesis may only say EOS, which is right, but it pays for it again at every step. "
             "Its score has to stay.",
             swap=[(MASK,
                    "said = log_probabilities\n    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
                   (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
     Mistake("beam-step", "finished-ones-dropped",
-            "A finished beginning has no candidate at all in your code: a complete answer falls out of the beam. "
+            "A finished hypothesis has no candidate at all in your code: a complete answer falls out of the beam. "
             "It stays, and competes.",
             swap=(FREE, "")),
     Mistake("beam-step", "finished-ones-may-also-go-on",
-            "EOS is free for a finished beginning, but its other continuations still compete. "
+            "EOS is free for a finished hypothesis, but its other continuations still compete. "
             "They have to be ruled out.",
             swap=(MASK, "log_probabilities = log_probabilities.clone()")),
     Mistake("beam-step", "worst-candidates",
@@ -764,7 +765,7 @@ BEAM_STEP = [
             "Then keep them all.",
             swap=(TOP, "scores, best = candidates.topk(beam_width)")),
     Mistake("beam-step", "no-more-than-before",
-            "You never keep more than K candidates. From a single beginning, at the first step, "
+            "You never keep more than K candidates. From a single hypothesis, at the first step, "
             "`beam_width` of them survive.",
             swap=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
     Mistake("beam-step", "arguments-changed",
@@ -825,33 +826,34 @@ GROW = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
 LENGTHS = "lengths = (hypotheses != model.EOS).sum(dim=0) + finished"
 NORMALISED = "normalised = scores / lengths ** alpha"
 ORDER = "order = normalised.argsort(descending=True)"
-SELECT = "tokens, parents, scores = beam_step(log_probabilities, scores, finished, beam_width, model.EOS)"
+SELECT = """tokens, parents, scores = beam_step(
+            log_probabilities, scores, finished, beam_width, model.EOS)"""
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
 BEAM_SEARCH = [
     Mistake("beam-search", "states-do-not-follow",
-            "Your hidden states stay where they were while the beginnings change places: "
-            "a beginning goes on with the memory of another. Both states must follow `parents`.",
+            "Your hidden states stay where they were while the hypotheses change places: "
+            "a hypothesis goes on with the memory of another. Both states must follow `parents`.",
             swap=(FOLLOW,
                   "rows = torch.arange(len(parents), device=parents.device) % h.shape[1]\n"
                   "        states = h[:, rows], c[:, rows]")),
     Mistake("beam-search", "one-state-for-all",
-            "All beginnings of your beam share one hidden state, that of the best. "
+            "All hypotheses of your beam share one hidden state, that of the best. "
             "Each has a past of its own, so each needs its own state.",
             swap=(FOLLOW,
                   "states = h[:, parents[:1]].expand(-1, len(parents), -1), "
                   "c[:, parents[:1]].expand(-1, len(parents), -1)")),
     Mistake("beam-search", "cell-state-does-not-follow",
-            "h follows the parents, c does not. An LSTM has two states, and both belong to their beginning.",
+            "h follows the parents, c does not. An LSTM has two states, and both belong to their hypothesis.",
             swap=(FOLLOW,
                   "states = h[:, parents], c[:, torch.arange(len(parents), device=parents.device) % c.shape[1]]")),
     Mistake("beam-search", "ends-do-not-follow",
-            "Who has finished does not follow the parents in your code, so beginnings inherit the end of another.",
+            "Who has finished does not follow the parents in your code, so hypotheses inherit the end of another.",
             swap=(DONE,
                   "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
                   "| (tokens == model.EOS)")),
     Mistake("beam-search", "characters-do-not-follow",
-            "You add the new characters without moving the old ones: hypotheses get the beginning of another. "
+            "You add the new characters without moving the old ones: hypotheses get the characters of another. "
             "The characters so far follow `parents` too.",
             swap=(GROW,
                   "hypotheses = torch.cat("
@@ -867,7 +869,7 @@ BEAM_SEARCH = [
             "Your search always makes `max_length` steps. Stop when every hypothesis has ended.",
             swap=(WHILE, "while len(history) < model.max_length:")),
     Mistake("beam-search", "starts-with-copies",
-            "You begin with `beam_width` copies of the empty beginning, so the beam finds everything several times. "
+            "You begin with `beam_width` copies of the empty hypothesis, so the beam finds everything several times. "
             "Begin with a single one.",
             swap=[("tokens = torch.full_like(encoder_tokens[0], model.GO)",
                    "tokens = torch.full((beam_width,), model.GO, device=encoder_tokens.device)\n"
@@ -911,10 +913,10 @@ BEAM_SEARCH = [
             "The order is right, but the scores that you return are the plain sums. Return the normalised ones.",
             swap=("normalised[order], history", "scores[order], history")),
     Mistake("beam-search", "reads-go-at-every-step",
-            "Every beginning reads GO at every step. "
+            "Every hypothesis reads GO at every step. "
             "It has to read the character with which it has just been continued.",
-            swap=("decoder_step(model, tokens, states,",
-                  "decoder_step(model, torch.full_like(tokens, model.GO), states,")),
+            swap=("model, tokens, states, henc_ts.expand",
+                  "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
     Mistake("beam-search", "beam-step-not-called",
             "Your function selects the candidates itself. Call your `beam_step`: "
             "this check puts a stand-in of its own in its place, and looks whether you use it.",
@@ -924,11 +926,11 @@ BEAM_SEARCH = [
         scores, best = (scores[:, None] + log_probabilities).flatten().topk(min(beam_width, log_probabilities.numel()))
         tokens, parents = best % V, best // V""")),
     Mistake("beam-search", "states-and-length",
-            "Two things at once: the states do not follow their beginnings, and `alpha` is not used.",
+            "Two things at once: the states do not follow their hypotheses, and `alpha` is not used.",
             both=("states-do-not-follow", "alpha-ignored")),
     Mistake("beam-search", "states-and-characters",
             "Two things at once: neither the states nor the characters so far follow the parents. "
-            "Everything that belongs to a beginning has to.",
+            "Everything that belongs to a hypothesis has to.",
             both=("states-do-not-follow", "characters-do-not-follow")),
     Variant("beam-search", "back-pointers followed at the end", source=search('''
 henc_ts, states = encode(model, encoder_tokens)
@@ -1002,7 +1004,7 @@ normalised = scores / lengths ** alpha
 best = torch.argsort(-normalised)
 return hypotheses[:, best], normalised[best], history
 ''')),
-    Variant("beam-search", "a list of beginnings", source=search('''
+    Variant("beam-search", "a list of hypotheses", source=search('''
 henc_ts, start = encode(model, encoder_tokens)
 device = encoder_tokens.device
 beams, history = [([model.GO], start)], []
@@ -1043,7 +1045,7 @@ WIDER_LOSES = [
             swap=(ENDS, '["c", *good]')),
     Mistake("wider-loses", "one-tempting-word",
             "The second of the first words goes on with a single tempting one. It takes one place of the beam, and the "
-            "greedy sentence keeps the other: it is found again. How many beginnings fill a beam of two?",
+            "greedy sentence keeps the other: it is found again. How many hypotheses fill a beam of two?",
             swap=(B, '"b": {"d": 1.0},')),
     Mistake("wider-loses", "greedy-too-strong",
             "Greedy decoding goes on with one half, so at the second step it holds more than the tempting words do, "
@@ -1128,7 +1130,8 @@ BUILD = 'model = Seq2seq(**content["settings"]).to(device)'
 FILL = '    model.load_state_dict(content["weights"])\n'
 PATTERN = 're.fullmatch(r"[1-9]\\d{0,2}[+-][1-9]\\d{0,2}", question)'
 ANSWER = "return answer_texts(decode_sequence(model, encoded_questions([question])))[0]"
-REFUSE = 'raise ValueError(f"{question!r}: I can only add and subtract two numbers from 1 to 999")'
+REFUSE = '''raise ValueError(f"{question!r}: I can only add and subtract two numbers "
+                         "from 1 to 999")'''
 
 
 def calculator(save, load, ask):

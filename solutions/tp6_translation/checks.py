@@ -106,7 +106,7 @@ def encode(t):
     """Ids of known and unknown tokens, with EOS at the end; an empty sentence is EOS alone."""
     text, tokens = sentences(t)
     vocabulary = t["Vocabulary"](text)
-    t.output("encoded", vocabulary.encode([tokens[i] for i in t.rng.permutation(len(tokens))[:4]] + ["never-seen"]))
+    t.output("encoded", vocabulary.encode([t.choice(tokens) for _ in range(8)] + ["never-seen"]))
     t.output("of an empty sentence", vocabulary.encode([]))
 
 
@@ -119,6 +119,7 @@ def decode(t):
     t.output("decoded", vocabulary.decode([SOS, *known[:2], UNK, PAD, known[2], EOS, known[3], EOS, PAD, known[4]]))
     t.output("without EOS", vocabulary.decode([PAD, *known[:2], SOS, known[2], PAD, known[1], PAD, PAD]))
     t.output("EOS at once", vocabulary.decode([EOS, *known[:2]]))
+    t.output("of no ids", vocabulary.decode([]))
 
 
 # ---------------------------------------------------------------- collate
@@ -284,9 +285,11 @@ def weights_and_context(t):
 
 @check("attend", weight=2)
 def padding_gets_no_weight(t):
-    """Padding has weight 0 even where its score is the largest, and the words share the whole 1."""
+    """Padding has weight 0 even where its score is the largest; a word between two others may be hidden, too."""
     S, B, H = t.sizes("S B H", low=4)
     _, mask = ragged(t, S, B)
+    if S > 2:
+        mask[mask.sum(-1).argmax(), t.integer(1, S - 1)] = False
     attended(t, t.normal(B, S, scale=2) + 4 * ~mask, mask, t.normal(S, B, H))
 
 
@@ -294,7 +297,7 @@ def padding_gets_no_weight(t):
 def large_scores_and_one_word(t):
     """Scores far from zero on either side, those of padding on the other; and a sentence of one word."""
     S, B, H = t.sizes("S B H", low=4)
-    for far in (300., -300., -1e4):
+    for far in (300., -300., 1e4, -1e4):
         _, mask = ragged(t, S, B)
         mask[0] = torch.arange(S) < 1
         scores = t.normal(B, S, scale=3) + far - 2 * far * ~mask
@@ -756,7 +759,7 @@ def matches(t):
     t.output("of a reference shorter than n", matches(hypothesis, reference[:2], 3))
     t.output("of a repeated word", matches(["a"] * 5, ["a", "b", "a"], 1))
     a, b = word(t), word(t)
-    t.output("of other words with the same letters", matches([a, a + b, a], [a + a, b + a, a], 2))
+    t.output("of other words with the same letters", matches([a, a + b], [a + a, b], 2))
 
 
 @check("bleu", weight=2)
@@ -868,7 +871,7 @@ def falls(t):
 
 @check("effects")
 def second_sentence(t):
-    """A second sentence of other lengths, with the same model; no gradient is kept."""
+    """A second sentence of other lengths, with the same model, and scores far apart; no gradient is kept."""
     (S, T), (V, H) = t.sizes("S T", low=3), (12, 7)
     model = translator(t, V, H)
     for of, (words, tokens) in (("", (S, T)), (" of a second sentence", (S + 2, T + 1))):
@@ -876,3 +879,64 @@ def second_sentence(t):
         found = t["effects"](model, source, target)
         t.output(f"effects{of}", found)
         t.output(f"a gradient is kept{of}", found.requires_grad)
+    model = translator(t, V, H)
+    t.weights(model.decoder.readout, scale=1e3)
+    source, target = ids_of(t, torch.tensor([S]), S, V), ids_of(t, torch.tensor([T]), T, V)
+    t.output("effects on scores far apart", t["effects"](model, source, target), axes="T S", rtol=1e-3, atol=0.05)
+
+
+# ---------------------------------------------------------------- plan
+
+def is_a_sentence(got):
+    return None if len(str(got).split()) >= 6 else "this is no sentence: say what will come out, and why"
+
+
+def are_three(got):
+    if len({float(value) for value in got}) < 3:
+        return f"these are {len(set(got))} different values, and three are asked for at least"
+    return None if sorted(got) == list(got) else "these are not in order, from small to large"
+
+
+def are_sizes(got):
+    wrong = [size for size in got if int(size) != size or size < 2 or size % 2]
+    return f"{wrong[0]} is no even number of units" if wrong else None
+
+
+def are_ratios(got):
+    wrong = [ratio for ratio in got if not 0 <= ratio <= 1]
+    return f"{wrong[0]} is no ratio: it is the probability of a coin, from 0 to 1" if wrong else None
+
+
+def are_rates(got):
+    wrong = [rate for rate in got if not 0 < rate <= 10]
+    return f"{wrong[0]} is no learning rate to try: it is positive, and 10 is far too much" if wrong else None
+
+
+def are_seeds(got):
+    n = len({int(seed) for seed in got})
+    return None if n >= 3 else f"these are {n} different seeds, and three are asked for at least"
+
+
+def steps_of_one_run(cost, plan, steps):
+    _, values, seeds = plan()
+    return cost(steps) / (len(seeds) * sum(len(tried) for tried in values.values()))
+
+
+@check("plan", weight=2)
+def plan(t):
+    """A sentence for each experiment, three values or more that can be tried, three seeds or more."""
+    expected, values, seeds = t.unpack(t["plan"](), 3)
+    for name in ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function"):
+        t.output(f"expected['{name}']", expected[name], holds=is_a_sentence)
+    for name, can_be_tried in (("learning rate", are_rates), ("hidden size", are_sizes),
+                               ("teacher-forcing ratio", are_ratios)):
+        t.output(f"values['{name}']", values[name], holds=are_three)
+        t.output(f"values['{name}'], one by one", values[name], holds=can_be_tried)
+    t.output("seeds", seeds, holds=are_seeds)
+
+
+@check("plan")
+def cost(t):
+    """Counts the steps of all runs: each value of each experiment with each seed."""
+    steps = t.integer(10, 1000)
+    t.output("steps of one run, by your cost", t.define(steps_of_one_run)(t["cost"], t["plan"], steps))

@@ -9,21 +9,28 @@ SORTED = "sorted(kept, key=lambda token: (-counts[token], token))"
 ENCODE = "return [self.ids.get(token, UNK) for token in tokens] + [EOS]"
 CUT = "ids = ids[:ids.index(EOS)] if EOS in ids else ids"
 KEPT = "return [self.tokens[i] for i in ids if i not in (PAD, SOS)]"
-PADDED = "return pad_sequence(sources, padding_value=PAD), lengths, pad_sequence(targets, padding_value=PAD)"
+PADDED = '''return (pad_sequence(sources, padding_value=PAD), lengths,
+            pad_sequence(targets, padding_value=PAD))'''
 LENGTHS = "lengths = torch.tensor([len(source) for source in sources])"
-POOL = "numbers = sorted(order[start:start + pool * batch_size], key=lambda i: lengths[i])"
-PACK = "packed = pack_padded_sequence(self.embedding(source), lengths.cpu(), enforce_sorted=False)"
+POOL = '''numbers = sorted(order[start:start + pool * batch_size],
+                         key=lambda i: lengths[i])'''
+PACK = '''packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
+                                      enforce_sorted=False)'''
 READ = "packed_ts, final = self.gru(packed)"
 UNPACK = "henc_ts, _ = pad_packed_sequence(packed_ts)"
 ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
 DOT = "return (hdec * keys).sum(-1).T"
 SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
 CONTEXT = '''context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)'''
-Z = "z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec) + self.C_z(context_vectors))"
-R = "r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec) + self.C_r(context_vectors))"
-CANDIDATE = "candidate = torch.tanh(self.W(embedded) + self.U(r * hdec) + self.C(context_vectors))"
+Z = '''z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec)
+                          + self.C_z(context_vectors))'''
+R = '''r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec)
+                          + self.C_r(context_vectors))'''
+CANDIDATE = '''candidate = torch.tanh(self.W(embedded) + self.U(r * hdec)
+                               + self.C(context_vectors))'''
 MIXED = "return (1 - z) * hdec + z * candidate"
-ATTEND = "context_vectors, attention_weights = attend(self.score(hdec, memory.keys), memory.mask, memory.henc_ts)"
+ATTEND = '''context_vectors, attention_weights = attend(
+            self.score(hdec, memory.keys), memory.mask, memory.henc_ts)'''
 PAPER_CELL = "hdec = self.cell(self.embedding(tokens), hdec, context_vectors)"
 PLAIN_CELL = "hdec = self.cell(self.embedding(tokens), hdec)"
 READOUT = "logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))"
@@ -170,7 +177,7 @@ MISTAKES = [
             swap=(POOL, "numbers = order[start:start + pool * batch_size]")),
     Mistake("length-batches", "sorted-by-number",
             "The pools are sorted by sentence number, not by length. The key of a number i is `lengths[i]`.",
-            swap=(", key=lambda i: lengths[i])", ")")),
+            swap=(",\n                         key=lambda i: lengths[i])", ")")),
     Mistake("length-batches", "long-first",
             "In each pool the long sentences come first; it must be from short to long.",
             swap=("key=lambda i: lengths[i])", "key=lambda i: -lengths[i])")),
@@ -194,7 +201,7 @@ MISTAKES = [
             swap=[(PACK, "packed = self.embedding(source)"), (UNPACK, "henc_ts = packed_ts")]),
     Mistake("encoder", "lengths-must-be-sorted",
             "`pack_padded_sequence` wants the longest sentence first, unless it is told `enforce_sorted=False`.",
-            swap=(", enforce_sorted=False", "")),
+            swap=(',\n                                      enforce_sorted=False', "")),
     Mistake("encoder", "state-of-forward-direction",
             "`hdec_init` is made of the forward direction's last state. The paper takes the backward direction: "
             "it has just read the first word.",
@@ -273,6 +280,10 @@ MISTAKES = [
             "The mask is the wrong way round: words get no weight, padding gets all. "
             "`mask` is True at words; `masked_fill` fills where it is told True.",
             swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
+    Mistake("attend", "mask-read-as-a-length",
+            "You take the mask for a length: so many words, from the first on. It says of each place whether one may "
+            "look there, and a word between two others may be hidden.",
+            swap=("~mask", "torch.arange(len(henc_ts)).to(mask.device) >= mask.sum(-1, keepdim=True)")),
     Mistake("attend", "zero-before-softmax",
             "The padding's scores are set to 0 before the softmax. But exp(0) is 1: padding still gets weight. "
             "Minus infinity gets none.",
@@ -327,7 +338,7 @@ MISTAKES = [
             both=("z-swapped", "reset-after-product")),
     Mistake("gated-cell", "context-not-in-candidate",
             "The context does not enter the candidate: the term with C is missing.",
-            swap=(" + self.U(r * hdec) + self.C(context_vectors)", " + self.U(r * hdec)")),
+            swap=("\n                               + self.C(context_vectors)", "")),
     Mistake("gated-cell", "context-not-in-gates",
             "The context does not enter the gates: the terms with C_z and C_r are missing.",
             swap=[(" + self.C_z(context_vectors)", ""), (" + self.C_r(context_vectors)", "")]),
@@ -870,10 +881,6 @@ VARIANTS = [
         rows.append(weights)
     return torch.stack(contexts), torch.stack(rows)
 '''),
-    Variant("attend", "mask from lengths",
-            swap=("attention_weights = scores.masked_fill(~mask",
-                  """steps = torch.arange(scores.shape[1], device=scores.device)
-    attention_weights = scores.masked_fill(steps >= mask.sum(dim=1, keepdim=True)""")),
     Variant("attend", "minus a large number added",
             swap=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
 
@@ -1154,7 +1161,8 @@ def effects(model, source, target):
     henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
 
     def log_probabilities(vectors):
-        memory = Memory(vectors, model.decoder.score.keys(vectors), torch.ones(1, S, dtype=torch.bool))
+        mask = torch.ones(1, S, dtype=torch.bool, device=source.device)
+        memory = Memory(vectors, model.decoder.score.keys(vectors), mask)
         hdec, token, found = hdec_init, torch.full_like(target[0], SOS), []
         for t in range(T):
             logits, hdec, _ = model.decoder(token, hdec, memory)
@@ -1175,7 +1183,7 @@ def effects(model, source, target):
     with torch.no_grad():
         S = len(source)
         memory, start = model.remember(source, torch.tensor([S]))
-        where = torch.eye(S, S + 1, dtype=torch.bool)[..., None]
+        where = torch.eye(S, S + 1, dtype=torch.bool, device=source.device)[..., None]
         vectors = torch.where(where, memory.henc_ts.mean(dim=0, keepdim=True), memory.henc_ts)
         memory = Memory(vectors, model.decoder.score.keys(vectors), memory.mask.expand(S + 1, -1))
         hdec = start.expand(S + 1, -1)
@@ -1196,13 +1204,120 @@ def effects(model, source, target):
             copies.append(torch.cat([henc_ts[:s], henc_ts.mean(0, keepdim=True), henc_ts[s + 1:]]))
         vectors = torch.cat(copies, dim=1)
         n = vectors.shape[1]
-        mask = torch.ones(n, len(source)) > 0
+        mask = torch.ones(n, len(source), device=source.device) > 0
         memory, hdec, rows = Memory(vectors, model.decoder.score.keys(vectors), mask), state.repeat(n, 1), []
         for t in range(len(target)):
-            tokens = torch.tensor([SOS] * n) if t == 0 else target[t - 1].expand(n)
+            tokens = source.new_tensor([SOS] * n) if t == 0 else target[t - 1].expand(n)
             logits, hdec, _ = model.decoder(tokens, hdec, memory)
             rows.append(logits.log_softmax(1).gather(1, target[t].expand(n)[:, None])[:, 0])
         result = torch.stack(rows)
     return (result[:, :1] - result[:, 1:]).clone()
+'''),
+]
+
+SEEDS = "seeds = (0, 1, 2)"
+RATES = '"learning rate": [1e-3, 1e-2, 1e-1]'
+SIZES = '"hidden size": [8, 32, 192]'
+COST = "return steps * len(seeds) * sum(len(tried) for tried in values.values())"
+RATIOS = '"teacher-forcing ratio": [0.0, 0.5, 1.0]'
+
+MISTAKES += [
+    Mistake("plan", "one-seed",
+            "You plan one run of each value. Another seed alone may make as much difference as your values: plan three "
+            "seeds at least, so that the table can show a spread.",
+            swap=(SEEDS, "seeds = (0,)")),
+    Mistake("plan", "the-same-seed-again",
+            "Your three seeds are the same one: three equal runs show no spread.",
+            swap=(SEEDS, "seeds = (0, 0, 0)")),
+    Mistake("plan", "one-rate",
+            "You plan one learning rate. Where nothing else is tried there is nothing to compare it with.",
+            swap=(RATES, '"learning rate": [1e-2]')),
+    Mistake("plan", "rate-of-zero",
+            "With a learning rate of 0 nothing is learned. Begin with a small one.",
+            swap=(RATES, '"learning rate": [0, 1e-2, 1e-1]')),
+    Mistake("plan", "odd-size",
+            "The encoder gives half of its units to each direction. An odd number cannot be halved.",
+            swap=(SIZES, '"hidden size": [7, 31, 191]')),
+    Mistake("plan", "ratio-in-percent",
+            "Your ratios are in percent. A ratio is the probability of a coin, from 0 to 1.",
+            swap=(RATIOS, '"teacher-forcing ratio": [0, 50, 100]')),
+    Mistake("plan", "seeds-cost-nothing",
+            "Your cost counts each value once. Each is tried with every seed.",
+            swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),
+    Mistake("plan", "runs-not-steps",
+            "Your cost is the number of runs. Each of them takes `steps` steps.",
+            swap=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),
+    Mistake("plan", "every-value-with-every-value",
+            "Your cost multiplies the numbers of values of the three experiments. In each experiment only one setting "
+            "changes: add them.",
+            swap=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
+    Mistake("plan", "nothing-expected",
+            "You have not written down what you expect of the learning rate. Afterwards everybody has known it all "
+            "along: write it now.",
+            swap=('''"learning rate": "the smallest is still learning when the steps are used up, "
+                         "because each step is short; the largest jumps about"''', '"learning rate": "…"')),
+]
+VARIANTS += [
+    Variant("plan", "other values, more of them, and other seeds", source='''EXPERIMENTS = (
+    "learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+def plan():
+    expected = dict.fromkeys(EXPERIMENTS, "I expect no difference, since 250 steps are few.")
+    values = dict(zip(EXPERIMENTS, ((0.002, 0.02, 0.2, 2), [16, 32, 64, 256], [0.25, 0.5, 0.75, 1])))
+    return [expected, values, [11, 12, 13, 14]]
+
+def cost(steps):
+    runs = 0
+    values, seeds = plan()[1:]
+    for name in values:
+        for value in values[name]:
+            for seed in seeds:
+                runs += 1
+    return runs * steps
+'''),
+    Variant("plan", "numbers of numpy and of torch", source='''import numpy as np
+EXPERIMENTS = "learning rate", "hidden size", "teacher-forcing ratio", "scoring function"
+EXPECTED = {name: f"In the {name} the middle value wins, because extremes harm." for name in EXPERIMENTS}
+VALUES = {"learning rate": np.logspace(-4, 0, 5), "hidden size": np.array([4, 16, 64]),
+          "teacher-forcing ratio": torch.linspace(0, 1, 4)}
+SEEDS = 4, 5, 6
+plan = lambda: (EXPECTED, VALUES, SEEDS)
+cost = lambda steps: steps * len(SEEDS) * (len(VALUES["learning rate"]) + len(VALUES["hidden size"])
+                                           + len(VALUES["teacher-forcing ratio"]))
+'''),
+    Variant("plan", "a table of ranges", source='''
+EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+
+def plan():
+    said = "the extremes lose, and between the others I expect no difference"
+    tried = [tuple(10.0 ** k for k in range(-4, 0)), [*range(16, 129, 16)], (0, 0.1, 0.9, 1)]
+    return {name: f"{name}: {said}" for name in EXPERIMENTS}, dict(zip(EXPERIMENTS[:3], tried)), [*range(5)]
+
+
+def cost(steps):
+    expected, values, seeds = plan()
+    return sum(steps for tried in values.values() for _ in tried for _ in seeds)
+'''),
+    Variant("plan", "more than is asked for", source='''
+EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+
+def plan():
+    """A plan of named parts."""
+    class Plan(tuple):
+        pass
+    expected = {name: "the middle one wins, by less than the spread of three seeds" for name in EXPERIMENTS}
+    values = {"learning rate": [0.005, 0.015, 0.045], "hidden size": [64, 96, 128, 160],
+              "teacher-forcing ratio": [0.25, 0.75, 1.0]}
+    return Plan((expected, values, [3, 1, 4, 1, 5]))
+
+
+def cost(steps: int) -> int:
+    _, values, seeds = plan()
+    total = 0
+    for tried in values.values():
+        total += len(tried)
+    return total * len(seeds) * steps
 '''),
 ]

@@ -30,6 +30,7 @@ def attended(t, query, key, value, *more, of=""):
     context, weights = t.unpack(t["attend"](query, key, value, *more), 2)
     t.output(f"weights{of}", weights, axes=AXES_WEIGHTS[query.ndim], sums_to_one="S")
     t.output(f"context{of}", context, axes=AXES_CONTEXT[query.ndim])
+    return weights
 
 
 AXES_WEIGHTS = {2: "T S", 3: "B T S", 4: "B h T S"}
@@ -42,6 +43,8 @@ def weights_and_context(t):
     t.forbid("scaled_dot_product_attention")
     B, T, S, d, E = t.sizes("B T S d E")
     attended(t, t.normal(B, T, d, scale=2), t.normal(B, S, d), t.normal(B, S, E))
+    weights = attended(t, t.normal(B, T, d, scale=1e4), t.normal(B, S, d), t.normal(B, S, E), of=" of large scores")
+    t.require(weights.value.amax(-1).min() > 0.9999)  # one has it all, however they are rounded
 
 
 @check("attend", weight=2)
@@ -51,6 +54,8 @@ def masked(t):
     B, h, T, S, d = t.sizes("B h T S d")
     query, key = t.normal(B, h, T, d, scale=2), t.normal(B, h, S, d)
     mask = ragged(t, B, S)[:, None, None, :]
+    if S > 2:  # a place between two others may be hidden, too
+        mask[mask.sum(-1).argmax(), ..., t.integer(1, S - 1)] = False
     t.require(not mask.expand(B, h, T, S).gather(-1, (query @ key.transpose(-2, -1)).argmax(-1, keepdim=True)).all())
     attended(t, query, key, t.normal(B, h, S, d), mask)
 
@@ -109,7 +114,7 @@ def causal(t):
 @check("masks")
 def causal_with_a_past(t):
     """Places in the past may be looked at by all."""
-    T, past = t.sizes("T P")
+    T, past = t.integer(2, 30), t.integer(30, 60)  # so many that two draws are hardly ever the same
     t.output("mask", t["causal_mask"](T, past), axes="T S")
     t.output("mask of one new place", t["causal_mask"](1, past), axes="1 S")
 
@@ -733,7 +738,7 @@ def said_by(t, stops, max_length=None):
 @check("cache", weight=2)
 def sentences_end(t):
     """What is said, PAD after EOS, until the last sentence has ended."""
-    stops = [int(n) for n in t.rng.permutation([2, 4, 6, 7])[:t.integer(2, 5)]]
+    stops = [int(n) for n in t.rng.permutation([1, 2, 4, 6, 7])[:t.integer(2, 6)]]
     said_by(t, stops)
 
 

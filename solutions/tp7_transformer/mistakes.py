@@ -9,7 +9,8 @@ MASKED = "scores = scores.masked_fill(~mask, -math.inf)"
 PADDING = "return (tokens != PAD)[:, None, None, :]"
 CAUSAL = "return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)"
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
-REMEMBER = "return self.positions.turn(self.split(self.W_k(x)), start), self.split(self.W_v(x))"
+REMEMBER = """return (self.positions.turn(self.split(self.W_k(x)), start),
+                self.split(self.W_v(x)))"""
 QUERIES = "queries = self.positions.turn(self.split(self.W_q(x)), start)"
 BIAS = "bias = self.positions.bias(x.shape[1], keys.shape[-2])"
 LOOK = "context, self.attention_weights = attend(queries, keys, values, mask, bias)"
@@ -18,15 +19,17 @@ JOINED = "return self.W_o(context.transpose(-3, -2).flatten(-2))"
 BEFORE = "before, columns = model(tokens[None])[0].flatten(1), []"
 CLONE = "changed = tokens.clone()"
 REPLACED = "changed[u] = (changed[u] + 1) % V"
-COLUMN = "columns.append(((model(changed[None])[0].flatten(1) - before).abs() > 1e-6).any(dim=1))"
-LEAKS = "return [tuple(pair) for pair in influence(model, tokens, V).triu(1).nonzero().tolist()]"
+COLUMN = """columns.append(
+            ((model(changed[None])[0].flatten(1) - before).abs() > 1e-6).any(dim=1))"""
+LEAKS = """return [tuple(pair)
+            for pair in influence(model, tokens, V).triu(1).nonzero().tolist()]"""
 WAVE_RATES = "rates = 10000 ** (-torch.arange(0, D, 2) / D)"
 WAVE_TURNS = "return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)"
 TURN_RATES = "rates = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)"
 TURN_ANGLES = "angles = (start + torch.arange(T, device=x.device))[:, None] * rates"
 PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
-TURNED = ("return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], "
-          "dim=-1).flatten(-2)")
+TURNED = """return torch.stack([a * angles.cos() - b * angles.sin(),
+                        a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)"""
 DISTANCES = "distances = (torch.arange(S - T, S)[:, None] - torch.arange(S)).abs()"
 SLOPES = "slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
 RAMP = "return -slopes[:, None, None] * distances"
@@ -40,18 +43,21 @@ EXTENDED = """            if cache is not None:
                 keys, values = cache.extend(keys, values)
 """
 SELF = "return self.attention(x, keys, values, mask, start)"
-CROSS = "x = self.around(self.norms[1], x, lambda x: self.cross(x, *memory, memory_mask))"
+CROSS = """x = self.around(self.norms[1], x,
+                            lambda x: self.cross(x, *memory, memory_mask))"""
 FEED = "return self.around(self.norms[-1], x, self.feed_forward)"
 PLACES = "x = self.positions.add(self.embedding(tokens), start)"
 PAST = "start = len(caches[0]) if caches else 0"
 MASK = "mask = causal_mask(tokens.shape[1], start, tokens.device)"
-STACK = ("x = block(x, mask, memories[i] if memories else None, memory_mask, caches[i] if caches else None)")
+STACK = """x = block(x, mask, memories[i] if memories else None, memory_mask,
+                      caches[i] if caches else None)"""
 READOUT = "return self.readout(self.norm(x))"
 SHIFTED = "return torch.cat([torch.full_like(target[:, :1], SOS), target[:, :-1]], dim=1)"
 SAY = "return self.decoder(shifted(target), self.decoder.remember(memory), memory_mask)"
 LOOKED = "for looked, links in zip(maps.argmax(dim=-1).T.tolist(), alignment):"
 HITS = "hits += torch.tensor([float(place in links) for place in looked])"
-JOIN = "keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)"
+JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
+                            torch.cat([self.values, values], dim=-2))"""
 KEEP = "self.keys, self.values = keys, values"
 LENGTH = "return 0 if self.keys is None else self.keys.shape[-2]"
 CACHES = "caches = [Cache() for _ in model.decoder.blocks]"
@@ -83,6 +89,10 @@ MISTAKES = [
     Mistake("attend", "mask-inverted",
             "The mask works the wrong way round: True says where one *may* look.",
             swap=("~mask", "mask")),
+    Mistake("attend", "mask-read-as-a-length",
+            "You take the mask for a length: so many words, from the first on. It says of each place whether one may "
+            "look there, and a word between two others may be hidden.",
+            swap=("~mask", "torch.arange(mask.shape[-1]).to(mask.device) >= mask.sum(-1, keepdim=True)")),
     Mistake("attend", "mask-after-softmax",
             "Weights are set to 0 after the softmax, so the rest no longer sums to 1. Mask the scores.",
             swap=[("    if mask is not None:\n        " + MASKED + "\n", ""),
@@ -139,7 +149,7 @@ MISTAKES = [
             swap=(REMEMBER, "return self.split(self.W_k(x)), self.split(self.W_v(x))")),
     Mistake("heads", "values-turned",
             "The values are turned as well. Positions decide where one looks, not what one reads.",
-            swap=("start), self.split(self.W_v(x))", "start), self.positions.turn(self.split(self.W_v(x)), start)")),
+            swap=("self.split(self.W_v(x))", "self.positions.turn(self.split(self.W_v(x)), start)")),
     Mistake("heads", "keys-and-values-swapped",
             "Keys and values have changed places.",
             swap=(REMEMBER, "return self.positions.turn(self.split(self.W_v(x)), start), self.split(self.W_k(x))")),
@@ -551,12 +561,11 @@ VARIANTS = [
     changed[range(T), range(T)] = (tokens + 1) % V
     found = model(torch.cat([tokens[None], changed])).flatten(2)
     return ((found[1:] - found[:1]).abs() > 1e-6).any(dim=2).T
-'''), ('''    for u in range(len(tokens)):
-        changed = tokens.clone()
-        changed[u] = (changed[u] + 1) % V
-        columns.append(((model(changed[None])[0].flatten(1) - before).abs() > 1e-6).any(dim=1))
-    return torch.stack(columns, dim=1)
-''', "")]),
+'''), ("    for u in range(len(tokens)):\n"
+         f"        {CLONE}\n"
+         f"        {REPLACED}\n"
+         f"        {COLUMN}\n"
+         "    return torch.stack(columns, dim=1)\n", "")]),
     Variant("influence", "the largest difference", swap=(
         COLUMN, "columns.append((model(changed[None]) - before.reshape(1, len(tokens), -1)).abs()[0].amax(1) > 1e-6)")),
     Variant("influence", "lists of tokens",
