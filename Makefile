@@ -7,9 +7,11 @@ READY := $(VENV)/.ready
 LAB := .venv-lab
 # Sphinx and what it needs have an environment of their own, too: site/requirements.txt.
 SITE := .venv-site
+# The torch that finds CUDA is that of PYTHON, not the lock's.
+GPU := .venv-gpu
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof mutants slow hub notebooks pictures figures bench dist site lock clean
+.PHONY: help lab demo grade lint test proof mutants slow hub notebooks pictures figures bench gpu dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -20,6 +22,10 @@ $(READY): pyproject.toml requirements.lock setup.sh
 
 $(LAB)/.ready: pyproject.toml requirements.lock setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --student $(LAB)
+	touch $@
+
+$(GPU)/.ready: pyproject.toml setup.sh
+	PYTHON=$(PYTHON) sh setup.sh --gpu $(GPU)
 	touch $@
 
 $(SITE)/.ready: site/requirements.txt setup.sh
@@ -84,8 +90,12 @@ site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
+gpu: $(GPU)/.ready  ## where torch finds CUDA: prove, grade and execute all on the GPU, ten minutes; PYTHON says whose torch
+	sh setup.sh --programs bwrap
+	$(GPU)/bin/python -m bench gpu
+
 lock: $(READY)  ## write the versions installed now to requirements.lock
 	$(BIN)/pip freeze --exclude-editable | grep -v '^seq2seq-course' | sed 's/+cpu//' > requirements.lock
 
 clean:  ## remove the environments and everything made by demo and test
-	rm -rf $(VENV) $(LAB) $(SITE) .venv-hub artefacts dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LAB) $(SITE) $(GPU) .venv-hub artefacts dist .pytest_cache .mypy_cache .ruff_cache

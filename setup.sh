@@ -2,6 +2,7 @@
 # Set up what a target needs.
 #   sh setup.sh --all VENV           an environment with everything: course, grading, tests; the locked versions
 #   sh setup.sh --student VENV       an environment with what the notebooks need, and nothing of grading
+#   sh setup.sh --gpu VENV           an environment that adds what grading needs to what PYTHON has: its torch
 #   sh setup.sh --site VENV          an environment with what makes the site
 #   sh setup.sh --programs bwrap …   programs from Debian's packages: installed when we may, asked for when not
 set -eu
@@ -38,7 +39,7 @@ environment() {
         echo "Python 3.11 or newer is needed; say which with PYTHON=python3.11" >&2
         exit 2
     }
-    [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv" || {
+    [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv ${2:-} "$venv" || {
         echo "Please install first:  sudo apt-get install python3-venv" >&2
         exit 2
     }
@@ -66,6 +67,9 @@ case "${1:-} ${2:-}" in
         environment "$2"
         needs "$2" > "$2/needs.txt"
         pip "$2" -c requirements.lock -r "$2/needs.txt" ;;
+    "--gpu "?*)
+        environment "$2" --system-site-packages
+        pip "$2" --editable ".[grading]" ;;
     "--site "?*)
         environment "$2"
         pip "$2" -r site/requirements.txt ;;

@@ -15,7 +15,7 @@ from .classroom import commands as classroom
 from .course import Course, CourseError
 from .judging import submission
 from .judging.verdict import FileError, Verdict
-from .sandbox.terms import Limits
+from .sandbox.terms import Limits, terms_of
 from .sandbox.walls import SandboxError
 from .words import counted
 
@@ -55,7 +55,7 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _release(args: argparse.Namespace, course: Course) -> int:
-    from .authoring import release
+    from .authoring import effort, release
 
     names = args.tp or course.assignments
     if args.check:
@@ -74,7 +74,8 @@ def _release(args: argparse.Namespace, course: Course) -> int:
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-        for advice in source.advice(source.load(course, name)):
+        tp_source = source.load(course, name)
+        for advice in source.advice(tp_source) + effort.advice(tp_source):
             print(f"  note: {advice}")
     return 0
 
@@ -87,6 +88,15 @@ def _dist(args: argparse.Namespace, course: Course) -> int:
     kit(course, path)
     print(f"{path.relative_to(course.root)}: the student kit")
     print(f"{student_wheel(course, path.parent).relative_to(course.root)}: the student wheel")
+    return 0
+
+
+def _lend(args: argparse.Namespace, course: Course) -> int:
+    from .handout.lending import lend
+
+    path = lend(course, args.tp, args.exercise, course.root / "dist")
+    print(f"{path.relative_to(course.root)}: it holds solutions. Who has it beside the notebook borrows with "
+          f'tp.borrow("{(args.exercise or source.load(course, args.tp).exercises)[0]}"), for no points')
     return 0
 
 
@@ -165,16 +175,22 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
 def _checked(args: argparse.Namespace, course: Course) -> int:
     from .classroom.ledger import Ledger
-    from .judging.judge import Judge, seed_of, terms_of
+    from .judging.concluding import seed_of
+    from .sandbox.outside import Sandbox
 
     data = submission.read_bytes(args.notebook)
-    assignment = args.tp or submission.which_assignment(submission.parse(data, args.notebook.name), course)
-    if assignment is None:
-        raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of "
-                                    f"{', '.join(course.assignments)}; say which with --tp")
-    handed = submission.Submission(data, assignment, filename=args.notebook.name)
-    with Judge(course, terms_of(args.device, not args.no_isolation, args.time_limit)) as judge:
-        verdict = judge.grade(handed, args.seed or seed_of(Ledger(course).secret(), "", assignment, data))
+    cells = submission.parse(data, args.notebook.name)
+    with Sandbox(course.helpers, terms_of(args.device, not args.no_isolation, args.time_limit)) as sandbox:
+        sandbox.begin()
+        from .judging.judge import Judge  # brings torch, as the sandbox does beside it
+
+        assignment = args.tp or submission.which_assignment(cells, course)
+        if assignment is None:
+            raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of "
+                                        f"{', '.join(course.assignments)}; say which with --tp")
+        handed = submission.Submission(data, assignment, filename=args.notebook.name)
+        seed = args.seed or seed_of(Ledger(course).secret(), "", assignment, data)
+        verdict = Judge(course, sandbox.terms, sandbox).grade(handed, seed)
     if args.github:
         _tell_github(verdict, args.notebook, data)
     elif args.json:
@@ -202,8 +218,7 @@ def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
 def _pack(args: argparse.Namespace, course: Course) -> int:
     from .classroom.platforms.gradescope import pack
 
-    if args.tp not in course.assignments:
-        raise source.SourceError(f"there is no TP called {args.tp}; there are: {', '.join(course.assignments)}")
+    course.expect(args.tp)
     path = course.root / "dist" / f"gradescope-{args.tp}.zip"
     pack(course, args.tp, path)
     print(f"{path}: the autograder for Gradescope. It holds the solution: give it to nobody else")
@@ -242,6 +257,10 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
 
     command("dist", _dist, "write dist/: the student kit, and a wheel for students")
+
+    lend = command("lend", _lend, "write a file of solved exercises that students who are stuck may borrow from")
+    lend.add_argument("tp", help="the TP")
+    lend.add_argument("exercise", nargs="*", help="exercises (all, when none is given)")
 
     edition = command("edition", _edition, "write notebooks that stand alone: figures inside, no folder beside them")
     edition.add_argument("kind", choices=("alone", "colab"), help="for Colab, or alone: for Jupyter, Kaggle, VS Code")

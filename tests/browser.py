@@ -59,3 +59,11 @@ def chromium_page(**options):
         yield page
     finally:
         page.close()
+
+
+def all_can_be_read(page, texts=15, wider=WIDER):
+    """Nothing on the page is wider than the screen, and each of its texts, more than `texts`, has contrast enough."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(wider) == []
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > texts and [text for text, ratio in contrasts if ratio < 4.5] == []

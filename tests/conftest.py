@@ -14,6 +14,7 @@ import pytest
 
 from autograder import samples
 from autograder.authoring import selfchecks, source
+from autograder.classroom.grading import Classroom
 from autograder.course import Course, find
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
@@ -72,6 +73,23 @@ def shipped(tmp_path_factory) -> Path:
 def right() -> dict[str, str]:
     """The right answers of the tiny TP: exercise → source."""
     return samples.solved(TINY_COURSE, TINY)
+
+
+@pytest.fixture(scope="module")
+def entered(tmp_path_factory) -> Path:
+    """A folder with a graded class in it, which every test gets a copy of: see ``graded.classroom``."""
+    import graded  # reads the tiny course: only where it is asked for
+
+    folder = tmp_path_factory.mktemp("class") / "course"
+    graded.classroom(folder)
+    return folder
+
+
+@pytest.fixture
+def term(entered, tmp_path) -> Classroom:
+    """That class, its pages not written yet."""
+    shutil.copytree(entered, tmp_path / "course")
+    return Classroom(Course((tmp_path / "course").resolve()))
 
 
 @pytest.fixture
