@@ -26,7 +26,7 @@ from tp.checking import compare
 from tp.checking.replay import replay
 from tp.checking.values import Array
 
-from . import grading
+from . import grading, growth
 from .measure import spread, table
 
 TITLE = "On a GPU"
