@@ -103,9 +103,10 @@ def shares(t, *shape, over):
 def one_axis(t):
     """Tensors with one, two, three and four axes that sum to 1 along one of them."""
     axes_that_sum_to_one = t["axes_that_sum_to_one"]
-    for shape in (t.sizes("a"), t.sizes("a b"), t.sizes("a b c"), t.sizes("a b c d")):
-        over = t.integer(0, len(shape))
-        t.output(f"axes of a tensor of {len(shape)} axes", axes_that_sum_to_one(shares(t, *shape, over=over)))
+    for which in ("a", "a second", "a third"):
+        for shape in (t.sizes("a"), t.sizes("a b"), t.sizes("a b c"), t.sizes("a b c d")):
+            summed = axes_that_sum_to_one(shares(t, *shape, over=t.integer(0, len(shape))))
+            t.output(f"axes of {which} tensor of {len(shape)} axes", summed)
 
 
 @check("axes")
@@ -400,7 +401,7 @@ def concat(t, H, V):
 @check("concat")
 def layers(t):
     """The two layers have the right sizes: 2H to 64, and 64 to V."""
-    V, H = t.sizes("V H")
+    V, H = t.sizes("V H", high=30)
     module = t["ConcatDecoderRNN"](H, V, t.device)
     t.output("dense_tanh.weight.shape", t.torch.zeros_like(module.dense_tanh.weight), axes="64 2H")
     t.output("dense_final.weight.shape", t.torch.zeros_like(module.dense_final.weight), axes="V 64")
