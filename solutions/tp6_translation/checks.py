@@ -917,6 +917,10 @@ def are_seeds(got):
     return None if n >= 3 else f"these are {n} different seeds, and three are asked for at least"
 
 
+def listed(values):
+    return list(values) if isinstance(values, range) else values
+
+
 def steps_of_one_run(cost, plan, steps):
     _, values, seeds = plan()
     return cost(steps) / (len(seeds) * sum(len(tried) for tried in values.values()))
@@ -930,9 +934,10 @@ def plan(t):
         t.output(f"expected['{name}']", expected[name], holds=is_a_sentence)
     for name, can_be_tried in (("learning rate", are_rates), ("hidden size", are_sizes),
                                ("teacher-forcing ratio", are_ratios)):
-        t.output(f"values['{name}']", values[name], holds=are_three)
-        t.output(f"values['{name}'], one by one", values[name], holds=can_be_tried)
-    t.output("seeds", seeds, holds=are_seeds)
+        tried = t.define(listed)(values[name])
+        t.output(f"values['{name}']", tried, holds=are_three)
+        t.output(f"values['{name}'], one by one", tried, holds=can_be_tried)
+    t.output("seeds", t.define(listed)(seeds), holds=are_seeds)
 
 
 @check("plan")

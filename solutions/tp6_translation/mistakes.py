@@ -1291,8 +1291,8 @@ EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring
 
 def plan():
     said = "the extremes lose, and between the others I expect no difference"
-    tried = [tuple(10.0 ** k for k in range(-4, 0)), [*range(16, 129, 16)], (0, 0.1, 0.9, 1)]
-    return {name: f"{name}: {said}" for name in EXPERIMENTS}, dict(zip(EXPERIMENTS[:3], tried)), [*range(5)]
+    tried = [tuple(10.0 ** k for k in range(-4, 0)), range(16, 129, 16), (0, 0.1, 0.9, 1)]
+    return {name: f"{name}: {said}" for name in EXPERIMENTS}, dict(zip(EXPERIMENTS[:3], tried)), range(5)
 
 
 def cost(steps):
