@@ -768,8 +768,8 @@ def one_sentence(t):
 # ---------------------------------------------------------------- costs
 
 def factors(t):
-    """T, L, h and d; none is another one or twice another one, so that no product is right without it."""
-    sizes = t.sizes("T L h d", low=2, high=19)
+    """T, L, h and d; none is 2, 4, another one or twice another one, so that a product shows what it lacks."""
+    sizes = t.sizes("T L h d", low=5, high=19)
     t.require(not {2 * size for size in sizes} & set(sizes))
     return sizes
 
