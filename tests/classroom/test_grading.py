@@ -343,6 +343,16 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
     assert "ada" in (real_term.root / "grades.csv").read_text()
 
 
+def test_what_is_compiled_for_the_gradebook_is_kept_and_what_it_holds_is_not(term, run):
+    run(term)
+    with Classroom(term).gradebook() as first:
+        assert first.students
+    (term.gradebook / "gradebook.db").rename(term.gradebook / "old.db")
+    with Classroom(term).gradebook() as second:
+        assert second.engine is first.engine
+        assert not second.students
+
+
 def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
     command = [sys.executable, "-m", "autograder.cli", "grade", REAL, "--jobs", "2", "--device", "cpu"]
     verdicts = real_term.gradebook / "verdicts" / REAL

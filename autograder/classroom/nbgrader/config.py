@@ -4,6 +4,7 @@ Stock nbgrader trusts the structure of a submitted notebook and reads scores fro
 rebuilds every submission on the released notebook, and `SaveVerdict` writes the judge's own scores.
 """
 
+import functools
 import os
 import stat
 import sysconfig
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbgrader.api
 import nbgrader.converters.base
 
 from ...authoring import release
@@ -53,6 +55,7 @@ def configure(config: Any, root: Path) -> None:
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
     find_alembic()
     _copy_plain_files_only()
+    _keep_engines()
     guards.keep_work()
     pages.renew_what_changed()
     fresh.in_a_server()
@@ -73,3 +76,10 @@ def _copy_plain_files_only() -> None:
         return [name for name in stock(path, exclude) if stat.S_ISREG(os.lstat(name).st_mode)]
 
     nbgrader.converters.base.find_all_files = find_all_files
+
+
+def _keep_engines() -> None:
+    """nbgrader opens its gradebook seven times for each submission: statements are compiled, and a server asked what it
+    can do, the first time only."""
+    if not hasattr(nbgrader.api.create_engine, "cache_info"):
+        nbgrader.api.create_engine = functools.cache(nbgrader.api.create_engine)
