@@ -2,7 +2,7 @@
 
 from .ledger import Claim
 
-RUNS = ["readout", "one_hot", "races", "workings", "headroom", "translators", "other_translators"]
+RUNS = ["readout", "one_hot", "levers", "races", "workings", "headroom", "translators", "other_translators"]
 
 # The two tables of TP 6 on the hard corpus, row by row.
 HARD = [(
@@ -43,10 +43,10 @@ CLAIMS = [
           "quotients.",
           ("classic GRU, 256 units | 100 | `+` | 8.86", "classic GRU, 256 units | 100 | `-` | 6.28",
            "classic GRU, 256 units | 100 | `*` | 0.10", "classic GRU, 256 units | 100 | `/` | 0.16"), bench="learning"),
+    Claim("tp3_seq2seq", "In our run it said that 94+8 is 702; yours may be right.", ("94+8 = 702",), cell="your-own"),
     Claim("tp3_seq2seq",
-          "In our run the `0` of `94+8` was the one it was least sure of: it had a probability of 0.95, and `1` one of "
-          "0.05.",
-          ("2 2 0 0.948 1 (0.050)",), cell="explore"),
+          "In our run the last digit that it wrote was a wrong 7, with a probability of 0.48; 8 had one of 0.41.",
+          ("3 0 7 0.476 8 (0.405)",), cell="explore"),
     Claim("tp3_seq2seq",
           "On numbers of two digits, 1200 steps and three seeds each, we measured: with the embedding 96 % (91 to 96), "
           "with one-hot rows 84 % (79 to 85), with the long one-hot rows 98 % (97 to 99).",
@@ -133,10 +133,16 @@ CLAIMS = [
            "8 before (pre-norm) 0.01 (0.01–0.01) 100 (100–100)", "8 after (post-norm) 2.30 (2.30–2.31) 9 (9–11)"),
           cell="depth"),
     Claim("tp3_seq2seq",
-          "In our run all levers together had 74.9 % of the sums. Without the order of the answer 8.8 % were left, "
-          "without the order of the question 1.8 %, without the embedding 1.4 %.",
-          ("all levers 74.9%", "answer written forwards 8.8%", "question read forwards 1.8%", "no embedding 1.4%"),
-          cell="ablation"),
+          "We measured three seeds of them: 99.6 to 100 % of the sums were right, and 99.2 to 100 % of the "
+          "differences.",
+          ("| all levers | 5000 | 100.0 (99.6 – 100.0) | 99.6 (99.2 – 100.0) |",), run="levers"),
+    Claim("tp3_seq2seq",
+          "| all levers | 72 (69–78) | 54 (45–58) | | answer written forwards | 9 (6–10) | 6 (6–8) | | question read "
+          "forwards | 2 (1–3) | 3 (3–3) | | no embedding | 3 (2–3) | 1 (0–3) |",
+          ("| all levers | 2500 | 72.1 (68.8 – 77.8) | 54.4 (45.0 – 58.0) |",
+           "| answer written forwards | 2500 | 8.8 (6.5 – 10.0) | 6.3 (5.9 – 8.0) |",
+           "| question read forwards | 2500 | 1.6 (1.0 – 2.7) | 3.1 (2.5 – 3.3) |",
+           "| no embedding | 2500 | 2.9 (1.8 – 3.1) | 1.0 (0.4 – 2.9) |"), run="levers"),
     Claim("tp6_translation",
           "In our run 99.0 % of the French words of the plain decoder looked at a gold word, and 96.9 % of those of "
           "the paper's.",
