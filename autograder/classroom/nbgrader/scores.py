@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import Gradebook
+from nbgrader.api import Comment, Grade, Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
@@ -57,18 +57,29 @@ class SaveVerdict(NbGraderPreprocessor):
 def save(gradebook: Any, nb: nbformat.NotebookNode, verdict: Verdict, where: dict[str, str]) -> None:
     """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
     scores = {f"check-{result.exercise}": result.score for result in verdict.exercises}
-    place = (where["notebook"], where["assignment"], where["student"])
+    page = gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
+    grades = _of_cells(gradebook, Grade, page, page.notebook.grade_cells)
+    comments = _of_cells(gradebook, Comment, page, page.notebook.solution_cells)
     for cell in nb.cells:
         if utils.is_grade(cell):
             grade_id = cell.metadata.nbgrader.grade_id
-            grade = gradebook.find_grade(grade_id, *place)
+            grade = grades[grade_id]
             grade.auto_score = scores[grade_id] if grade_id in scores else utils.determine_grade(cell)[0]
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         if utils.is_solution(cell):
             unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
-            comment = gradebook.find_comment(cell.metadata.nbgrader.grade_id, *place)
-            comment.auto_comment = "No response." if unchanged else None
+            comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if unchanged else None
     gradebook.db.commit()
+
+
+def _of_cells(gradebook: Any, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
+    """The grades or comments of a student's notebook by name of their cell.
+
+    By both their keys, which an index has: nbgrader's own look-up by names reads those of the whole class.
+    """
+    names = {cell.id: cell.name for cell in cells}
+    rows = gradebook.db.query(kind).filter(kind.notebook_id == page.id, kind.cell_id.in_(names))
+    return {names[row.cell_id]: row for row in rows}
 
 
 @cache
