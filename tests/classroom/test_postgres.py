@@ -1,13 +1,6 @@
 """PostgreSQL as the gradebook: two graders at once, on a real server of its own."""
 
-import glob
 import multiprocessing
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 import workers
@@ -18,6 +11,7 @@ from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.samples import classroom_in, hand_in, notebook
 from autograder.sandbox.terms import Terms
+from bench import postgres
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points
 
 STUDENTS = [f"student-{i}" for i in range(6)]
@@ -26,30 +20,11 @@ TERMS = Terms(limits=SHORT)
 
 @pytest.fixture(scope="module")
 def server():
-    """The address of an empty database on a server that lives in a folder, listens to no port, and ends with the test.
-    """
-    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: pip install 'psycopg[binary]'")
-    found = shutil.which("initdb") or max(glob.glob("/usr/lib/postgresql/*/bin/initdb"), default=None)
-    if found is None:
-        pytest.skip("no PostgreSQL server on this machine")
-    programs, user = Path(found).parent, None
-    if os.getuid() == 0:  # it refuses to run as root
-        user = "postgres" if any(one.pw_name == "postgres" for one in pwd.getpwall()) else "nobody"
-    with tempfile.TemporaryDirectory(prefix="pg") as folder:
-        if user:
-            shutil.chown(folder, user)
-
-        def run(program, *arguments):
-            return subprocess.run([programs / program, *arguments], user=user, cwd=folder, check=True,
-                                  capture_output=True, text=True)
-
-        run("initdb", "--pgdata=data", "--username=grader", "--auth=trust", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-        run("pg_ctl", "--pgdata=data", "--log=log", f"--options={options}", "--wait", "start")
-        try:
-            yield f"postgresql+psycopg://grader@/postgres?host={folder}"
-        finally:
-            run("pg_ctl", "--pgdata=data", "--mode=immediate", "--wait", "stop")
+    """The address of an empty database on a server that ends with the test."""
+    if postgres.missing():
+        pytest.skip(postgres.missing())
+    with postgres.server() as address:
+        yield address
 
 
 @pytest.fixture

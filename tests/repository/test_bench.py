@@ -1,5 +1,6 @@
 """The benchmark's own parts: working that adds up, attention that agrees, models that see what they should."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -8,7 +9,8 @@ import torch
 
 from autograder.authoring import release
 from autograder.authoring.oracle import oracle
-from bench import attention, data, grading, learning, measure, similar, working
+from autograder.classroom.grading import Classroom
+from bench import attention, classes, data, grading, learning, measure, similar, working
 from conftest import REPOSITORY
 from tp import arithmetic
 
@@ -138,3 +140,28 @@ def test_precision_and_recall_are_counted_over_all_tps():
     text = similar.report({"rows": rows, "classes": 1}, None)
     assert "| a | 4 | 0.75 | 0.75 | 0.50 | 1.00 |" in text and "| b | 0 | – | 0.25 | 0.00 | 0.50 |" in text
     assert "| all | 4 | 0.75 | 0.50 | 0.25 | 0.75 |" in text
+
+
+def test_a_class_that_was_filled_in_has_what_entering_gives():
+    with classes.Class(4, 2) as group, ThreadPoolExecutor(2) as workers:
+        with group.classroom.gradebook() as gradebook:
+            first, copy = (gradebook.find_submission(classes.TP, student).notebooks[0]
+                           for student in ("student-00000", "student-00001"))
+            assert first.score == copy.score == group.verdict.score > 0
+            assert points(first) == points(copy) and len(first.comments) == len(copy.comments)
+        run = group.graded(workers)
+        assert (run["n"], run["new"]) == (4, 2) and min(run["seeing"], run["entering"], run["CPU"]) > 0
+        with group.classroom.gradebook() as gradebook:
+            assert len(gradebook.students) == 4
+            assert points(gradebook.find_submission(classes.TP, "student-00003").notebooks[0]) == points(copy)
+
+
+def points(notebook):
+    """Cell → points of a notebook in the gradebook."""
+    return {grade.name: grade.auto_score for grade in notebook.grades}
+
+
+def test_a_class_whose_grades_are_not_all_entered_is_not_reported(monkeypatch):
+    monkeypatch.setattr(Classroom, "enter", lambda *args: None)
+    with classes.Class(2, 2) as group, ThreadPoolExecutor(1) as workers, pytest.raises(RuntimeError, match="for 2"):
+        group.graded(workers)
