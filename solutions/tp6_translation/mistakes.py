@@ -524,7 +524,7 @@ MISTAKES = [
             "gradients so far.",
             swap=(CLEAR, "")),
     Mistake("train", "gradients-cleared-too-late",
-            "The gradients are cleared after `backward`: nothing is left for the optimizer.",
+            "No gradient is left when the optimizer steps: `backward` is not called, or what it made is cleared again.",
             swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
     Mistake("train", "not-clipped",
             "The step is made with a gradient that was not clipped. Clipping has its place between `backward` and the "
