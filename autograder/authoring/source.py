@@ -17,6 +17,7 @@ from . import rubric
 
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
+HEIGHT = 45  # lines of code that it shows there at once
 STUB = "raise NotImplementedError  # replace this line by your code"
 ANSWER_STUB = "*Your answer here.*"
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
@@ -200,6 +201,10 @@ def advice(source: Source) -> list[str]:
             said += [str(fault(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
                                f"a notebook shows {WIDTH}"))
                      for number, line in enumerate(cell.source.splitlines(), 1) if len(line) > WIDTH]
+        height = len(cell.source.strip().splitlines())
+        if cell.role in ("given", "demo", "training") and height > HEIGHT:
+            said.append(str(fault(source.path, cell.line, f"the {cell.role} {cell.name} has {height} lines; a screen "
+                                  f"shows {HEIGHT}: a module takes what need not be read, two cells the rest")))
         if cell.role == "answer" and (wrong := rubric.advice(cell.hidden, cell.points)):
             said.append(str(fault(source.path, cell.line, f"the rubric of {cell.name} {wrong}")))
     return said

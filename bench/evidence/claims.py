@@ -2,7 +2,7 @@
 
 from .ledger import Claim
 
-RUNS = ["readout", "one_hot", "workings", "headroom", "translators", "other_translators"]
+RUNS = ["readout", "one_hot", "levers", "races", "workings", "headroom", "translators", "other_translators"]
 
 # The two tables of TP 6 on the hard corpus, row by row.
 HARD = [(
@@ -43,36 +43,38 @@ CLAIMS = [
           "quotients.",
           ("classic GRU, 256 units | 100 | `+` | 8.86", "classic GRU, 256 units | 100 | `-` | 6.28",
            "classic GRU, 256 units | 100 | `*` | 0.10", "classic GRU, 256 units | 100 | `/` | 0.16"), bench="learning"),
+    Claim("tp3_seq2seq", "In our run it said that 94+8 is 702; yours may be right.", ("94+8 = 702",), cell="your-own"),
     Claim("tp3_seq2seq",
-          "In our run the `0` of `94+8` was the one it was least sure of: it had a probability of 0.95, and `1` one of "
-          "0.05.",
-          ("2 2 0 0.948 1 (0.050)",), cell="explore"),
+          "In our run the last digit that it wrote was a wrong 7, with a probability of 0.48; 8 had one of 0.41.",
+          ("3 0 7 0.476 8 (0.405)",), cell="explore"),
     Claim("tp3_seq2seq",
           "On numbers of two digits, 1200 steps and three seeds each, we measured: with the embedding 96 % (91 to 96), "
           "with one-hot rows 84 % (79 to 85), with the long one-hot rows 98 % (97 to 99).",
           ("| embedding, 32 numbers | 95.7 (91.3 – 96.4)", "| one-hot | 84.2 (79.5 – 85.1)",
            "| one-hot × √32 | 98.3 (97.4 – 98.7)"), run="one_hot"),
     Claim("tp4_decoder_attention",
-          "In one run of these 1200 steps we had (yours will differ a little): | model | sums | differences | "
-          "|---|---|---| | no attention, teacher forcing | 98.1 % | 94.5 % | | no attention, free running | 98.5 % | "
-          "94.7 % | | context alone, teacher forcing | 9.7 % | 15.2 % | | context alone, free running | 12.6 % | "
-          "9.6 % |",
-          ("no attention, teacher forcing 94.5% 98.1%", "no attention, free running 94.7% 98.5%",
-           "context alone, teacher forcing 15.2% 9.7%", "context alone, free running 9.6% 12.6%"),
-          cell="four-compared"),
+          "| no attention, teacher forcing | 98.8 (98.1–99.5) | 95.6 (92.9–96.5) | | no attention, free running | "
+          "99.1 (97.1–99.4) | 94.5 (93.6–96.2) | | context alone, teacher forcing | 1.2 (1.0–11.7) | 4.2 (2.6–14.8) "
+          "| | context alone, free running | 1.0 (0.3–30.8) | 2.5 (1.7–14.1) |",
+          ("| no attention, teacher forcing | 95.6 (92.9 – 96.5) | 98.8 (98.1 – 99.5) |",
+           "| no attention, free running | 94.5 (93.6 – 96.2) | 99.1 (97.1 – 99.4) |",
+           "| context alone, teacher forcing | 4.2 (2.6 – 14.8) | 1.2 (1.0 – 11.7) |",
+           "| context alone, free running | 2.5 (1.7 – 14.1) | 1.0 (0.3 – 30.8) |"), run="races"),
     Claim("tp4_decoder_attention",
           "In our run the answer to `57+68` was right, and the map was odd: the units looked at `7` and at nothing "
           "else, "
           "although they depend on `8` just as much; then the decoder looked at `5`, then at `+`.",
           ("57+68 → 125. 5 looks most at 7 (1.00); 2 looks most at 5 (1.00); 1 looks most at + (1.00)",), cell="where"),
     Claim("tp4_decoder_attention",
-          "In our run, after 400 steps, the model without attention copied 57 % of the strings of 6 letters, 9 % of "
-          "those "
-          "of 10, none of 13. With each letter more, one more thing must fit into the same vector. Concatenated, it "
-          "was "
-          "92 to 100 % at *every* length.",
-          ("no attention 57.3% 47.9% 26.1% 10.7% 8.6% 3.2% 0.0% 0.0% 0.0%",
-           "concatenated 100.0% 100.0% 99.1% 100.0% 98.6% 99.1% 99.0% 98.1% 92.1%"), cell="copies-compared"),
+          "In our runs (400 steps, three seeds) the model without attention copied 58 to 59 % of the strings of 6 "
+          "letters, 3 to 8 % of those of 10, none of 13. With each letter more, one more thing must fit into the same "
+          "vector. Concatenated, it was 97 to 100 % up to 13 letters, and 89 to 96 % at 14.",
+          ("| no attention | 58.6 (57.6 – 59.2) | 39.1 (34.1 – 39.5) | 25.7 (18.6 – 29.9) | 12.9 (10.4 – "
+           "15.2) | 6.8 (2.9 – 8.1) | 2.7 (1.8 – 2.7) | 0.8 (0.4 – 1.0) | 0.0 (0.0 – 0.0) | 0.0 (0.0 – 0.4) "
+           "|",
+           "| concatenated | 99.6 (99.5 – 100.0) | 99.6 (99.5 – 100.0) | 99.6 (99.6 – 100.0) | 98.7 (97.0 – "
+           "100.0) | 98.6 (98.5 – 99.5) | 99.5 (98.2 – 99.6) | 99.6 (98.5 – 99.6) | 98.5 (97.6 – 98.5) | "
+           "94.4 (89.3 – 96.3) |"), run="races"),
     Claim("tp4_decoder_attention",
           "One more measurement, made apart from this notebook. No decoder of ours says a *product* such as "
           "`487*623` at "
@@ -131,10 +133,16 @@ CLAIMS = [
            "8 before (pre-norm) 0.01 (0.01–0.01) 100 (100–100)", "8 after (post-norm) 2.30 (2.30–2.31) 9 (9–11)"),
           cell="depth"),
     Claim("tp3_seq2seq",
-          "In our run all levers together had 74.9 % of the sums. Without the order of the answer 8.8 % were left, "
-          "without the order of the question 1.8 %, without the embedding 1.4 %.",
-          ("all levers 74.9%", "answer written forwards 8.8%", "question read forwards 1.8%", "no embedding 1.4%"),
-          cell="ablation"),
+          "We measured three seeds of them: 99.6 to 100 % of the sums were right, and 99.2 to 100 % of the "
+          "differences.",
+          ("| all levers | 5000 | 100.0 (99.6 – 100.0) | 99.6 (99.2 – 100.0) |",), run="levers"),
+    Claim("tp3_seq2seq",
+          "| all levers | 72 (69–78) | 54 (45–58) | | answer written forwards | 9 (6–10) | 6 (6–8) | | question read "
+          "forwards | 2 (1–3) | 3 (3–3) | | no embedding | 3 (2–3) | 1 (0–3) |",
+          ("| all levers | 2500 | 72.1 (68.8 – 77.8) | 54.4 (45.0 – 58.0) |",
+           "| answer written forwards | 2500 | 8.8 (6.5 – 10.0) | 6.3 (5.9 – 8.0) |",
+           "| question read forwards | 2500 | 1.6 (1.0 – 2.7) | 3.1 (2.5 – 3.3) |",
+           "| no embedding | 2500 | 2.9 (1.8 – 3.1) | 1.0 (0.4 – 2.9) |"), run="levers"),
     Claim("tp6_translation",
           "In our run 99.0 % of the French words of the plain decoder looked at a gold word, and 96.9 % of those of "
           "the paper's.",

@@ -46,6 +46,8 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
+from tp import readers
+
 # %% [markdown]
 # ## 1 · From words to numbers
 #
@@ -86,6 +88,9 @@ def make_sentence(rng):
 
 rng = random.Random(1)
 corpus = [make_sentence(rng) for _ in range(5000)]
+rng = random.Random(2)
+held_out = sorted({make_sentence(rng) for _ in range(1000)} - {*corpus})
+rng.shuffle(held_out)  # sentences for validation, none of them in the corpus
 print(*corpus[:6], sep="\n")
 
 # %% [markdown]
@@ -534,8 +539,10 @@ tp.check("next-token")
 #
 # We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream,
 # one token later. `loss.backward()` goes back through all 20 timesteps of the loop: this is *backpropagation through
-# time*, cut off where a piece begins. Then we ask two things of the reader. Which sentences does it write? And does it
-# choose the right number for the verb, *sleeps* or *sleep*?
+# time*, cut off where a piece begins. Beside the training loss stands the loss on sentences that are not in the corpus.
+#
+# Then we ask two things of the reader. Which sentences does it write? And does it choose the right number for the verb,
+# *sleeps* or *sleep*?
 #
 # The second question is asked in a nasty way: every noun between the first one and the verb has the *other* number.
 #
@@ -544,73 +551,56 @@ tp.check("next-token")
 # **Predict first:** a reader that only looks at the last noun, which share of the verbs will it get right here?
 
 # %% given="reader-tools"
-def train(model, ids, steps, title, batch_size=32, timesteps=20):
-    """Train a reader on a stream of ids (N,) to predict the next one.
+def agreement(model, nouns_between, pairs=100):
+    """The share of right verbs when all nouns in between have the other number."""
+    return readers.agreement(model, vocabulary, NOUNS, PREPOSITIONS, VERBS,
+                             nouns_between, pairs)
 
-    Returns how its agreement grew: a list of
-    (update, share of right verbs with two nouns in between).
+
+def pieces(ids, timesteps=20):
+    """A stream of ids (N,) as pieces (T, P), and the same one token later."""
+    P = len(ids) // timesteps - 1
+    return (ids[:P * timesteps].view(P, timesteps).T,
+            ids[1:P * timesteps + 1].view(P, timesteps).T)
+
+
+def loss_of(model, inputs, targets):
+    """The loss of predicting targets (T, B) from inputs (T, B)."""
+    logits, _ = model(inputs)
+    return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def train(model, stream, unseen, steps, title, batch_size=32):
+    """Train a reader on a stream of ids (N,); `unseen` (M,) is for the validation loss.
+
+    Returns the view, which also has the share of right verbs with two nouns in
+    between.
     """
-    pieces = len(ids) // timesteps - 1
-    inputs = ids[:pieces * timesteps].view(pieces, timesteps).T  # (T, pieces)
-    # the same, one token later
-    targets = ids[1:pieces * timesteps + 1].view(pieces, timesteps).T
+    (inputs, targets), validation = pieces(stream), pieces(unseen)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    view, grew = tp.live(steps=steps, title=title), []
+    view = tp.live(steps=steps, title=title)
     for step in view:
         if step % 20 == 0:
-            grew.append((step, agreement(model, nouns_between=2)))
-            view.sample(write(model))
-        columns = torch.randint(pieces, (batch_size,))
-        logits, _ = model(inputs[:, columns])
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1),
-                                           targets[:, columns].flatten())
+            with torch.no_grad():
+                view.log(agreement=agreement(model, nouns_between=2),
+                         val_loss=loss_of(model, *validation))
+            view.sample(readers.write(model, vocabulary))
+        columns = torch.randint(inputs.shape[1], (batch_size,))
+        loss = loss_of(model, inputs[:, columns], targets[:, columns])
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         view.log(loss=loss)
-    return grew
-
-
-@torch.no_grad()
-def agreement(model, nouns_between, pairs=100):
-    """The share of right verbs when all nouns in between have the other number."""
-    rng, right = random.Random(0), []
-    verb_ids = torch.tensor([[vocabulary[verb[number]] for verb in VERBS]
-                             for number in (0, 1)])
-    for number in (0, 1):
-        sentences = []
-        for _ in range(pairs):
-            words = [".", "the", rng.choice(NOUNS)[number]]
-            for _ in range(nouns_between):
-                words += [rng.choice(PREPOSITIONS), "the",
-                          rng.choice(NOUNS)[1 - number]]
-            sentences.append([vocabulary[word] for word in words])
-        logits, _ = model(torch.tensor(sentences).T)
-        # (pairs, 2): P(singular), P(plural)
-        by_number = logits[-1].softmax(-1)[:, verb_ids].sum(-1)
-        right.append((by_number.argmax(-1) == number).float().mean())
-    return torch.stack(right).mean().item()
-
-
-@torch.no_grad()
-def write(model, tokens=16, seed=0):
-    """Let a reader write: draw a token, hand it back as the next input, and so on."""
-    generator = torch.Generator().manual_seed(seed)
-    names = {i: token for token, i in vocabulary.items()}
-    token, state, words = torch.tensor([[vocabulary["."]]]), None, []
-    for _ in range(tokens):
-        logits, state = model(token, state)
-        token = torch.multinomial(logits[0].softmax(-1), 1, generator=generator)
-        words.append(names[token.item()])
-    return " ".join(words)
+    return view
 
 # %% training="train-rnn"
 if tp.done("vocabulary", "next-token"):
     stream = encode(" ".join(corpus), vocabulary)
+    unseen = encode(" ".join(held_out), vocabulary)
     torch.manual_seed(0)
     reader = NextToken(len(vocabulary), 16, 32, nn.RNN)
-    train(reader, stream, 80, "a plain RNN")
+    train(reader, stream, unseen, 80, "a plain RNN").plot()
     for nouns_between in (0, 1, 2):
         share = agreement(reader, nouns_between)
         print(f"{nouns_between} nouns in between: "
@@ -833,16 +823,18 @@ if tp.done("gru-cell", "lstm-cell"):
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
-    stream, readers, grew = encode(" ".join(corpus), vocabulary), {}, {}
+    stream = encode(" ".join(corpus), vocabulary)
+    unseen, trained, grew = encode(" ".join(held_out), vocabulary), {}, {}
 
     def read(steps, seed, recurrence):
         """Train a reader; its share of right verbs, by the nouns in between."""
         torch.manual_seed(seed)
         reader = NextToken(len(vocabulary), 16, 32, recurrence)
-        grew[recurrence.__name__, seed] = train(
-            reader, stream, steps, f"{recurrence.__name__}, seed {seed}")
+        view = train(reader, stream, unseen, steps,
+                     f"{recurrence.__name__}, seed {seed}")
+        grew[recurrence.__name__, seed] = view.history["agreement"]
         # that of the first seed, to be looked at
-        readers.setdefault(recurrence.__name__, reader)
+        trained.setdefault(recurrence.__name__, reader)
         return {f"{n} nouns": agreement(reader, n) for n in range(4)}
 
     kinds = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
@@ -885,11 +877,11 @@ if tp.done("vocabulary", "next-token"):
 # reader has learned.
 
 # %% demo="learned-distances"
-if tp.done("vocabulary", "next-token"):
+if tp.done("vocabulary", "next-token", "trained"):
     text = "dog cat bird dogs cats birds sleeps runs sleep run near with old red"
     words = text.split()
     with torch.no_grad():
-        vectors = readers["GRU"].embedding(encode(text, vocabulary))
+        vectors = trained["GRU"].embedding(encode(text, vocabulary))
     figure, ax = plt.subplots(figsize=(5.5, 4.8), layout="constrained")
     image = ax.imshow(torch.cdist(vectors, vectors), cmap="Purples", vmin=0)
     ax.set_xticks(range(len(words)), words, rotation=60)
@@ -1077,14 +1069,14 @@ if tp.done("both-ends"):
 # states. What is zero has forgotten the difference. What is not zero remembers it.
 
 # %% demo="what-it-remembers"
-if tp.done("vocabulary", "next-token"):
+if tp.done("vocabulary", "next-token", "trained"):
     texts = [". the dog near the old bird with the cat sings in the garden . "
              "the cat runs .",
              ". the dogs near the old bird with the cat sing in the garden . "
              "the cat runs ."]
     ids = torch.stack([encode(text, vocabulary) for text in texts], dim=1)  # (T, 2)
     plural_verbs = [vocabulary[verb[1]] for verb in VERBS]
-    reader, noun, verb = readers["GRU"], 2, texts[0].split().index("sings")
+    reader, noun, verb = trained["GRU"], 2, texts[0].split().index("sings")
     with torch.no_grad():
         h_ts, _ = reader.recurrence(reader.embedding(ids))
         plural = reader(ids)[0].softmax(-1)[..., plural_verbs].sum(-1)  # (T, 2)

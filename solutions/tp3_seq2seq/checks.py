@@ -380,9 +380,10 @@ def graded_answers(t, T, V):
 
 @check("exact-match", weight=2)
 def share_of_right_answers(t):
-    """The share of right answers in a batch that holds right ones and wrong ones of each kind."""
+    """The share of right answers in a batch that holds right ones and wrong ones of each kind, and in another."""
     T, V = t.sizes("T V", low=5)
     t.output("exact_match", t["exact_match"](*graded_answers(t, T, V)))
+    t.output("exact_match of a second batch", t["exact_match"](*graded_answers(t, T + 2, V)))
 
 
 @check("exact-match")

@@ -567,12 +567,24 @@ def steps_move(history):
     return any(len(set(parents)) < len(parents) for parents in later) and any(parents[0] for parents in later)
 
 
+def ends_move(history, eos):
+    """Whether a hypothesis that has ended changes its place before the last step."""
+    ended = [False]
+    for tokens, parents, _ in history[:-1]:
+        before, ended = ended, [ended[parent] for parent in parents.tolist()]
+        if len(before) == len(ended) and before != ended:
+            return True
+        ended = [one or token == eos for one, token in zip(ended, tokens.tolist(), strict=True)]
+    return False
+
+
 @check("beam-search", weight=2, without=NOT_TRAINED)
 def hypotheses_and_sums(t):
     """The hypotheses of a beam and their sums, without length normalisation: states and tokens follow their parents."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), 9)
     lengths = ends(hypotheses.value, model.value.EOS)
     t.require(steps_move(history.value) and 2 < min(lengths) < len(history.value))
+    t.require(ends_move(history.value, model.value.EOS))
     t.output("hypotheses", hypotheses, axes="T K")
     t.output("scores", scores, axes="K")
 
@@ -664,13 +676,16 @@ def first_words(table):
     return sorted(table["GO"].values(), reverse=True)
 
 
-def losing_table(t):
-    """A table for three first words, so far apart that three equal parts do not do, and not so far that twelve do."""
-    best, second = t.integer(4_000, 6_100) / 10_000, t.integer(1_500, 4_000) / 10_000
+def losing_table(t, parts=(3, 6), of=""):
+    """A table for three first words: their probabilities ask for more equal parts than ``parts[0]``, at most the other.
+    """
+    ratio = t.rng.uniform(parts[0] + 0.05, parts[1] - 0.05)  # of best to half of second
+    best = round(t.rng.uniform(ratio / (ratio + 4) + 0.02, ratio / (ratio + 2) - 0.02), 4)
+    second = round(2 * best / ratio, 4)
     third = round(1 - best - second, 4)
-    t.require(0.02 < third < second - 0.01 and best > second and 3.05 < 2 * best / second < 5.95)
+    t.require(0.02 < third < second - 0.01)
     table = t["wider_loses"]([best, second, third])
-    t.output("probabilities of the first words", t.define(first_words)(table))
+    t.output(f"probabilities of the first words{of}", t.define(first_words)(table))
     return table
 
 
@@ -682,8 +697,10 @@ def rows_of_the_table(t):
 
 @check("wider-loses", weight=2, without=NOT_TRAINED)
 def two_against_one(t):
-    """A beam of two ends with a sentence at most half as probable as the one of greedy decoding."""
-    t.output("the table, searched", losing_table(t), holds=loses)
+    """A beam of two ends with a sentence at most half as probable as the one of greedy decoding; in two tables."""
+    t.output("the table, searched", losing_table(t, (3, 4)), holds=loses)
+    of = " of a second table"
+    t.output(f"the table, searched{of}", losing_table(t, (4, 6), of), holds=loses)
 
 
 # ---------------------------------------------------------------- calculator

@@ -540,14 +540,15 @@ def free_running(t):
 
 @check("translator", weight=2)
 def mixed_coins(t):
-    """Some coins true, some false: each decides what is read next, in one batch and in the next."""
-    def coins(T):
-        drawn = [bool(c) for c in t.rng.integers(0, 2, T)]
+    """Some coins true, some false: each decides what is read next, in a batch that begins with one, and in another."""
+    def coins(T, first):
+        drawn = [first, *(bool(c) for c in t.rng.integers(0, 2, T - 1))]
         t.require(T < 3 or (len(set(drawn[:-1])) == 2 and drawn != drawn[::-1]))
         return drawn
     model, V = a_translator(t)
-    translated(t, model, V, coins)
-    translated(t, model, V, coins, of=" of a second batch")
+    first = t.choice([True, False])
+    translated(t, model, V, lambda T: coins(T, first))
+    translated(t, model, V, lambda T: coins(T, not first), of=" of a second batch")
 
 
 @check("translator")

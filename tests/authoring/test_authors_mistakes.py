@@ -111,6 +111,26 @@ def test_a_line_that_no_notebook_shows_whole_is_told_by_the_tool(course, wide):
     assert said == [expected] * (wide > source.WIDTH)
 
 
+@pytest.mark.parametrize("height", [source.HEIGHT, source.HEIGHT + 1])
+@pytest.mark.parametrize("header", ['given="tools"', 'demo="tools"', 'training="tools"', 'exercise="shares"'])
+def test_a_given_cell_that_no_screen_shows_whole_is_told_by_the_tool(course, header, height):
+    path = course.root / SOURCE
+    cells = path.read_text(encoding="utf-8").split("# %% ")
+    if header.startswith("exercise"):  # the answer to an exercise may be as long as it is
+        number = next(i for i, cell in enumerate(cells) if cell.startswith(header))
+    else:
+        number = next(i for i, cell in enumerate(cells) if cell.startswith("[markdown]") and i > 2)
+        cells.insert(number, f"{header}\nx = 1\n\n")
+    lines = len(cells[number].strip().splitlines()) - 1
+    cells[number] = cells[number].rstrip() + "\nx = 1" * (height - lines) + "\n\n"
+    path.write_text("# %% ".join(cells), encoding="utf-8")
+    said = source.advice(source.load(course, FIRST))
+    number, role = line_with(course, SOURCE, f"# %% {header}"), header.split("=")[0]
+    expected = (f"{SOURCE}:{number}: the {role} tools has {height} lines; a screen shows {source.HEIGHT}: "
+                "a module takes what need not be read, two cells the rest")
+    assert said == [expected] * (height > source.HEIGHT and not header.startswith("exercise"))
+
+
 def test_a_line_of_a_solution_is_found_behind_its_markers(course):
     cell = source.load(course, FIRST).cell("exercise", "average")
     lines = (course.root / SOURCE).read_text(encoding="utf-8").splitlines()

@@ -35,6 +35,12 @@ def test_verbs_agree_with_the_first_noun(lab, seed):
     assert between == {0, 1, 2, 3}
 
 
+def test_sentences_for_validation_are_not_in_the_corpus(lab):
+    assert len(lab["held_out"]) > 500 and not {*lab["held_out"]} & {*lab["corpus"]}
+    inputs, targets = lab["pieces"](torch.arange(100), timesteps=7)
+    assert inputs.shape == targets.shape == (7, 13) and torch.equal(targets, inputs + 1)
+
+
 class GoesBy(nn.Module):
     """A reader that lets the verb agree with one noun of the sentence: the first (0) or the last (-1)."""
 
@@ -72,7 +78,9 @@ def test_a_gated_reader_finds_the_long_rule_and_remembers_the_noun(lab):
     torch.manual_seed(0)
     stream = lab["encode"](" ".join(lab["corpus"]), lab["vocabulary"])
     reader = lab["NextToken"](len(lab["vocabulary"]), 16, 32, nn.GRU)
-    lab["train"](reader, stream, 400, "test")
+    unseen = lab["encode"](" ".join(lab["held_out"]), lab["vocabulary"])
+    view = lab["train"](reader, stream, unseen, 400, "test")
+    assert view.history["val_loss"][-1][1] < 0.6 * view.history["val_loss"][0][1]
     assert lab["agreement"](reader, nouns_between=3) > 0.9
     singular, plural = (lab["encode"](f". the {noun} near the old bird", lab["vocabulary"]) for noun in ("dog", "dogs"))
     h_ts, _ = reader.recurrence(reader.embedding(torch.stack([singular, plural], dim=1)))

@@ -78,10 +78,3 @@ def test_an_embedding_is_a_row_look_up_in_front_of_the_gru(names, seed):
     looked_up = plain(embedded.embedding[ids])
     for got, want in zip(embedded(nn.functional.one_hot(ids, V).float()), looked_up, strict=True):
         torch.testing.assert_close(got, want)
-
-
-def test_the_learning_rate_rises_once_and_falls_once(names):
-    rates = [names["one_cycle"](i / 500) for i in range(501)]
-    top = rates.index(max(rates))
-    assert rates[top] == pytest.approx(6e-3) and rates[0] < 3e-4 and rates[-1] < 1e-6
-    assert rates[:top + 1] == sorted(rates[:top + 1]) and rates[top:] == sorted(rates[top:], reverse=True)

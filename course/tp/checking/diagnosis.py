@@ -32,14 +32,14 @@ def diagnose(pairs: Sequence[tuple[Record, Reply]], candidates: Sequence[Candida
 
     A wrong name is worse than none: a mistake is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
-    there is one. Of two mistakes at once, one may hide what the other does. Laws have sentences of their own: what is
-    asked here comes from `compare.without_laws`.
+    there is one. Of two mistakes at once, one may hide what the other does, but a check that passes hides nothing. Laws
+    have sentences of their own: what is asked here comes from `compare.without_laws`.
     """
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
     seen = [one for one in compared if one.is_seen([False] * len(pairs))]
     everywhere = [one for one in seen if all(one.alike)][:1]
-    told = [any(one.alike[i] for one in seen) for i in range(len(pairs))]
+    told = [bad and any(one.alike[i] for one in seen) for i, bad in enumerate(failed)]
     seen += [one for one in compared if one not in seen and one.is_seen(told) and one.explains_more_than(told)]
     return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
 

@@ -1,0 +1,60 @@
+"""The better recipe of TP 3, whose levers can be taken away one by one: its samples, its training, its measure.
+
+A model is a `Calculator` of the notebook; what is held out for its validation is what it is measured on.
+"""
+
+import numpy as np
+import torch
+
+from .arithmetic import answers, backwards, draw_split, expressions
+from .training import live, one_cycle
+
+__all__ = ["samples", "share_right", "train"]
+
+
+def samples(rng, n, question_backwards=True, answer_backwards=True, training=True):
+    """`n` sums and differences of numbers below 1000 with their answers: two arrays (N,) of strings.
+
+    No pair of numbers is drawn both in training and for a test.
+    """
+    a, symbol, b = draw_split(rng, n, training, operators="+-")
+    X, y = expressions(a, symbol, b, invert=question_backwards), answers(a, symbol, b)
+    return X, backwards(y) if answer_backwards else y
+
+
+def train(build, steps, title="", question_backwards=True, answer_backwards=True, seed=0):
+    """A model, trained for `steps` batches of 64 fresh samples; returns it with the view of its training.
+
+    `build(X, y)` makes it, for questions and answers of which the last 1000 are held out. The recipe: Adam with a
+    short memory (β₂ = 0.98), one cycle of the learning rate, gradients cut to a norm of 1.
+    """
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    order = {"question_backwards": question_backwards, "answer_backwards": answer_backwards}
+    (X, y), (X_test, y_test) = samples(rng, 3000, **order), samples(rng, 1000, **order, training=False)
+    model = build([*X, *X_test], [*y, *y_test])
+    model.input_reversed, model.answer_reversed = question_backwards, answer_backwards
+    model.optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+    view = live(steps=steps, title=title)
+    for step in view:
+        model.optimizer.param_groups[0]["lr"] = one_cycle(view.progress())
+        encoder_input, decoder_input, target = model.encode(*samples(rng, 64, **order))
+        loss = model.loss(model(encoder_input, decoder_input), target)
+        model.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        model.optimizer.step()
+        view.log(loss=loss.detach())
+        if step % 200 == 0:
+            view.log(val_loss=model.validation_loss())
+            written = model.answer(["94+8"[::-1] if question_backwards else "94+8"])[0]
+            view.sample("94+8 → " + (written[::-1] if answer_backwards else written))
+    return model, view
+
+
+def share_right(model, operator):
+    """Exact match, free running, on the held-out questions with this operator."""
+    pairs = [(question, truth) for question, truth in zip(model.X_val, model.y_val, strict=True)
+             if operator in question]
+    written = model.answer([question for question, _ in pairs])
+    return sum(said == truth for said, (_, truth) in zip(written, pairs, strict=True)) / len(pairs)
