@@ -1,4 +1,4 @@
-"""Checks of TP 5: LSTM encoder and decoder, the training pass, greedy and beam decoding, saving and loading.
+"""Checks of TP 5: LSTM decoder, the training pass, greedy and beam decoding, saving and loading.
 
 Axes by letter: S steps of the question, T steps of the answer, B batch, K hypotheses in a beam, V vocabulary,
 D embedding, H hidden.
@@ -152,7 +152,12 @@ def output_states(t, handle, of="", batch="B"):
     h, c = t.unpack(handle, 2)
     t.output(f"h{of}", h, axes=f"1 {batch} H")
     t.output(f"c{of}", c, axes=f"1 {batch} H")
-    return h, c
+
+
+def encoder_outputs(t, result):
+    henc_ts, encoder_states = t.unpack(result, 2)
+    t.output("henc_ts", henc_ts, axes="S B H")
+    output_states(t, encoder_states)
 
 
 def clear_steps(t, model, encoder_tokens, steps):
@@ -164,47 +169,6 @@ def clear_steps(t, model, encoder_tokens, steps):
             said, now = model.value.decoder(tokens, now, henc_ts)
             t.clear_margin(said, dim=-1, margin=CLEAR)
             tokens = said.argmax(-1)
-
-
-# ---------------------------------------------------------------- encoder
-
-def encoder(t, V, D, H):
-    module = t["EncoderLSTM"](V, D, H).to(t.device)
-    t.weights(module)
-    return module
-
-
-def encoder_outputs(t, result, axes="S B H", of=""):
-    henc_ts, encoder_states = t.unpack(result, 2)
-    t.output(f"henc_ts{of}", henc_ts, axes=axes)
-    return output_states(t, encoder_states, of, axes.split()[1])
-
-
-@check("encoder", weight=2)
-def all_states(t):
-    """All hidden states of a batch, and the last h and c."""
-    S, B, V, D, H = t.sizes("S B V D H")
-    encoder_outputs(t, encoder(t, V, D, H)(t.integers(0, V, S, B)))
-
-
-@check("encoder")
-def one_question_one_token(t):
-    """A single question, and questions of one token, keep all their axes."""
-    S, B, V, D, H = t.sizes("S B V D H")
-    module = encoder(t, V, D, H)
-    encoder_outputs(t, module(t.integers(0, V, S, 1)), "S 1 H", " of one question")
-    encoder_outputs(t, module(t.integers(0, V, 1, B)), "1 B H", " of one token")
-
-
-@check("encoder")
-def gradient_from_the_states(t):
-    """The gradient flows back from h and c into the embedding: without it, the encoder learns nothing."""
-    S, B, V, D, H = t.sizes("S B V D H")
-    module = encoder(t, V, D, H)
-    _, encoder_states = t.unpack(module(t.integers(0, V, S, B)), 2)
-    h, c = t.unpack(encoder_states, 2)
-    t.backward(t.torch.cat([h, c]))
-    t.output("gradient of the embedding", module.embedding.weight.grad, axes="V D")
 
 
 # ---------------------------------------------------------------- decoder

@@ -13,79 +13,6 @@ def cell(head):
     return with_body
 
 
-# ---------------------------------------------------------------- encoder
-
-encoder = cell('''class EncoderLSTM(nn.Module):
-    def __init__(self, vocabulary_size, embedding_size, latent_dim):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, latent_dim)
-
-    def forward(self, encoder_tokens):
-''')
-ENCODED = "henc_ts, encoder_states = self.lstm(self.embedding(encoder_tokens))"
-STATES = "return henc_ts, encoder_states"
-
-ENCODER = [
-    Mistake("encoder", "cell-state-lost",
-            "Your encoder hands over h and, in the place of c, zeros. "
-            "An LSTM remembers in both; look at the second part of what it returns.",
-            swap=(STATES, "return henc_ts, (encoder_states[0], torch.zeros_like(encoder_states[1]))")),
-    Mistake("encoder", "cell-state-copied",
-            "You hand over the hidden state twice: your c is a copy of h. The LSTM returns a cell state of its own.",
-            swap=(STATES, "return henc_ts, (encoder_states[0], encoder_states[0])")),
-    Mistake("encoder", "hidden-state-copied",
-            "You hand over the cell state twice: your h is a copy of c.",
-            swap=(STATES, "return henc_ts, (encoder_states[1], encoder_states[1])")),
-    Mistake("encoder", "states-swapped",
-            "Your h and c have changed places. torch's order is (h, c).",
-            swap=(STATES, "return henc_ts, encoder_states[::-1]")),
-    Mistake("encoder", "batch-first",
-            "You exchange time and batch before the LSTM, so it reads across the batch and not along time. "
-            "Our tensors are time first, and so is `nn.LSTM`.",
-            swap=(ENCODED, "henc_ts, encoder_states = self.lstm(self.embedding(encoder_tokens).transpose(0, 1))")),
-    Mistake("encoder", "only-the-last-step",
-            "Your `henc_ts` holds the last step only. All S of them are asked for; attention will look at them.",
-            swap=(STATES, "return henc_ts[-1:], encoder_states")),
-    Mistake("encoder", "layer-axis-dropped",
-            "You drop the first axis of h and c. It counts the layers, here one, "
-            "and the decoder's LSTM wants it back: (1, B, H).",
-            swap=(STATES, "return henc_ts, (encoder_states[0][0], encoder_states[1][0])")),
-    Mistake("encoder", "detached",
-            "The values are right, but no gradient reaches the encoder: it is cut off by `detach` or `no_grad`. "
-            "Training would leave the encoder as it is.",
-            swap=(STATES, "return henc_ts.detach(), tuple(state.detach() for state in encoder_states)")),
-    Variant("encoder", "states written out", source=encoder('''
-embedded = self.embedding(encoder_tokens)
-zeros = torch.zeros(1, encoder_tokens.size(1), self.lstm.hidden_size, device=encoder_tokens.device)
-output, (h, c) = self.lstm(embedded, (zeros, zeros.clone()))
-return output, (h, c)
-''')),
-    Variant("encoder", "one step at a time", source=encoder('''
-states, outputs = None, []
-for tokens in encoder_tokens:
-    output, states = self.lstm(self.embedding(tokens).unsqueeze(0), states)
-    outputs.append(output)
-return torch.cat(outputs, dim=0), states
-''')),
-    Variant("encoder", "h is the last output", source=encoder('''
-henc_ts, (_, c) = self.lstm(F.embedding(encoder_tokens, self.embedding.weight))
-return henc_ts, (henc_ts[-1].unsqueeze(0), c)
-''')),
-    Variant("encoder", "the gates by hand", source=encoder('''
-lstm = self.lstm
-h = c = torch.zeros(encoder_tokens.shape[1], lstm.hidden_size, device=encoder_tokens.device)
-seen = []
-for x in self.embedding(encoder_tokens):
-    gates = x @ lstm.weight_ih_l0.T + lstm.bias_ih_l0 + h @ lstm.weight_hh_l0.T + lstm.bias_hh_l0
-    i, f, g, o = gates.chunk(4, dim=-1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    h = o.sigmoid() * c.tanh()
-    seen.append(h)
-return torch.stack(seen), (h[None], c[None])
-''')),
-]
-
 # ---------------------------------------------------------------- decoder
 
 decoder = cell('''class DecoderLSTM(nn.Module):
@@ -1267,7 +1194,7 @@ raise ValueError("I was not trained for this")
 ''')),
 ]
 
-EVERYTHING = [*ENCODER, *DECODER, *TRAINING_PASS, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY, *SCHEDULED_SAMPLING,
+EVERYTHING = [*DECODER, *TRAINING_PASS, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY, *SCHEDULED_SAMPLING,
               *BEAM_STEP, *BEAM_SEARCH, *WIDER_LOSES, *CALCULATOR]
 MISTAKES = [version for version in EVERYTHING if isinstance(version, Mistake)]
 VARIANTS = [version for version in EVERYTHING if isinstance(version, Variant)]
