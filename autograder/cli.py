@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from . import course as courses
@@ -174,23 +175,22 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _checked(args: argparse.Namespace, course: Course) -> int:
-    from .classroom.ledger import Ledger
-    from .judging.concluding import seed_of
+    from .judging import warm
     from .sandbox.outside import Sandbox
 
     data = submission.read_bytes(args.notebook)
-    cells = submission.parse(data, args.notebook.name)
-    with Sandbox(course.helpers, terms_of(args.device, not args.no_isolation, args.time_limit)) as sandbox:
-        sandbox.begin()
-        from .judging.judge import Judge  # brings torch, as the sandbox does beside it
+    submission.parse(data, args.notebook.name)
+    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
+    question = data, args.notebook.name, args.tp, args.seed
+    verdict = warm.asked(course, terms, question)
+    if verdict is None:
+        with Sandbox(course.helpers, terms) as sandbox:
+            sandbox.begin()
+            from .judging.judge import Judge  # brings torch, as the sandbox does beside it
 
-        assignment = args.tp or submission.which_assignment(cells, course)
-        if assignment is None:
-            raise submission.Unreadable(f"{args.notebook.name} has no cell of this course: its TP is one of "
-                                        f"{', '.join(course.assignments)}; say which with --tp")
-        handed = submission.Submission(data, assignment, filename=args.notebook.name)
-        seed = args.seed or seed_of(Ledger(course).secret(), "", assignment, data)
-        verdict = Judge(course, sandbox.terms, sandbox).grade(handed, seed)
+            verdict = Judge(course, terms, sandbox).grade(*_handed(course, question))
+    if verdict.unreadable:
+        raise submission.Unreadable(verdict.unreadable)
     if args.github:
         _tell_github(verdict, args.notebook, data)
     elif args.json:
@@ -203,6 +203,31 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
         print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
+
+
+def _handed(course: Course, question: tuple[bytes, str, str | None, str | None]) -> tuple[submission.Submission, str]:
+    """What is to be judged, and its seed."""
+    from .classroom.ledger import Ledger
+    from .judging.concluding import seed_of
+
+    data, name, tp, seed = question
+    assignment = tp or submission.which_assignment(submission.parse(data, name), course)
+    if assignment is None:
+        raise submission.Unreadable(f"{name} has no cell of this course: its TP is one of "
+                                    f"{', '.join(course.assignments)}; say which with --tp")
+    handed = submission.Submission(data, assignment, filename=name)
+    return handed, seed or seed_of(Ledger(course).secret(), "", assignment, data)
+
+
+def _serve(args: argparse.Namespace, course: Course) -> int:
+    from .judging import warm
+
+    def ready() -> None:
+        print("A judge is kept warm until Ctrl-C: autograder check with the same options uses it", flush=True)
+
+    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
+    warm.serve(course, terms, partial(_handed, course), ready)
+    return 0
 
 
 def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
@@ -286,6 +311,8 @@ def _parser() -> argparse.ArgumentParser:
                        help="in a workflow on GitHub: print annotations, and write the page of its summary")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
 
+    serve = command("serve", _serve, "keep a judge warm, so that autograder check answers at once")
+
     grade = command("grade", classroom.grade, "grade everything in gradebook/submitted")
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
@@ -326,7 +353,7 @@ def _parser() -> argparse.ArgumentParser:
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
     for side_by_side in (prove, mutants, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")
-    for judging in (grade, check):
+    for judging in (grade, check, serve):
         judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
                              help="where students' code computes (auto)")
         judging.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS",
