@@ -61,6 +61,11 @@ def test_every_line_of_code_fits_into_a_screen(name):
 
 
 @each_tp
+def test_nothing_is_left_that_an_author_would_be_told(name):
+    assert source.advice(source.load(REPOSITORY, name)) == []
+
+
+@each_tp
 def test_a_stub_stands_in_the_place_of_every_solution(name):
     released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
     for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):

@@ -1,0 +1,36 @@
+"""Texts of products: what a working on paper says, which pairs are held out, and how a batch is filled up."""
+
+import random
+
+import pytest
+import torch
+
+from tp import workings
+
+
+@pytest.mark.parametrize("a, b, n", [(23, 14, 2), (487, 623, 3), (7, 0, 1)])
+def test_on_paper_the_last_sum_is_the_product(a, b, n):
+    parts = [int(part[::-1]) for part in workings.as_on_paper(a, b, n).split(",")]
+    assert len(parts) == 2 * n - 1 and parts[-1] == a * b
+    assert sum(parts[:1] + parts[1::2]) == a * b  # the partial products
+    text = workings.written_out(workings.no_working, a, b, n)
+    question, working, answer = text[:-1].split("=")
+    assert [int(number[::-1]) for number in question.split("*")] == [a, b] and not working and text[-1] == "\n"
+    assert int(answer[::-1]) == a * b and len(answer) == 2 * n
+
+
+def test_held_out_pairs_are_held_out_whichever_way_round():
+    drawn = {side: {workings.draw_operands(random.Random(seed), 1, side) for seed in range(200)}
+             for side in (True, False)}
+    assert drawn[True] and not drawn[True] & {pair[::-1] for pair in drawn[False]} and not drawn[True] & drawn[False]
+
+
+def test_a_batch_is_its_texts_filled_up_with_what_does_not_count():
+    def uneven(a, b, n):
+        return "1" * (a % 3)
+
+    ids, texts = workings.text_batch(uneven, random.Random(0), 12, 2)
+    assert len({*map(len, texts)}) > 1 and ids.shape == (12, max(map(len, texts))) and ids.dtype == torch.int64
+    for row, text in zip(ids.tolist(), texts, strict=True):
+        assert "".join(workings.CHARACTERS[i] for i in row if i >= 0) == text
+        assert {*row[len(text):]} <= {-100}
