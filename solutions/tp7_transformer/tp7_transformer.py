@@ -1280,10 +1280,12 @@ if tp.done(*WHOLE):
 # | Transformer | 1500 | 33 | 99.2 (99.0–99.2) | 99.4 (98.8–99.7) | 96.7 (96.1–96.7) | 93.3 (92.8–93.3) |
 # | Transformer | 2400 | 56 | 99.8 (99.5–100.0) | 100.0 (99.7–100.0) | 99.4 (97.2–100.0) | 93.5 (93.1–93.6) |
 # | one head for the source | 2400 | 58 | 99.6 (99.3–99.8) | 100.0 (99.4–100.0) | 97.8 (97.2–98.9) | 97.4 (97.3–97.5) |
+# | the same, smoothed loss | 2400 | 52 | 99.0 (98.9–99.4) | 99.4 (99.1–100.0) | 97.8 (97.2–98.3) | 98.1 (97.5–98.4) |
 #
 # The Transformer makes more steps in the same time: no place waits for another. What it lacks after as many steps are
 # long sentences, which are rare in training. Where one head alone looks at the source, it must do the work of four, and
-# aligns more of the words. Your own number stands above; one run is one seed.
+# aligns more of the words. The last row has label smoothing, 0.2 (TP 6): the head aligns more words, or as many, and
+# some sentences are lost. Your own number stands above; one run is one seed.
 #
 # And on TP 6's **hard corpus**, 10 000 sentences with rare words, noise and combinations never seen? We had, after 1000
 # steps and with three seeds each, 50.3 % (49.5–51.3) of the sentences right with the recurrent model in 79 s, and
@@ -1384,6 +1386,10 @@ if tp.done(*WHOLE, "aligned"):
 # have a reason. Some words are foretold by the French before them, as *de* after *près*: the decoder knows them from
 # looking at itself, and its look at the source is free to go elsewhere. Others are decided by the English word that
 # comes *next*: *que* or *qu'*, *de* or *d'*.
+#
+# Often a word is both: it has the same gold word as the French word before it, as *de* after *beaucoup* or *que* after
+# *parce*. With one head for the source and the smoothed loss we had 152 to 241 misses (three seeds). Of these, 151 to
+# 193 were such words. Of all others the head aligned 99.9 % (99.5–100.0).
 #
 # In deep Transformers the map of a step later, when the word is *read*, fits better
 # ([2004.14837](https://arxiv.org/abs/2004.14837)). Yours has one layer: when it reads a word, it looks for the next
