@@ -7,6 +7,7 @@ are entered as `autograder grade` enters them.
 
 import importlib
 import importlib.util
+import logging
 import math
 import statistics
 import tempfile
@@ -157,7 +158,8 @@ def dask(n):
     """Dask workers, each in a process of its own, reached over TCP; each has the verdict's classes before it begins."""
     from distributed import Client, LocalCluster
 
-    workers = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None)
+    workers = LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None,
+                           silence_logs=logging.ERROR)
     with workers, Client(workers) as client:
         client.wait_for_workers(n)
         client.run(importlib.import_module, "autograder.judging.concluding")
