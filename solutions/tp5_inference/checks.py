@@ -577,10 +577,10 @@ def width_one(t):
 
 @check("beam-search", without=NOT_TRAINED)
 def what_is_left_at_the_limit(t):
-    """At `max_length` a hypothesis may be without EOS: its length is the number of its tokens."""
+    """At `max_length` several hypotheses may be without EOS: their length is the number of their tokens."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), t.integer(3, 6), 1.0)
-    lengths = ends(hypotheses.value, model.value.EOS)
-    t.require(min(lengths) < len(hypotheses.value) < max(lengths))
+    lengths, limit = ends(hypotheses.value, model.value.EOS), len(hypotheses.value)
+    t.require(min(lengths) < limit and sum(length > limit for length in lengths) > 1)
     t.output("hypotheses", hypotheses, axes="T K")
     t.output("scores", scores, axes="K")
 
