@@ -60,7 +60,7 @@ def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("data", [b"", b"<html>not found</html>", borrowing.pack({"double": "x = 1"})[:-9],
-                                  gzip.compress(b"half")])
+                                  gzip.compress(b"half")], ids=["nothing", "a page", "cut off", "other bytes"])
 def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
     (tmp_path / f"{TINY}.lent").write_bytes(data)
     with pytest.raises(RuntimeError, match=f"^{TINY}.lent holds no lent exercises"):
