@@ -38,8 +38,9 @@ class Elsewhere:
         return done.returncode, done.stdout
 
     def files(self):
-        """Everything that lies in the folder, but for the helper package, by name."""
-        found = {path.relative_to(self.course.root) for path in self.course.root.rglob("*") if path.is_file()}
+        """Everything that lies in the folder, but for the helper package and what Python keeps for itself, by name."""
+        found = {path.relative_to(self.course.root) for path in self.course.root.rglob("*")
+                 if path.is_file() and "__pycache__" not in path.parts}
         return {str(path) for path in found if not path.is_relative_to("course/tp") or path.suffix == ".bin"}
 
     def rewrite(self, name, *swaps):
