@@ -1,0 +1,84 @@
+"""TP 5's LSTM, trained as in its notebook: on with the teacher or with coins, and how wide to search.
+
+5500 steps of teacher forcing on numbers of up to three digits; *unfinished* is the network after 70 % of them. It goes
+on for 600 steps, with the teacher or with scheduled sampling, three coins in four for the teacher. Right is a whole
+answer to one of 2000 unseen questions, greedy; after a slip, the digit of step 1 is right when the true answer with a
+wrong digit at step 0 is read. Beams search with the unfinished network, on the first 150 of the questions.
+"""
+
+import copy
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import torch
+import torch.nn.functional as F
+
+from autograder import course
+from autograder.authoring.oracle import oracle
+
+from ..measure import spread, table
+from .ledger import ROOT, percent
+
+SEEDS = (0, 1, 2)
+STEPS, MORE_STEPS, TEACHER_SHARE, SEARCHED = 5500, 600, 0.75, 150
+WIDTHS = (1, 2, 3, 5)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is trained first."""
+
+    steps: int
+
+
+DESIGNS = [Design(STEPS)]
+
+
+def run(design, seed):
+    """Train, go on in two ways, search: shares of right answers, and the mean log-probability of what beams find."""
+    nb = SimpleNamespace(**oracle(course.find(ROOT), "tp5_inference").namespace)
+
+    def sampled_loss(model, questions, answers):
+        coins = torch.rand(answers.shape) < TEACHER_SHARE
+        logits = nb.scheduled_sampling_pass(model, questions, answers, coins)
+        return F.cross_entropy(logits.permute(1, 2, 0), answers.T)
+
+    torch.manual_seed(seed)
+    _, unfinished = nb.train(nb.Seq2seq(), design.steps, "teacher forcing", seed=seed)
+    models = {"unfinished": unfinished}
+    for name, loss_of in (("teacher forcing", nb.teacher_loss), ("scheduled sampling", sampled_loss)):
+        models[name] = copy.deepcopy(unfinished)
+        nb.train(models[name], MORE_STEPS, name, loss_of=loss_of, peak=2e-3, seed=seed + 1)
+    questions, answers = nb.encoder_tokens, nb.target_tokens
+    return {"on": {name: {"right": float(nb.exact_match(model, questions, answers)),
+                          "after a slip": after_a_slip(nb, model)} for name, model in models.items()},
+            "beams": {str(width): searched(nb, unfinished, width) for width in WIDTHS}}
+
+
+@torch.no_grad()
+def after_a_slip(nb, model):
+    """The share of right digits at step 1, when the digit of step 0 that is read is the next one."""
+    answers = nb.target_tokens.clone()
+    digits = torch.tensor([nb.arithmetic.DECODER_ALPHABET.index(digit) for digit in "0123456789"])
+    slips = torch.isin(answers[0], digits)
+    answers[0, slips] = digits.roll(-1)[torch.searchsorted(digits, answers[0, slips])]
+    said = nb.training_pass(model, nb.encoder_tokens, answers)[0].argmax(dim=-1)
+    return float(nb.accuracy_by_step(said, nb.target_tokens, nb.EOS)[1])
+
+
+def searched(nb, model, width):
+    """The share of right answers of a beam, and their mean log-probability."""
+    found = [nb.beam_search(model, nb.encoder_tokens[:, i:i + 1], width)[:2] for i in range(SEARCHED)]
+    said = torch.cat([nb.padded(hypotheses[:, :1], nb.MAX_LENGTH) for hypotheses, _ in found], dim=1)
+    right = (said == nb.target_tokens[:, :SEARCHED]).all(dim=0)
+    return {"right": right.float().mean().item(), "log-probability": sum(float(s[0]) for _, s in found) / SEARCHED}
+
+
+def report(results):
+    """A line for each way of going on, and one for each width."""
+    ways = [[name, percent([run["on"][name]["right"] for run in results]),
+             percent([run["on"][name]["after a slip"] for run in results])] for name in results[0]["on"]]
+    beams = [[width, percent([run["beams"][str(width)]["right"] for run in results]),
+              spread([run["beams"][str(width)]["log-probability"] for run in results], "{:.3f}")] for width in WIDTHS]
+    return (table(["model", "right, %", "step 1 right after a slip, %"], ways) + "\n"
+            + table(["beam width", "right, %", "log-probability of the best answer"], beams))
