@@ -134,8 +134,8 @@ CLAIMS = [
           ("| 1 | 86.7 (51.3 – 89.3) |", "| 2 | 86.7 (56.0 – 90.0) |", "| 3 | 86.7 (56.0 – 90.0) |",
            "| 5 | 86.7 (56.0 – 90.0) |"), run="searches"),
     Claim("tp5_inference",
-          "In the first column the two were 0.1 to 0.9 points apart, once one ahead and twice the other. In the "
-          "second, the coins were ahead by 0.1 to 1.1 points.",
+          "With three seeds, the two were 0.1 to 0.9 points apart in the first column, once one ahead and twice the "
+          "other. In the second, the coins were ahead by 0.1 to 1.1 points.",
           ("| teacher forcing | 96.1 (69.9 – 97.4) | 90.4 (86.8 – 90.4) |",
            "| scheduled sampling | 95.6 (69.1 – 97.5) | 90.5 (87.8 – 90.6) |"), run="searches"),
     Claim("tp5_inference",

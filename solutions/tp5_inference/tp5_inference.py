@@ -795,8 +795,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 
 # %% [markdown]
 # Compare the last two rows. Most likely there is next to no difference between the two ways of going on, in either
-# column. We measured three seeds. In the first column the two were 0.1 to 0.9 points apart, once one ahead and twice
-# the other. In the second, the coins were ahead by 0.1 to 1.1 points. From seed to seed the network itself differed far
+# column. With three seeds, the two were 0.1 to 0.9 points apart in the first column, once one ahead and twice the
+# other. In the second, the coins were ahead by 0.1 to 1.1 points. From seed to seed the network itself differed far
 # more.
 #
 # Why? At this stage, the network's own character is right about nineteen times in twenty. With three coins in four for
