@@ -104,9 +104,10 @@ class Sandbox:
         if self._process is None:
             return
         assert self._parent
-        for process in self._parent.children():  # the parent itself may hardly come to run among what has to end
-            if guard in _numbers(process):
-                process.kill()
+        with contextlib.suppress(psutil.Error):  # what has ended needs no end
+            for process in self._parent.children():  # the parent may hardly come to run among what has to end
+                if guard in _numbers(process):
+                    process.kill()
         try:
             self._control.sendall(b"kill %d" % guard)
             self._answer(10)
