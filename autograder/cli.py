@@ -208,7 +208,7 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
 def _handed(course: Course, question: tuple[bytes, str, str | None, str | None]) -> tuple[submission.Submission, str]:
     """What is to be judged, and its seed."""
     from .classroom.ledger import Ledger
-    from .judging.concluding import seed_of
+    from .judging.seeds import seed_of
 
     data, name, tp, seed = question
     assignment = tp or submission.which_assignment(submission.parse(data, name), course)

@@ -10,7 +10,7 @@ class Simulated:
     def __init__(self, executor, verdict, seconds):
         self.executor, self.verdict, self.seconds = executor, verdict, seconds
 
-    def submit(self, judge_one, course, handed, seed, terms):
+    def submit(self, judge_one, course, handed, *rest):
         """As `judge_one` would be submitted: the notebook travels there, the verdict back."""
         return self.executor.submit(later, self.seconds, self.verdict, handed)
 

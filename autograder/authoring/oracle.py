@@ -24,6 +24,9 @@ from .modules import line_in, module_of, said
 from .recording import Recorder
 from .tape import Check, checks_in
 
+# What mistakes answered to records, by the ids of both, which live as long as the answer
+Answers = dict[tuple[int, int], tuple[Mistake, Record, Reply]]
+
 
 class Oracle:
     """The solution of one TP in a namespace of its own, with its checks, mistakes and variants."""
@@ -53,7 +56,7 @@ class Oracle:
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace)
         self._forgotten: Mistake | None = None
-        self._kept: dict[tuple[int, int], tuple[Mistake, Record, Reply]] | None = None
+        self._kept: Answers | None = None
 
     def _refuse_unpaired(self) -> None:
         """Each exercise has checks, and each check an exercise."""
@@ -127,9 +130,9 @@ class Oracle:
             self._forgotten = None
 
     @contextlib.contextmanager
-    def remembering(self) -> Iterator[None]:
+    def remembering(self, kept: Answers) -> Iterator[None]:
         """Whoever diagnoses many answers to the same records need not ask every mistake again each time."""
-        self._kept = {}
+        self._kept = kept
         try:
             yield
         finally:

@@ -7,6 +7,7 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 
 import functools
 import logging
+import secrets
 import tempfile
 import threading
 import warnings
@@ -28,7 +29,7 @@ from .. import course as courses
 from ..authoring import release, source
 from ..course import Course, CourseError
 from ..judging import submission, watched
-from ..judging.concluding import seed_of
+from ..judging.seeds import Draws
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
@@ -198,6 +199,7 @@ def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
 
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int) -> Iterator[Graded]:
     """Every waiting submission, as it is judged and entered; few are on their way at once."""
+    run = secrets.token_hex(8)
     queue = list(reversed(waiting))
     pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
     while queue or pending:
@@ -208,8 +210,8 @@ def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: T
             except OSError as error:
                 yield Graded(one, problem=_line(error))
                 continue
-            seed = seed_of(classroom.ledger.secret(), one.student, one.assignment, handed.data)
-            pending[executor.submit(judge_one, classroom.course, handed, seed, terms)] = one, handed
+            seed = classroom.ledger.seed(handed)
+            pending[executor.submit(judge_one, classroom.course, handed, terms, run, seed)] = one, handed
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
             one, handed = pending.pop(future)
             try:
@@ -248,10 +250,16 @@ def _judge(course: Course, terms: Terms, thread: int) -> WatchedJudge:
     return watched.taken(course, terms)
 
 
-def judge_one(course: Course, handed: Submission, seed: str, terms: Terms) -> Verdict:
+@functools.lru_cache(64)
+def _draws(run: str, thread: int) -> Draws:
+    return Draws()
+
+
+def judge_one(course: Course, handed: Submission, terms: Terms, run: str, seed: str | None = None) -> Verdict:
     """The verdict on one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
-    A worker on another machine judges with the course that it was started in, when there is none at the same place.
+    Without a seed it shares its draws with a few others of this ``run``. A worker on another machine judges with the
+    course that it was started in, when there is none at the same place.
     """
-    here = course if course.solutions.is_dir() else courses.find()
-    return _judge(here, terms, threading.get_ident()).judge(handed, seed)
+    here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
+    return _judge(here, terms, thread).judge(handed, seed or _draws(run, thread).seed(handed.assignment))

@@ -100,6 +100,11 @@ class Ledger:
         entry = self.load(handed.assignment, handed.student)
         return entry if entry and entry.key == self._key(handed, terms) else None
 
+    def seed(self, handed: Submission) -> str | None:
+        """The seed of the last verdict on these very bytes: they are judged again with the same draws."""
+        entry = self.load(handed.assignment, handed.student)
+        return entry.verdict.seed if entry and entry.key.submission == _digest(handed) else None
+
     def keep(self, handed: Submission, verdict: Verdict, terms: Terms) -> Entry:
         """The entry of a fresh verdict, as it stands from now on."""
         entry = Entry(handed.student, verdict, self._key(handed, terms))
@@ -107,8 +112,7 @@ class Ledger:
         return entry
 
     def _key(self, handed: Submission, terms: Terms) -> Key:
-        digest = hashlib.sha256(handed.data).hexdigest()
-        return Key(digest, digests.of_tp(self.course, handed.assignment), terms)
+        return Key(_digest(handed), digests.of_tp(self.course, handed.assignment), terms)
 
     def without_verdict(self, assignments: list[str]) -> int:
         """How many submissions of these TPs have never been judged."""
@@ -125,3 +129,7 @@ class Ledger:
         """All entries of a TP, by student."""
         paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
         return [entry for entry in (self.load(assignment, path.stem) for path in paths) if entry]
+
+
+def _digest(handed: Submission) -> str:
+    return hashlib.sha256(handed.data).hexdigest()

@@ -1,19 +1,10 @@
 """The verdict on what was handed in, made of results or of the reason why there are none. Nothing here needs torch."""
 
-import hashlib
-import hmac
-
 from ..authoring import source
 from ..course import Course
 from ..sandbox.terms import Terms
 from .submission import Submission
 from .verdict import CheckResult, ExerciseResult, Verdict
-
-
-def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
-    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
-    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
-    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
 def concluded(handed: Submission, seed: str, terms: Terms, results: tuple[ExerciseResult, ...], notes: list[str],

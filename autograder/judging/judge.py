@@ -7,7 +7,7 @@ wrote; it sends calls into a sandbox and compares the plain arrays that come bac
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from tp.checking import compare, diagnosis
@@ -15,7 +15,7 @@ from tp.checking.beside import beside
 from tp.checking.diagnosis import Recognised
 from tp.checking.replies import Error, Record, Reply
 
-from ..authoring.oracle import Oracle, oracle
+from ..authoring.oracle import Answers, Oracle, oracle
 from ..authoring.tape import Check
 from ..course import Course
 from ..sandbox.outside import KernelLost, Sandbox
@@ -39,6 +39,16 @@ def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[Record]]:
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
+@dataclass(frozen=True)
+class _Draw:
+    """What the checks of a TP ask and expect with one seed, and what known mistakes were seen to answer."""
+
+    assignment: str
+    seed: str
+    records: dict[str, list[list[Record]]]  # by exercise, of each check
+    answers: Answers = field(default_factory=dict)
+
+
 ALONE = "This alone does not show that your code works: it counts as soon as another check passes."
 
 
@@ -48,6 +58,7 @@ class Judge:
     def __init__(self, course: Course, terms: Terms = Terms(), sandbox: Sandbox | None = None):
         self.course, self.terms = course, terms
         self.sandbox = sandbox or Sandbox(course.helpers, terms)
+        self._draw: _Draw | None = None
 
     def __enter__(self) -> "Judge":
         return self
@@ -77,14 +88,22 @@ class Judge:
         self.sandbox.begin()  # beside it the solution runs
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source, self.course)
-        with Session(self.sandbox, plan) as session:
-            results = [self._exercise(session, truth, name, seed) for name in truth.source.exercises]
+        draw = self._drawn(truth, seed)  # before the kernel is waited for
+        with truth.remembering(draw.answers), Session(self.sandbox, plan) as session:
+            results = [self._exercise(session, truth, name, draw.records[name]) for name in truth.source.exercises]
         notes = [*plan.notes, *session.notes]
         seconds = round(time.monotonic() - started, 3)
         return concluded(handed, seed, self.terms, tuple(results), notes, seconds)
 
-    def _exercise(self, session: Session, truth: Oracle, exercise: str, seed: str) -> ExerciseResult:
-        records = records_of(truth, exercise, seed)
+    def _drawn(self, truth: Oracle, seed: str) -> "_Draw":
+        """The draw of this seed; the last one is kept, for other submissions may share it."""
+        if self._draw is None or (self._draw.assignment, self._draw.seed) != (truth.source.name, seed):
+            records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
+            self._draw = _Draw(truth.source.name, seed, records)
+        return self._draw
+
+    def _exercise(self, session: Session, truth: Oracle, exercise: str,
+                  records: Sequence[Sequence[Record]]) -> ExerciseResult:
         started = time.monotonic()
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)

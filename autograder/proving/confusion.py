@@ -71,7 +71,7 @@ def confusion(course: Course, assignment: str, seed: str = "names", mutants: int
 def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:
     """The same for one exercise."""
     naming = _Naming(truth, exercise, seed)
-    with truth.remembering():
+    with truth.remembering({}):
         for mistake in truth.mistakes_of(exercise):
             yield naming.of_mistake(mistake)
             with truth.forgetting(mistake):

@@ -110,7 +110,7 @@ def _prove_exercise(truth: Oracle, exercise: str, seed: str, device: str, proof:
     if gained:
         proof.faults[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
     alone = [[own[0].plain] for own in records]  # a listed mistake is caught by values, not by a law
-    with truth.remembering():
+    with truth.remembering({}):
         for mistake in truth.mistakes_of(exercise):
             _prove_mistake(truth, mistake, alone, device, proof)
     for variant in truth.variants:

@@ -2,12 +2,14 @@
 
 import errno
 import functools
+import math
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +27,8 @@ from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.ledger import Ledger
 from autograder.judging import submission
-from autograder.judging.concluding import seed_of
 from autograder.judging.judge import Judge
+from autograder.judging.seeds import SERVES
 from autograder.judging.watched import WatchedJudge
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.terms import Terms
@@ -301,11 +303,16 @@ def test_links_beside_a_notebook_are_not_followed(course, run, right):
     assert not (shown(course, "ada").parent / "secret.txt").exists()
 
 
-def test_one_seed_for_each_student(term, run, right):
-    submit(term, "ann", right)
-    graded = run(term)
-    assert graded["ada"].verdict.seed != graded["ann"].verdict.seed
-    assert oct(os.stat(term.gradebook / "secret").st_mode)[-3:] == "600"
+def test_a_draw_serves_a_few_of_one_run_and_nobody_later(term, run, right):
+    for number in range(2 * SERVES):
+        submit(term, f"ann-{number}", right)
+    first = {student: one.verdict.seed for student, one in run(term).items()}
+    served = Counter(first.values())
+    assert max(served.values()) == SERVES and len(served) == math.ceil(len(first) / SERVES)
+    again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
+    assert again == first, "the same file meets the same draws"
+    submit(term, "ada", {})
+    assert run(term)["ada"].verdict.seed not in served
 
 
 REAL, FIRST = "tp3_seq2seq", "shift"
@@ -372,11 +379,10 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
 
 
 def test_side_by_side_or_one_by_one_is_the_same(real_term):
-    secret = Ledger(real_term).secret()
     with Judge(real_term) as judge:
         for graded in grade_class(Classroom(real_term), [REAL], workers=2):
             student = graded.handed.student
             path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
             alone = submission.read(path, REAL, student)
-            verdict = judge.grade(alone, seed_of(secret, student, REAL, alone.data))
+            verdict = judge.grade(alone, graded.verdict.seed)
             assert verdict.exercises == graded.verdict.exercises

@@ -9,7 +9,8 @@ import torch
 from nbformat.v4 import new_code_cell
 
 from autograder.authoring.oracle import oracle
-from autograder.judging.concluding import seed_of
+from autograder.judging import judge
+from autograder.judging.seeds import seed_of
 from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 from tp.checking import compare, values, wire
@@ -137,6 +138,17 @@ def test_same_seed_same_verdict_other_seed_other_draws(grade):
     one, two, other = grade(wrong, seed="a"), grade(wrong, seed="a"), grade(wrong, seed="b")
     assert one.exercises == two.exercises
     assert checks(one, "double")[0].message != checks(other, "double")[0].message
+
+
+def test_who_shares_a_seed_shares_its_draws_which_are_made_once(monkeypatch, grade, right):
+    made, records_of = [], judge.records_of
+    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:]) or records_of(*args))
+    wrong = {**right, "double": "def double(x):\n    return 3 * x"}
+    one, two, again, other = (grade(cells, seed=seed) for cells, seed in
+                              [(right, "shared"), (wrong, "shared"), (wrong, "shared"), (wrong, "other")])
+    exercises = [result.exercise for result in one.exercises]
+    assert made == [(exercise, seed) for seed in ("shared", "other") for exercise in exercises]
+    assert two.exercises == again.exercises and two.exercises not in (one.exercises, other.exercises)
 
 
 def test_seed_depends_on_everything_it_should():

@@ -259,7 +259,7 @@ if __name__ == "__main__":
     notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
     workers = ThreadPoolExecutor(2)
     for isolated in (True, False):
-        workers.submit(judge_one, TINY_COURSE, handed(notebook), "seed", Terms("cpu", isolated))
+        workers.submit(judge_one, TINY_COURSE, handed(notebook), Terms("cpu", isolated), "run")
     sys.stdin.read()
 """
 

@@ -13,8 +13,8 @@ from traitlets import Bool, Enum, Float
 
 from ...course import Course
 from ...judging import submission
-from ...judging.concluding import seed_of
 from ...judging.judge import Judge
+from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...sandbox.terms import Limits, Terms, resolved
 from ..ledger import Ledger

@@ -20,8 +20,8 @@ import tp
 from ... import foreign
 from ...course import Course, CourseError
 from ...handout.about import ENGINE
-from ...judging.concluding import seed_of
 from ...judging.judge import Judge
+from ...judging.seeds import seed_of
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...sandbox.terms import Terms

@@ -1,0 +1,31 @@
+"""The seeds of hidden draws: of a submission judged by itself, and of a class judged in a row."""
+
+import hashlib
+import hmac
+import secrets
+
+SERVES = 8  # submissions: recording a draw costs more than replaying it, and a bad one is not to hit many
+
+
+def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
+    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
+    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
+
+
+class Draws:
+    """Seeds taken at random, each for a few submissions of a TP in a row and for none later.
+
+    Those who share one are judged in the same run, walled off from each other: who hands in again meets another.
+    """
+
+    def __init__(self) -> None:
+        self._left: dict[str, tuple[str, int]] = {}  # TP → its seed, and how many more submissions that serves
+
+    def seed(self, assignment: str) -> str:
+        """The seed for the next submission of a TP."""
+        seed, left = self._left.get(assignment, ("", 0))
+        if not left:
+            seed, left = secrets.token_hex(16), SERVES
+        self._left[assignment] = seed, left - 1
+        return seed
