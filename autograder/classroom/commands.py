@@ -19,18 +19,20 @@ from ..words import counted
 def grade(args: argparse.Namespace, course: Course) -> int:
     """Grade everything that is handed in."""
     from ..judging import watched
+    from ..judging.seeds import new_seed
     from ..sandbox.walls import require_bubblewrap
     from .ledger import Ledger
 
     if not args.no_isolation:
         require_bubblewrap()
     terms = terms_of(args.device, not args.no_isolation, args.time_limit)
-    new = Ledger(course).without_verdict(args.tp or course.assignments)
-    with watched.begun(course, terms, 0 if args.scheduler else min(args.jobs, new)):
-        return _grade(args, course, terms)
+    new = None if args.scheduler else Ledger(course).to_judge(args.tp or course.assignments)
+    first = (new, new_seed()) if new else None
+    with watched.begun(course, terms, first):
+        return _grade(args, course, terms, first)
 
 
-def _grade(args: argparse.Namespace, course: Course, terms: Terms) -> int:
+def _grade(args: argparse.Namespace, course: Course, terms: Terms, first: tuple[str, str] | None) -> int:
     from tqdm import tqdm
 
     from .grading import Classroom, Graded, grade_class  # brings nbgrader, while the judges bring torch
@@ -43,7 +45,8 @@ def _grade(args: argparse.Namespace, course: Course, terms: Terms) -> int:
             if graded.problem:
                 bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
 
-        graded = grade_class(Classroom(course), args.tp or course.assignments, terms, executor, args.force, each)
+        assignments = args.tp or course.assignments
+        graded = grade_class(Classroom(course), assignments, terms, executor, args.force, each, first)
     if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
         return 0

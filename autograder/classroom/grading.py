@@ -29,7 +29,7 @@ from .. import course as courses
 from ..authoring import release, source
 from ..course import Course, CourseError
 from ..judging import submission, watched
-from ..judging.seeds import Draws
+from ..judging.seeds import SERVES, Draws
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
@@ -153,8 +153,12 @@ Told = Callable[[Graded, int, int], None]  # of each submission as it is done: i
 
 
 def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), workers: int | Executor = 1,
-                force: bool = False, each: Told = lambda graded, done, total: None) -> list[Graded]:
-    """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own."""
+                force: bool = False, each: Told = lambda graded, done, total: None,
+               first: tuple[str, str] | None = None) -> list[Graded]:
+    """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
+
+    ``first`` is a TP and the seed of a draw that judges have ready.
+    """
     for assignment in assignments:
         classroom.register(assignment)
     handed = classroom.handed_in(assignments)
@@ -179,7 +183,7 @@ def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Ter
             tell(_entered(classroom, one, kept))
     with _executor(workers, len(waiting)) as executor:
         ahead = 4 * workers if isinstance(workers, int) else AHEAD
-        for graded in _judged(executor, classroom, waiting, terms, ahead):
+        for graded in _judged(executor, classroom, waiting, terms, ahead, first):
             tell(graded)
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
 
@@ -197,9 +201,10 @@ def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
         threads.shutdown(cancel_futures=True)
 
 
-def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int) -> Iterator[Graded]:
+def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int,
+            first: tuple[str, str] | None) -> Iterator[Graded]:
     """Every waiting submission, as it is judged and entered; few are on their way at once."""
-    run = secrets.token_hex(8)
+    run, left = secrets.token_hex(8), SERVES
     queue = list(reversed(waiting))
     pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
     while queue or pending:
@@ -211,6 +216,8 @@ def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: T
                 yield Graded(one, problem=_line(error))
                 continue
             seed = classroom.ledger.seed(handed)
+            if seed is None and left and first and first[0] == one.assignment:
+                seed, left = first[1], left - 1
             pending[executor.submit(judge_one, classroom.course, handed, terms, run, seed)] = one, handed
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
             one, handed = pending.pop(future)
@@ -247,7 +254,7 @@ def _line(error: BaseException) -> str:
 
 @functools.cache
 def _judge(course: Course, terms: Terms, thread: int) -> WatchedJudge:
-    return watched.taken(course, terms)
+    return watched.judge_for(course, terms)
 
 
 @functools.lru_cache(64)

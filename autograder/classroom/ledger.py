@@ -114,11 +114,11 @@ class Ledger:
     def _key(self, handed: Submission, terms: Terms) -> Key:
         return Key(_digest(handed), digests.of_tp(self.course, handed.assignment), terms)
 
-    def without_verdict(self, assignments: list[str]) -> int:
-        """How many submissions of these TPs have never been judged."""
+    def to_judge(self, assignments: list[str]) -> str | None:
+        """The first of these TPs of which a submission has never been judged."""
         submitted = self.course.gradebook / "submitted"
-        return sum(not self.path(name, folder.parent.name).exists()
-                   for name in assignments for folder in submitted.glob(f"*/{name}"))
+        return next((name for name in assignments for folder in submitted.glob(f"*/{name}")
+                     if not self.path(name, folder.parent.name).exists()), None)
 
     def assignments(self) -> list[str]:
         """The TPs of which there are verdicts."""

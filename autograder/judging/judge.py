@@ -67,6 +67,10 @@ class Judge:
                  trace: TracebackType | None) -> None:
         self.sandbox.close()
 
+    def prepare(self, assignment: str, seed: str) -> None:
+        """Make what submissions of a TP with this seed will need."""
+        self._drawn(oracle(self.course, assignment), seed)
+
     def judge(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on whatever was handed in: what cannot be graded has no points, and a reason."""
         try:

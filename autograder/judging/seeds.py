@@ -4,13 +4,18 @@ import hashlib
 import hmac
 import secrets
 
-SERVES = 8  # submissions: recording a draw costs more than replaying it, and a bad one is not to hit many
+SERVES = 16  # submissions: recording a draw costs more than replaying it, and a bad one is not to hit many
 
 
 def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
     """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
     text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
     return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
+
+
+def new_seed() -> str:
+    """A seed that nobody has seen."""
+    return secrets.token_hex(16)
 
 
 class Draws:
@@ -26,6 +31,6 @@ class Draws:
         """The seed for the next submission of a TP."""
         seed, left = self._left.get(assignment, ("", 0))
         if not left:
-            seed, left = secrets.token_hex(16), SERVES
+            seed, left = new_seed(), SERVES
         self._left[assignment] = seed, left - 1
         return seed

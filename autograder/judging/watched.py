@@ -6,27 +6,23 @@ from when it has what it needs of the TP.
 
 import contextlib
 import os
-import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from ..course import Course
-from ..sandbox.inside import die_with_parent
-from ..sandbox.outside import Sandbox
 from ..sandbox.terms import Terms
-from ..sandbox.walls import SandboxError
 from .concluding import nothing
+from .nursery import Nursery
 from .submission import Submission
 from .verdict import Verdict
 
-BEGUN = "begun"
+if TYPE_CHECKING:
+    from .judge import Judge
+
 LOOK_EVERY = 0.2  # seconds
 
 
@@ -35,95 +31,96 @@ class JudgeLost(Exception):
 
 
 class WatchedJudge:
-    """Judges like `Judge`, in a process that is started when it is first needed, and anew when it is lost."""
+    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
-    def __init__(self, course: Course, terms: Terms = Terms()):
+    def __init__(self, course: Course, terms: Terms = Terms(), nursery: Nursery | None = None):
         self.course, self.terms = course, terms
-        self._process: subprocess.Popen[bytes] | None = None
+        self._nursery, self._shared = nursery or Nursery(course, terms), nursery is not None
+        self._connection: Connection[Any, Any] | None = None
+        self._process: psutil.Process | None = None  # once it has begun with a submission
 
     def begin(self) -> None:
-        """Start the process, unless it is there, and do not wait for it: it has much to import."""
-        if self._process is None:
-            self._start()
+        """Have the process forked, unless it is there, and do not wait for it."""
+        if self._connection is None:
+            self._connection = self._nursery.judge()
 
     def judge(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
         for _ in range(2):
             try:
                 self.begin()
+                assert self._connection
                 self._connection.send((handed, seed))
-                return self._answer(handed, seed)
+                return self._answer(self._connection, handed, seed)
             except (EOFError, ConnectionError):
-                self.close()
+                self._end()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
 
     def close(self) -> None:
         """End the process, and all kernels with it."""
+        self._end()
+        if not self._shared:
+            self._nursery.close()
+
+    def _end(self) -> None:
+        """End the process; the next submission gets another."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._connection.close()
+            with contextlib.suppress(psutil.Error):
+                self._process.kill()
             self._process = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", __name__, str(theirs.fileno()), str(os.getpid())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-                                         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-        theirs.close()
-        self._connection: Connection[Any, Any] = Connection(ours.detach())
-        self._connection.send((self.course, self.terms))
-
-    def _answer(self, handed: Submission, seed: str) -> Verdict:
-        assert self._process
+    def _answer(self, connection: "Connection[Any, Any]", handed: Submission, seed: str) -> Verdict:
         watch = None
         while True:
-            if not self._connection.poll(LOOK_EVERY):
+            if not connection.poll(LOOK_EVERY):
                 broken = watch.broken() if watch else None
                 if broken:
-                    self.close()
+                    self._end()
                     return nothing(self.course, handed, seed, self.terms, broken)
                 continue
-            answer = self._connection.recv()
+            answer = connection.recv()
             if isinstance(answer, Verdict):
                 return answer
             if isinstance(answer, Exception):
                 raise answer
-            watch = _Watch(self._process.pid, self.terms)
+            self._process = psutil.Process(answer)
+            watch = _Watch(self._process, self.terms)
 
 
-_begun: list[WatchedJudge] = []
+_shared: list[Nursery] = []
 
 
 @contextlib.contextmanager
-def begun(course: Course, terms: Terms, number: int) -> Iterator[None]:
-    """So many judges are started ahead, for whoever takes them, and end with this."""
-    judges = [WatchedJudge(course, terms) for _ in range(number)]
+def begun(course: Course, terms: Terms, first: tuple[str, str] | None) -> Iterator[None]:
+    """Judges come from one nursery, which ends with this.
+
+    Where there is something to judge it is started ahead: ``first`` is the TP, and the seed of a draw to have ready.
+    """
+    nursery = Nursery(course, terms)
+    if first:
+        nursery.begin(first)
+    _shared.append(nursery)
     try:
-        for judge in judges:
-            judge.begin()
-            _begun.append(judge)
         yield
     finally:
-        for judge in judges:
-            judge.close()
-        _begun.clear()
+        _shared.remove(nursery)
+        nursery.close()
 
 
-def taken(course: Course, terms: Terms) -> WatchedJudge:
-    """A judge that was begun, or a new one."""
-    for judge in _begun:
-        if (judge.course, judge.terms) == (course, terms):
-            _begun.remove(judge)
-            return judge
-    return WatchedJudge(course, terms)
+def judge_for(course: Course, terms: Terms) -> WatchedJudge:
+    """A judge from the nursery that was begun, or with one of its own."""
+    fitting = (nursery for nursery in _shared if (nursery.course, nursery.terms) == (course, terms))
+    return WatchedJudge(course, terms, next(fitting, None))
 
 
 class _Watch:
     """What one judgement has used."""
 
-    def __init__(self, pid: int, terms: Terms):
-        self.process, self.limits = psutil.Process(pid), terms.limits
+    def __init__(self, process: psutil.Process, terms: Terms):
+        self.process, self.limits = process, terms.limits
         self._seconds, self._memory = self._used()
         self._started = time.monotonic()
 
@@ -146,33 +143,20 @@ class _Watch:
         return None
 
 
-def serve(connection: "Connection[Any, Any]") -> None:
-    """Judge what comes over a connection, until it is closed."""
-    course, terms = connection.recv()
-    with Sandbox(course.helpers, terms) as sandbox:
-        with contextlib.suppress(SandboxError):  # which is told where something is to be judged
-            sandbox.begin()
-        from ..authoring.oracle import oracle  # brings torch, as the sandbox does beside it
-        from .judge import Judge
+def serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
+    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict."""
+    from ..authoring.oracle import oracle
 
-        judge = Judge(course, terms, sandbox)
+    with judge:
         while True:
             try:
                 handed, seed = connection.recv()
             except EOFError:
                 return
             try:
-                oracle(course, handed.assignment)
-                connection.send(BEGUN)
+                oracle(judge.course, handed.assignment)
+                connection.send(os.getpid())
                 answer: Verdict | Exception = judge.judge(handed, seed)
             except Exception as error:  # not the submission's fault: told to whoever asked
                 answer = error
             connection.send(answer)
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
-    die_with_parent()
-    if os.getppid() != int(sys.argv[2]):  # killed already
-        os._exit(1)
-    serve(Connection(int(sys.argv[1])))

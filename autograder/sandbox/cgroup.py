@@ -26,6 +26,10 @@ class Group:
         """The command, inside the group."""
         return [*ENTER, str(self.folder), *command]
 
+    def take(self, pid: int) -> None:
+        """Put a process inside, with all that it starts from now on."""
+        (self.folder / "cgroup.procs").write_text(str(pid))
+
     def seconds(self) -> float:
         """CPU seconds of everything that ever was in it."""
         used = (self.folder / "cpu.stat").read_text().split()

@@ -5,9 +5,13 @@ notebook imports, once, and then forks a fresh kernel for each submission. A for
 own before it runs a line of a student's: its own process table, its own scratch, no capability, bounded resources.
 """
 
+import contextlib
 import ctypes
+import gc
 import glob
+import importlib
 import os
+import pkgutil
 import resource
 import signal
 import socket
@@ -17,6 +21,7 @@ import time
 from typing import Any, NoReturn
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
@@ -73,22 +78,39 @@ def die_with_parent() -> None:
 
 def main() -> None:
     die_with_parent()
-    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
     control = socket.socket(fileno=int(sys.argv[1]))
     refused = bytes.fromhex(sys.argv[2])
     limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[3:])}
-    guards: set[int] = set()
     shell = _warm()
     if limits["address_space"]:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
             limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
-    control.sendall(b"ready")
+    gc.collect()
+    gc.freeze()  # what all forks share is not to be copied for being looked through
+    while branch := _fork_for(control, shell, limits, refused):
+        control.close()
+        control, limits = branch, {**limits, "branch": 1}
+
+
+def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
+    """Fork as the control socket orders until it is closed; in a branch of this process, the socket that orders it."""
+    die_with_parent()
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
+    guards: set[int] = set()
+    control.sendall(b"ready %d" % os.getpid())
     while True:
         order, fds, _, _ = socket.recv_fds(control, 64, 1)
         if not order:
-            return
-        if order == b"fork":
+            return None
+        if order == b"branch":
+            _reap()
+            branch = os.fork()
+            if branch == 0:
+                return socket.socket(fileno=fds[0])
+            os.close(fds[0])
+            guards.add(branch)
+        elif order == b"fork":
             apart, guard = _fork(control, fds[0], shell, limits, refused)
             guards.add(guard)
             control.sendall(b"%d %d" % (apart, guard))
@@ -102,7 +124,8 @@ def _warm() -> Any:
     import matplotlib
 
     matplotlib.use("Agg")
-    import matplotlib.pyplot  # noqa: F401
+    import matplotlib.pyplot
+    import numpy.random  # noqa: F401
     import torch
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -112,8 +135,8 @@ def _warm() -> Any:
 
     torch.set_num_threads(1)
     keep_uncompiled()
-    for name in tp.__all__:
-        getattr(tp, name)
+    for module in pkgutil.walk_packages(tp.__path__, "tp."):
+        importlib.import_module(module.name)
 
     class Shell(InteractiveShell):
         def enable_gui(self, gui: Any = None) -> None:
@@ -123,7 +146,9 @@ def _warm() -> Any:
             """Errors are reported to the judge, not printed."""
 
     config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}
-    return Shell.instance(config=Config(config))
+    shell = Shell.instance(config=Config(config))
+    shell.run_cell("pass", store_history=False)  # type: ignore[no-untyped-call]  # the first of all imports more
+    return shell
 
 
 def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], refused: bytes) -> tuple[bool, int]:
@@ -154,14 +179,16 @@ def _kill(others: set[int]) -> None:
     for pid in stopped:
         _signal(pid, signal.SIGKILL)
     for _ in range(200):  # what has left its kernel comes to us only when that has died
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
+        _reap()
         if not _beneath(os.getpid(), others):
             return
         time.sleep(0.01)
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _signal(pid: int, which: int) -> None:
@@ -195,7 +222,10 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
-    apart = bool(limits["isolated"]) and _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0
+    own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC
+    if limits.get("branch"):  # others work at the same time in this network
+        own |= CLONE_NEWNET
+    apart = bool(limits["isolated"]) and _libc.unshare(own) == 0
     if apart:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:

@@ -51,7 +51,11 @@ class Ran:
 
 
 class Sandbox:
-    """A warm parent in bubblewrap, from which kernels are forked; a context manager."""
+    """A warm parent in bubblewrap, from which kernels are forked; a context manager.
+
+    What is in ``_home``, ``_log`` and ``_process`` belongs to a warm parent that was started here; a `Branch` has its
+    warm parent from another sandbox.
+    """
 
     def __init__(self, helpers: Sequence[Path], terms: Terms):
         self.helpers, self.terms = helpers, terms
@@ -83,6 +87,12 @@ class Sandbox:
             self._ready()
             return self._fork()
 
+    def branch(self) -> "Sandbox":
+        """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
+        if self._process is None or not self.terms.isolated:  # without walls nothing says where a kernel ends
+            return Sandbox(self.helpers, self.terms)
+        return Branch(self.helpers, self.terms, self._process.pid, self._control)
+
     def close(self) -> None:
         """End the warm parent and all kernels."""
         if self._process is not None:
@@ -101,9 +111,8 @@ class Sandbox:
 
     def kill(self, guard: int) -> None:
         """Kill one kernel and all that it started."""
-        if self._process is None:
+        if self._parent is None:
             return
-        assert self._parent
         with contextlib.suppress(psutil.Error):  # what has ended needs no end
             for process in self._parent.children():  # the parent may hardly come to run among what has to end
                 if guard in _numbers(process):
@@ -156,13 +165,12 @@ class Sandbox:
             return
         assert self._process
         try:
-            self._answer(START_SECONDS)
-        except (OSError, SandboxError):
+            self._parent = self._warm_parent(self._process.pid)
+        except (OSError, SandboxError, psutil.Error):
             self._log.seek(0)
             last = (self._log.read().strip().splitlines() or ["no reason given"])[-1]
             self.close()
             raise SandboxError(f"the kernel does not start: {last}") from None
-        self._parent = self._warm_parent(self._process.pid)
         self._reusable = True
 
     def _account(self) -> pwd.struct_passwd | None:
@@ -197,12 +205,17 @@ class Sandbox:
                   "gpu": limits.memory if self.terms.device == "cuda" else 0}
         return [calls.program(self.terms).hex(), *(f"{name}={value}" for name, value in values.items())]
 
-    def _warm_parent(self, pid: int) -> psutil.Process:
-        """The process that forks: bubblewrap's innermost child, or the process itself."""
-        process = psutil.Process(pid)
-        while self.terms.isolated and process.children():
-            process = process.children()[0]
-        return process
+    def _warm_parent(self, root: int) -> psutil.Process:
+        """Wait for the process that forks; it is beneath bubblewrap, ``root``, or ``root`` itself."""
+        number = int(self._answer(START_SECONDS).split()[1])
+        process = psutil.Process(root)
+        if not self.terms.isolated:
+            return process
+        depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
+        for one in process.children(recursive=True):
+            if _numbers(one)[depth:] == [number]:
+                return one
+        raise SandboxError("the warm parent is gone")
 
     def _fork(self) -> "Kernel":
         ours, theirs = socket.socketpair()
@@ -219,6 +232,54 @@ class Sandbox:
         if not answer:
             raise SandboxError("the warm parent is gone")
         return answer
+
+
+class Branch(Sandbox):
+    """A sandbox whose warm parent is forked from that of another one; once that is lost, it starts one of its own."""
+
+    def __init__(self, helpers: Sequence[Path], terms: Terms, root: int, control: socket.socket):
+        super().__init__(helpers, terms)
+        self._root: int | None = root  # bubblewrap, until this sandbox is closed
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            socket.send_fds(control, [b"branch"], [theirs.fileno()])
+
+    def begin(self) -> None:
+        """Start a warm parent of its own, when the one it was given is lost."""
+        if self._root is None:
+            super().begin()
+
+    def hand_over(self) -> None:
+        """Another process works with it from now on."""
+        self._control.close()
+
+    def close(self) -> None:
+        """End the warm parent and all kernels."""
+        if self._root is None:
+            super().close()
+            return
+        self._root = None
+        self._control.close()
+        if self._parent:
+            with contextlib.suppress(psutil.Error):
+                self._parent.kill()  # and with it all that it forked
+            self._parent = None
+        if self._group:
+            self._group.close()
+            self._group = None
+
+    def _ready(self) -> None:
+        if self._root is not None and self._parent is None:
+            try:
+                self._parent = self._warm_parent(self._root)
+            except (OSError, SandboxError, psutil.Error):
+                self.close()
+            else:
+                self._group = cgroup.make()
+                if self._group:
+                    self._group.take(self._parent.pid)
+                self._reusable = True
+        super()._ready()
 
 
 def _sweep() -> None:

@@ -22,9 +22,7 @@ import time
 from contextlib import contextmanager
 from itertools import cycle
 
-from matplotlib.figure import Figure
-
-from . import plots, tables
+from . import tables  # what draws is imported where it is drawn: matplotlib takes its time
 
 __all__ = ["live", "one_cycle", "quick"]
 
@@ -152,11 +150,15 @@ class View:
 
         Pale is each value, strong the running mean; `loss` and `val_loss` share a panel.
         """
+        from . import plots
+
         if self.history:
             return plots.show(self.figure(), self.alt())
 
     def figure(self):
         """The curves as a matplotlib figure, a panel (3.6 × 2.7 inches) for each last word of the names."""
+        from matplotlib.figure import Figure
+
         panels = {}
         for name in self.history:
             panels.setdefault(name.split("_")[-1], []).append(name)
@@ -238,6 +240,9 @@ class Display:
     def draw(self):
         """Show the curves and the last samples, in the place of those shown before."""
         from IPython.display import display
+
+        from . import plots
+
         view = self.view
         bundle = plots.Picture(view.figure(), view.alt()).bundle()
         bundle["text/html"] += f"<pre>{html.escape(view.summary() + chr(10) + view.story())}</pre>"

@@ -3,7 +3,7 @@
 import atexit
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbgrader import utils
@@ -13,12 +13,14 @@ from traitlets import Bool, Enum, Float
 
 from ...course import Course
 from ...judging import submission
-from ...judging.judge import Judge
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...sandbox.terms import Limits, Terms, resolved
 from ..ledger import Ledger
 from .notebook import annotated
+
+if TYPE_CHECKING:
+    from ...judging.judge import Judge
 
 
 class SaveVerdict(NbGraderPreprocessor):
@@ -83,8 +85,10 @@ def _of_cells(gradebook: Any, kind: Any, page: Any, cells: list[Any]) -> dict[st
 
 
 @cache
-def judge(course: Course, terms: Terms) -> Judge:
+def judge(course: Course, terms: Terms) -> "Judge":
     """One judge for all submissions of this process."""
+    from ...judging.judge import Judge  # brings torch, which who enters verdicts has no use for
+
     made = Judge(course, terms)
     atexit.register(made.sandbox.close)
     return made
