@@ -51,7 +51,7 @@ class WatchedJudge:
                 self.begin()
                 assert self._connection
                 self._connection.send((handed, seed))
-                return self._answer(self._connection, handed, seed)
+                return self._answer(handed, seed)
             except (EOFError, ConnectionError):
                 self._end()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
@@ -72,21 +72,25 @@ class WatchedJudge:
             self._connection.close()
             self._connection = None
 
-    def _answer(self, connection: "Connection[Any, Any]", handed: Submission, seed: str) -> Verdict:
+    def _answer(self, handed: Submission, seed: str) -> Verdict:
+        assert self._connection
         watch = None
         while True:
-            if not connection.poll(LOOK_EVERY):
+            if not self._connection.poll(LOOK_EVERY):
                 broken = watch.broken() if watch else None
                 if broken:
                     self._end()
                     return nothing(self.course, handed, seed, self.terms, broken)
                 continue
-            answer = connection.recv()
+            answer = self._connection.recv()
             if isinstance(answer, Verdict):
                 return answer
             if isinstance(answer, Exception):
                 raise answer
-            self._process = psutil.Process(answer)
+            try:
+                self._process = psutil.Process(answer)
+            except psutil.Error:
+                raise EOFError from None
             watch = _Watch(self._process, self.terms)
 
 

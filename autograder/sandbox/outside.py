@@ -89,7 +89,7 @@ class Sandbox:
 
     def branch(self) -> "Sandbox":
         """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
-        if self._process is None or not self.terms.isolated:  # without walls nothing says where a kernel ends
+        if self._process is None:
             return Sandbox(self.helpers, self.terms)
         return Branch(self.helpers, self.terms, self._process.pid, self._control)
 
@@ -206,11 +206,11 @@ class Sandbox:
         return [calls.program(self.terms).hex(), *(f"{name}={value}" for name, value in values.items())]
 
     def _warm_parent(self, root: int) -> psutil.Process:
-        """Wait for the process that forks; it is beneath bubblewrap, ``root``, or ``root`` itself."""
+        """Wait for the process that forks; ``root`` is bubblewrap, where there is one, and it is beneath that."""
         number = int(self._answer(START_SECONDS).split()[1])
-        process = psutil.Process(root)
         if not self.terms.isolated:
-            return process
+            return psutil.Process(number)
+        process = psutil.Process(root)
         depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
         for one in process.children(recursive=True):
             if _numbers(one)[depth:] == [number]:

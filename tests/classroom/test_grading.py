@@ -267,7 +267,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
     def answer_or_die(self, one, seed):
         if b"kill me" not in one.data:
             return canned
-        self._process.kill()  # as a lack of memory would
+        os.kill(self._connection.recv(), signal.SIGKILL)  # as a lack of memory would
         return answer(self, one, seed)
 
     monkeypatch.setattr(WatchedJudge, "_answer", answer_or_die)

@@ -42,11 +42,14 @@ def test_what_is_kept_comes_back_as_it_was(ledger):
     assert [path.name for path in ledger.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
 
-def test_who_was_never_judged_is_counted(ledger):
+def test_the_first_tp_of_which_somebody_was_never_judged(ledger):
     for student in ("ada", "bob", "cleo"):
         (ledger.course.gradebook / "submitted" / student / TINY).mkdir(parents=True)
     ledger.keep(HANDED, VERDICT, Terms())
-    assert (ledger.without_verdict([TINY]), ledger.without_verdict(["tp9"])) == (2, 0)
+    assert (ledger.to_judge(["tp9", TINY]), ledger.to_judge(["tp9"])) == (TINY, None)
+    for student in ("bob", "cleo"):
+        ledger.keep(replace(HANDED, student=student), VERDICT, Terms())
+    assert ledger.to_judge(["tp9", TINY]) is None
 
 
 OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(Limits()).items()]

@@ -12,7 +12,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.sandbox.terms import Terms
 from autograder.sandbox.walls import SandboxError
-from conftest import SHORT, TINY, TINY_COURSE, handed, tiny_copy
+from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed, tiny_copy
 
 # A check whose predicate is stalled by some answers: the weakness itself, which ours are not to have.
 STALLED = '''
@@ -52,19 +52,29 @@ def answering(number):
     return handed(samples.notebook(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
 
 
+def at_work(nursery):
+    """The processes beneath a nursery."""
+    return [process for process in nursery.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
+
+
 @pytest.mark.parametrize("number, reason", [
     (1, "took more than 2 seconds"), pytest.param(2, "took more than 0.25 GiB of memory", marks=pytest.mark.slow)],
     ids=["time", "memory"])
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed"
-    process, started = psutil.Process(judge._process.pid), time.monotonic()
-    beneath = [process, *process.children(recursive=True)]
+    nursery, started = psutil.Process(judge._nursery._process.pid), time.monotonic()
+    before = at_work(nursery)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable
     assert all(reason in check.message for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
-    assert psutil.wait_procs(beneath, timeout=10)[1] == [], "the kernels are left"
     assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed", "the next one suffers"
+    for _ in range(100):
+        if len(left := at_work(nursery)) == len(before):
+            break
+        time.sleep(0.1)
+    assert len(left) == len(before), "the judge or its kernels are left"
+    assert len(set(left) - set(before)) > 1, "the control: they are others"
 
 
 @pytest.mark.slow
@@ -82,14 +92,27 @@ def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     judge.close()
 
 
-def test_judges_that_were_begun_are_taken_once_each_by_whoever_judges_alike_and_end(monkeypatch):
-    started, closed = [], []
-    monkeypatch.setattr(WatchedJudge, "_start", lambda self: started.append(self))
-    monkeypatch.setattr(WatchedJudge, "close", lambda self: closed.append(self))
+def test_judges_come_from_the_nursery_that_was_begun_for_whoever_judges_alike_and_end_with_it(right):
     terms = Terms(limits=SHORT)
-    with watched.begun(TINY_COURSE, terms, 2):
-        assert len(started) == 2
-        assert watched.taken(TINY_COURSE, Terms()) not in started  # under other terms another one
-        assert watched.taken(TINY_COURSE, terms) is started[0]
-    assert closed == started
-    assert watched.taken(TINY_COURSE, terms) not in started
+    given = handed(samples.notebook(TINY_COURSE, TINY, right))
+    with watched.begun(TINY_COURSE, terms, (TINY, "first")):
+        judges = [watched.judge_for(TINY_COURSE, terms) for _ in range(2)]
+        assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
+        nursery = judges[0]._nursery
+        assert judges[1]._nursery is nursery and watched.judge_for(TINY_COURSE, Terms())._nursery is not nursery
+        assert len({judge._process.pid for judge in judges}) == 2
+        beneath = psutil.Process(nursery._process.pid).children(recursive=True)
+        assert {judge._process for judge in judges} < set(beneath)
+        judges[0].close()
+        assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
+    assert psutil.wait_procs(beneath, timeout=10)[1] == []
+    assert watched.judge_for(TINY_COURSE, terms)._nursery is not nursery
+
+
+def test_a_draw_that_was_got_ready_is_the_one_of_its_seed(right):
+    wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
+    terms = Terms(limits=SHORT)
+    with Judge(TINY_COURSE, terms) as alone, watched.begun(TINY_COURSE, terms, (TINY, "first")):
+        ready = watched.judge_for(TINY_COURSE, terms)
+        for seed in ("first", "other"):
+            assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

@@ -17,6 +17,7 @@ import pytest
 from autograder.sandbox import outside, walls
 from autograder.sandbox.outside import KernelLost, Sandbox
 from autograder.sandbox.terms import Limits, Terms
+from autograder.sandbox.walls import SandboxError
 from autograder.sandbox.watchdog import Budget
 from conftest import REPOSITORY, SHORT, TINY_COURSE
 
@@ -271,13 +272,63 @@ def test_nothing_outlives_a_grader_that_is_killed(tmp_path):
     grader = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE,
                               env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)})
     process, beneath = psutil.Process(grader.pid), []
-    while len([one for one in beneath if "--die-with-parent" in one[1] or "address_space" in str(one[1])]) < 7:
+    while len([one for one in beneath if "--die-with-parent" in one[1] or "address_space" in str(one[1])]) < 10:
         assert grader.poll() is None
         time.sleep(0.5)
         beneath = [(one, _called(one)) for one in process.children(recursive=True)]
     process.kill()
     assert psutil.wait_procs([one for one, _ in beneath], timeout=20)[1] == []
     grader.communicate()
+
+
+DOORS = {"of its own namespace": (1, "\0mine"), "on its own machine": (2, ("127.0.0.1", 47114))}
+LISTENS = f"import socket\nfor family, place in {[*DOORS.values()]!r}:\n" \
+          "    door = socket.socket(family); door.bind(place); door.listen(); globals()[family] = door"
+
+
+def test_kernels_of_branches_share_nothing_at_the_same_time():
+    """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
+    with started() as parent:
+        parent.begin()
+        with parent.branch() as left, parent.branch() as right:
+            one, other = left.fork(), right.fork()
+            run(one, "open('/scratch/mine', 'w').write('x'); open('/dev/shm/mine', 'w').write('x')")
+            assert run(one, LISTENS).error is None
+            for family, place in DOORS.values():
+                assert run(other, f"import socket; socket.socket({family}).connect({place!r})").error is not None
+            assert run(one, "socket.socket(1).connect('\\0mine')").error is None, "the control: it does listen"
+            assert ask(other, "[os.path.exists('/scratch/mine'), os.listdir('/dev/shm')]") == [False, []]
+            assert not ask(other, "[p for p in os.listdir('/proc') if p.isdigit() and int(p) > 2]")
+            run(one, "import os, time\nhog = b'x' * 300_000_000\nfor _ in range(2): os.fork() or time.sleep(60)")
+            assert right.usage().processes == 2 < left.usage().processes
+            assert left.usage().memory - right.usage().memory > 250_000_000
+
+
+@pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
+def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
+    with Sandbox(TINY_COURSE.helpers, Terms("cpu", isolated, SHORT)) as parent:
+        parent.begin()
+        with parent.branch() as left, parent.branch() as right:
+            one, other = left.fork(), right.fork()
+            beneath = [left._parent, *left._parent.children(recursive=True)]
+            left._parent.kill()
+            _, left_over = psutil.wait_procs(beneath, timeout=2)
+            assert all(process.status() == "zombie" for process in left_over)
+            with pytest.raises(KernelLost):
+                run(one, "pass")
+            assert ask(other, "1 + 1") == 2
+            assert ask(left.fork(), "1 + 1") == 2
+            beneath = [right._parent, left._parent, *right._parent.children(), *left._parent.children()]
+        parent.close()
+        assert psutil.wait_procs(beneath, timeout=10)[1] == []
+
+
+def test_a_branch_of_what_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr(walls, "walls", lambda *args: ["--no-such-option"])
+    with started() as parent:
+        parent.begin()
+        with parent.branch() as branch, pytest.raises(SandboxError, match="the kernel does not start"):
+            branch.fork()
 
 
 def _called(process):
