@@ -27,7 +27,7 @@ from . import tables  # what draws is imported where it is drawn: matplotlib tak
 __all__ = ["live", "one_cycle", "quick"]
 
 QUICK_SECONDS = 1.0
-QUICK_STEPS = 10
+QUICK_STEPS = 3
 REFRESH = 2.0  # seconds between two drawings of the curves
 LINES = [("#0B62A4", "-"), ("#B34700", "--"), ("#00694E", ":"), ("#7A2E9D", "-.")]
 
@@ -54,7 +54,7 @@ def live(steps=None, seconds=None, title="", every=50):
     """A `View` to iterate over: 0, 1, 2, … until `steps` or `seconds` (wall clock) run out.
 
     `every` is the number of steps over which a running mean is taken. When the run is `quick`,
-    budgets are cut to one second and ten steps. Raises `ValueError` without a budget.
+    budgets are cut to one second and three steps. Raises `ValueError` without a budget.
     """
     return View(steps, seconds, title, every)
 

@@ -285,7 +285,7 @@ WALLS = {
     "files": Wall("of the machine's files only the system and the helpers are there", _files),
     "environment": Wall("no variable of the grader's is there", _environment),
     "calls only": Wall("what is expected does not travel", _calls_only, warm=True),
-    "draws": Wall("every submission has its own draws, and laws", _draws),
+    "draws": Wall("nobody knows the draws before, and laws", _draws),
     "user": Wall("nobody is root", _kernel(('("uid_map", f"{uid} {uid} 1")', '("uid_map", f"0 {uid} 1")'))),
     "filter": Wall("system calls that notebooks do not need are refused", _filter),
     "rights": Wall("no capability, and the filter", _all(_filter, _kernel(
