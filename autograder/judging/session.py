@@ -42,7 +42,10 @@ class Session:
             kernel = self._ready(exercise)
             budget = self._budget(self.sandbox.terms.limits.exercise_seconds)
             for record in records:
-                replies.append(kernel.replay(record.ops, budget))
+                if record.law and _is_missing(replies[-1]):  # the same check on other sizes
+                    replies.append(replies[-1])
+                else:
+                    replies.append(kernel.replay(record.ops, budget))
             return replies, None
         except KernelLost as lost:
             self._kernel = None
@@ -101,6 +104,10 @@ class Session:
             if note not in self.notes:
                 self.notes.append(note)
         return True
+
+
+def _is_missing(reply: Reply) -> bool:
+    return reply.error is not None and reply.error.kind in ("missing-name", "not-written")
 
 
 def _called(step: Step) -> str:

@@ -24,6 +24,7 @@ from .watched import WatchedJudge
 ENGINE = Path(__file__).parent.parent
 Question = tuple[bytes, str, str | None, str | None]  # notebook, its name, and its TP and seed if given
 REQUEST_SECONDS = 5  # whoever connects has its question ready
+GREETING, GREETING_SECONDS = "ask", 2  # a judge that is busy, or stopped, is not waited for
 
 
 def address(course: Course, terms: Terms) -> Path:
@@ -48,6 +49,8 @@ def asked(course: Course, terms: Terms, question: Question) -> Verdict | None:
     except (CourseError, OSError):
         return None
     with connection, contextlib.suppress(EOFError, OSError):
+        if not connection.poll(GREETING_SECONDS) or connection.recv() != GREETING:
+            return None
         connection.send(question)
         answer: Verdict = connection.recv()
         return answer
@@ -73,6 +76,7 @@ def serve(course: Course, terms: Terms, handed: Callable[[Question], tuple[Submi
             ready()
             while True:
                 with contextlib.suppress(EOFError, OSError), listener.accept() as connection:
+                    connection.send(GREETING)
                     if not connection.poll(REQUEST_SECONDS):
                         continue
                     question = connection.recv()

@@ -2,7 +2,6 @@
 
 import errno
 import functools
-import math
 import os
 import signal
 import sqlite3
@@ -26,9 +25,8 @@ from autograder.authoring.oracle import oracle
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.ledger import Ledger
-from autograder.judging import submission
+from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
-from autograder.judging.seeds import SERVES
 from autograder.judging.watched import WatchedJudge
 from autograder.samples import classroom_in, hand_in, notebook, solved
 from autograder.sandbox.terms import Terms
@@ -303,16 +301,22 @@ def test_links_beside_a_notebook_are_not_followed(course, run, right):
     assert not (shown(course, "ada").parent / "secret.txt").exists()
 
 
-def test_a_draw_serves_a_few_of_one_run_and_nobody_later(term, run, right):
-    for number in range(2 * SERVES):
+def test_a_draw_serves_a_few_of_one_run_and_nobody_later(term, run, right, monkeypatch):
+    monkeypatch.setattr(seeds, "SERVES", 3)
+    monkeypatch.setattr(grading, "SERVES", 3)
+    for number in range(4):
         submit(term, f"ann-{number}", right)
     first = {student: one.verdict.seed for student, one in run(term).items()}
-    served = Counter(first.values())
-    assert max(served.values()) == SERVES and len(served) == math.ceil(len(first) / SERVES)
+    assert sorted(Counter(first.values()).values()) == [2, 3, 3]
     again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
     assert again == first, "the same file meets the same draws"
-    submit(term, "ada", {})
-    assert run(term)["ada"].verdict.seed not in served
+    for number in range(5):
+        submit(term, f"new-{number}", right)
+    later = {student: one.verdict.seed for student, one in run(term, first=(TINY, "ready")).items()}
+    served = Counter(later[f"new-{number}"] for number in range(5))
+    assert sorted(served.values()) == [2, 3] and served["ready"] == 3
+    assert not served.keys() & set(first.values())
+    assert {student: later[student] for student in first} == first
 
 
 REAL, FIRST = "tp3_seq2seq", "shift"

@@ -115,6 +115,7 @@ def test_a_server_that_is_lost_in_the_middle_costs_nothing(course, check, right)
     with Listener(str(warm.address(course, TERMS)), "AF_UNIX") as listener:
         def lost():
             with listener.accept() as connection:
+                connection.send(warm.GREETING)
                 questions.append(connection.recv())
 
         questions = []
@@ -123,6 +124,14 @@ def test_a_server_that_is_lost_in_the_middle_costs_nothing(course, check, right)
         status, _ = check(right)
         thread.join()
     assert status == 0 and len(questions) == 1
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(server, check, right):
+    server.send_signal(signal.SIGSTOP)
+    try:
+        assert check(right)[0] == 0
+    finally:
+        server.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("theirs", [0o777, 0o750])

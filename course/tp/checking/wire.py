@@ -32,6 +32,8 @@ def pack(tree: Any) -> bytes:
     def strip(node: Any, depth: int = 0) -> Any:
         if depth > MAX_DEPTH:
             raise WireError(f"nested more than {MAX_DEPTH} deep")
+        if node is None or type(node) in (bool, int, float, str):
+            return node
         if isinstance(node, np.ndarray):
             if node.dtype.name not in DTYPES:
                 raise WireError(f"an array of {node.dtype} cannot travel")
@@ -43,8 +45,6 @@ def pack(tree: Any) -> bytes:
             return {key: strip(value, depth + 1) for key, value in node.items()}
         if isinstance(node, (list, tuple)):
             return [strip(value, depth + 1) for value in node]
-        if node is None or type(node) in (bool, int, float, str):
-            return node
         raise WireError(f"{a(type(node).__name__)} cannot travel")
 
     body = strip(tree)

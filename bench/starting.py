@@ -1,0 +1,120 @@
+"""(e) What starting costs: one check, cold and served, the first self-check, Validate; beside imports of torch alone.
+
+Seconds by the clock, for it is people who wait. What is compared is measured in turn.
+"""
+
+import contextlib
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+import nbformat
+
+from autograder import course as courses
+from autograder import samples
+from autograder.authoring import source
+
+from .measure import spread, table
+
+TITLE = "What starting costs"
+COURSE = courses.find(Path(__file__).parent.parent)
+TP, EXERCISE = "tp3_seq2seq", "shift"
+COLD, SERVED, SELF_CHECK = "`autograder check`", "`autograder check`, served", "the first self-check"
+BESIDE = {COLD: "`import torch, matplotlib.pyplot`", SELF_CHECK: "`import torch`"}
+numbers = count()
+
+
+def seconds(*command, **options):
+    """How long a command takes; RuntimeError when it fails."""
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)[:80]}: {done.stderr[-500:]}")
+    return time.monotonic() - started
+
+
+def check(place):
+    """One check of a notebook that nobody has seen: all is right, and a cell says which it is."""
+    notebook = samples.notebook(COURSE, TP, samples.solved(COURSE, TP), (f"# {next(numbers)}",))
+    path = place / f"{TP}.ipynb"
+    nbformat.write(notebook, path)
+    return seconds("-m", "autograder.cli", "--course", str(COURSE.root), "check", str(path), env=environment(place))
+
+
+def environment(place):
+    """Variables with which no judge is met but one that is kept warm in this folder."""
+    return {**os.environ, "XDG_RUNTIME_DIR": str(place), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+@contextlib.contextmanager
+def serving(place):
+    """A judge that is kept warm, ready."""
+    command = [sys.executable, "-m", "autograder.cli", "--course", str(COURSE.root), "serve"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(place))
+    try:
+        server.stdout.readline()
+        check(place)  # the first one waits for it
+        yield
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def first_self_check():
+    """A student's session from its first line to the answer of the first self-check."""
+    truth = source.load(COURSE, TP)
+    cells = [truth.cell("given", "start"), truth.cell("given", "imports"), truth.cell("exercise", EXERCISE)]
+    text = "\n".join([*(cell.solution for cell in cells), f"tp.check({EXERCISE!r})"])
+    path = os.pathsep.join([str(COURSE.released)])
+    return seconds("-c", text, cwd=COURSE.released / TP, env={**os.environ, "PYTHONPATH": path})
+
+
+def validated(assignment, place):
+    """nbgrader's Validate on a filled-in notebook."""
+    folder = place / "course"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(COURSE.released, folder)
+    path = folder / assignment / f"{assignment}.ipynb"
+    nbformat.write(samples.notebook(COURSE, assignment, samples.solved(COURSE, assignment)), path)
+    return seconds("-m", "nbgrader", "validate", path.name, cwd=path.parent)
+
+
+def measure(quick, repeats, folder):
+    with tempfile.TemporaryDirectory(prefix="starting-") as name:
+        place = Path(name)
+        ways = {BESIDE[COLD]: lambda: seconds("-c", "import torch, matplotlib.pyplot"), COLD: lambda: check(place),
+                BESIDE[SELF_CHECK]: lambda: seconds("-c", "import torch"), SELF_CHECK: first_self_check}
+        results = {way: [] for way in ways}
+        for _ in range(repeats):
+            for way, run in ways.items():
+                results[way].append(run())
+        with serving(place):
+            results[SERVED] = [check(place) for _ in range(repeats)]
+        for name, values in results.items():
+            print(f"  {name}: {spread(values, '{:.2f}')} s", flush=True)
+        results["Validate"] = {}
+        for assignment in COURSE.assignments[:1] if quick else COURSE.assignments:
+            results["Validate"][assignment] = validated(assignment, place)
+            print(f"  Validate, {assignment}: {results['Validate'][assignment]:.1f} s", flush=True)
+        return results
+
+
+def report(results, picture):
+    rows = []
+    for way in (BESIDE[COLD], COLD, SERVED, BESIDE[SELF_CHECK], SELF_CHECK):
+        times = ""
+        if way in BESIDE:
+            times = f"{statistics.median(results[way]) / statistics.median(results[BESIDE[way]]):.2f}"
+        rows.append([way, spread(results[way], "{:.2f}"), times])
+    return (f"`autograder check` judges a right notebook of `{TP}` that it has never seen; served, `autograder serve` "
+            f"runs. The self-check is that of `{EXERCISE}`, from the first line of the session on.\n\n"
+            + table(["", "seconds on the clock", "times the import above it"], rows)
+            + "\nnbgrader's Validate on a filled-in notebook, one run each:\n\n"
+            + table(["TP", "seconds on the clock"],
+                    [[f"`{name}`", f"{value:.1f}"] for name, value in results["Validate"].items()]))
