@@ -194,9 +194,10 @@ def report(results, picture):
     text += table(["submissions in the gradebook", "seeing all, s", "entering one, CPU s", "entering one, s",
                    "entering all, minutes"], rows)
     figure, axes = picture(1, 2, "classes")
-    axes[0].plot(list(sizes), [statistics.median(run["CPU"] / run["new"] for run in runs) for runs in sizes.values()],
-                 marker="o")
-    axes[0].set(xscale="log", ylim=(0, None), xlabel="submissions in the gradebook", ylabel="entering one, CPU seconds")
+    seconds = [statistics.median(run["CPU"] / run["new"] for run in runs) for runs in sizes.values()]
+    axes[0].plot(list(sizes), seconds, marker="o")
+    axes[0].set(xscale="log", ylim=(0, 1.2 * max(seconds)), xlabel="submissions in the gradebook",
+                ylabel="entering one, CPU seconds")
     kinds = {"threads": "`--jobs`", "Dask": "Dask workers"}
     rows = []
     for kind, name in kinds.items():
@@ -205,7 +206,7 @@ def report(results, picture):
                   f"{100 * run['CPU'] / run['entering']:.0f}"] for run in runs]
         axes[1].plot([run["workers"] for run in runs], [_rate(run) for run in runs], marker="o",
                      label=name.strip("`"))
-    axes[1].set(ylim=(0, None), xlabel="at once", ylabel="submissions a minute")
+    axes[1].set(ylim=(0, 1.1 * max(map(_rate, results["threads"]))), xlabel="at once", ylabel="submissions a minute")
     header = ["at once", "submissions a minute", "the workers alone could", "the grader's CPU, % of a core"]
     text += (f"\nWorkers that take {JUDGEMENT:g} s for each, as if every one had a core of its own, and the one writer "
              "behind them:\n\n" + table(header, rows))

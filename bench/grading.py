@@ -202,7 +202,7 @@ def report(results, picture):
         for ax, values in zip(axes, (seconds, memory), strict=True):
             ax.plot(sizes, [values[way, n] for n in sizes], marker="o", label=way)
     axes[0].set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds")
-    axes[1].set(xscale="log", ylim=(0, None), xlabel="submissions", ylabel="peak memory, MB")
+    axes[1].set(xscale="log", ylim=(0, 1.1 * max(memory.values())), xlabel="submissions", ylabel="peak memory, MB")
     return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one mistake "
             "each. Seconds are those of the clock on the wall, from the start of the command to its end, on two cores. "
             "Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission after the other, "

@@ -89,9 +89,10 @@ class Sandbox:
 
     def branch(self) -> "Sandbox":
         """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
-        if self._process is None:
-            return Sandbox(self.helpers, self.terms)
-        return Branch(self.helpers, self.terms, self._process.pid, self._control)
+        if self._process is not None:
+            with contextlib.suppress(OSError):  # it has ended already: the other will say why
+                return Branch(self.helpers, self.terms, self._process.pid, self._control)
+        return Sandbox(self.helpers, self.terms)
 
     def close(self) -> None:
         """End the warm parent and all kernels."""

@@ -323,10 +323,13 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolate
         assert psutil.wait_procs(beneath, timeout=10)[1] == []
 
 
-def test_a_branch_of_what_cannot_start_says_why(monkeypatch):
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
     monkeypatch.setattr(walls, "walls", lambda *args: ["--no-such-option"])
     with started() as parent:
         parent.begin()
+        if ended:
+            parent._process.wait()
         with parent.branch() as branch, pytest.raises(SandboxError, match="the kernel does not start"):
             branch.fork()
 
