@@ -13,13 +13,18 @@ import subprocess
 import sys
 import threading
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..course import Course
+from ..sandbox.branches import Branch, branch
 from ..sandbox.inside import die_with_parent
-from ..sandbox.outside import Branch, Sandbox
+from ..sandbox.outside import Sandbox
 from ..sandbox.terms import Terms
 from ..sandbox.walls import SandboxError
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 
 class Nursery:
@@ -51,7 +56,7 @@ class Nursery:
             connection.send((self.course, self.terms, first))
 
     def judge(self) -> "Connection[Any, Any]":
-        """A connection to a new judge, which may be on its way yet; see `serve` in `watched`."""
+        """A connection to a new judge, which may be on its way yet; see `_serve`."""
         with self._asking:
             self.begin()
             ours, theirs = socket.socketpair()
@@ -76,7 +81,6 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
     with Sandbox(course.helpers, terms) as sandbox:
         with contextlib.suppress(SandboxError):  # which is told where something is to be judged
             sandbox.begin()
-        from . import watched
         from .judge import Judge  # brings torch, as the sandbox does beside it
 
         judge = Judge(course, terms, sandbox)
@@ -90,7 +94,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            own = judge.sandbox = sandbox.branch()
+            own = judge.sandbox = branch(sandbox)
             pid = os.fork()
             if pid == 0:
                 die_with_parent()
@@ -98,7 +102,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                 control.close()
                 status = 1
                 try:
-                    watched.serve(Connection(fds[0]), judge)
+                    _serve(Connection(fds[0]), judge)
                     status = 0
                 finally:
                     os._exit(status)
@@ -106,6 +110,25 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             os.close(fds[0])
             if isinstance(own, Branch):
                 own.hand_over()
+
+
+def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
+    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict."""
+    from ..authoring.oracle import oracle
+
+    with judge:
+        while True:
+            try:
+                handed, seed = connection.recv()
+            except EOFError:
+                return
+            try:
+                oracle(judge.course, handed.assignment)
+                connection.send(os.getpid())
+                answer: Verdict | Exception = judge.judge(handed, seed)
+            except Exception as error:  # not the submission's fault: told to whoever asked
+                answer = error
+            connection.send(answer)
 
 
 def _reap(children: set[int]) -> None:

@@ -5,11 +5,10 @@ from when it has what it needs of the TP.
 """
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 
@@ -19,9 +18,6 @@ from .concluding import nothing
 from .nursery import Nursery
 from .submission import Submission
 from .verdict import Verdict
-
-if TYPE_CHECKING:
-    from .judge import Judge
 
 LOOK_EVERY = 0.2  # seconds
 
@@ -145,22 +141,3 @@ class _Watch:
         if time.monotonic() - self._started > self.limits.clock:
             return f"judging it took more than {self.limits.clock:.3g} seconds"
         return None
-
-
-def serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict."""
-    from ..authoring.oracle import oracle
-
-    with judge:
-        while True:
-            try:
-                handed, seed = connection.recv()
-            except EOFError:
-                return
-            try:
-                oracle(judge.course, handed.assignment)
-                connection.send(os.getpid())
-                answer: Verdict | Exception = judge.judge(handed, seed)
-            except Exception as error:  # not the submission's fault: told to whoever asked
-                answer = error
-            connection.send(answer)

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import outside, walls
+from autograder.sandbox.branches import branch
 from autograder.sandbox.outside import KernelLost, Sandbox
 from autograder.sandbox.terms import Limits, Terms
 from autograder.sandbox.walls import SandboxError
@@ -290,7 +291,7 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
     """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
     with started() as parent:
         parent.begin()
-        with parent.branch() as left, parent.branch() as right:
+        with branch(parent) as left, branch(parent) as right:
             one, other = left.fork(), right.fork()
             run(one, "open('/scratch/mine', 'w').write('x'); open('/dev/shm/mine', 'w').write('x')")
             assert run(one, LISTENS).error is None
@@ -308,7 +309,7 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
 def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
     with Sandbox(TINY_COURSE.helpers, Terms("cpu", isolated, SHORT)) as parent:
         parent.begin()
-        with parent.branch() as left, parent.branch() as right:
+        with branch(parent) as left, branch(parent) as right:
             one, other = left.fork(), right.fork()
             beneath = [left._parent, *left._parent.children(recursive=True)]
             left._parent.kill()
@@ -330,8 +331,8 @@ def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
         parent.begin()
         if ended:
             parent._process.wait()
-        with parent.branch() as branch, pytest.raises(SandboxError, match="the kernel does not start"):
-            branch.fork()
+        with branch(parent) as other, pytest.raises(SandboxError, match="the kernel does not start"):
+            other.fork()
 
 
 def _called(process):
