@@ -7,7 +7,6 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 
 import functools
 import logging
-import secrets
 import tempfile
 import threading
 import warnings
@@ -29,7 +28,7 @@ from .. import course as courses
 from ..authoring import release, source
 from ..course import Course, CourseError
 from ..judging import submission, watched
-from ..judging.seeds import SERVES, Draws
+from ..judging.seeds import SERVES, Draws, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
@@ -154,7 +153,7 @@ Told = Callable[[Graded, int, int], None]  # of each submission as it is done: i
 
 def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), workers: int | Executor = 1,
                 force: bool = False, each: Told = lambda graded, done, total: None,
-               first: tuple[str, str] | None = None) -> list[Graded]:
+                first: tuple[str, str] | None = None) -> list[Graded]:
     """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
 
     ``first`` is a TP and the seed of a draw that judges have ready.
@@ -204,7 +203,7 @@ def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int,
             first: tuple[str, str] | None) -> Iterator[Graded]:
     """Every waiting submission, as it is judged and entered; few are on their way at once."""
-    run, left = secrets.token_hex(8), SERVES
+    run, left = new_seed(), SERVES
     queue = list(reversed(waiting))
     pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
     while queue or pending:
