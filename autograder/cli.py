@@ -6,19 +6,18 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 from . import course as courses
-from . import foreign
-from .authoring import source
+from . import escaping
 from .classroom import commands as classroom
 from .course import Course, CourseError
+from .grammar import counted
 from .judging import submission
 from .judging.verdict import FileError, Verdict
-from .sandbox.terms import Limits, terms_of
-from .sandbox.walls import SandboxError
-from .words import counted
+from .model import source
+from .sandbox.options import Limits, options_of
+from .sandbox.restrictions import SandboxError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _cannot(reason: str) -> int:
-    print(f"autograder: {foreign.line(reason)}", file=sys.stderr)
+    print(f"autograder: {escaping.line(reason)}", file=sys.stderr)
     return 2
 
 
@@ -47,16 +46,16 @@ def _cannot(reason: str) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
-    from .authoring.new import new
+    from .publish.new import new
 
     course = new(args.folder)
     print(f"{course.root}: a course of one TP with two exercises, weighted_mean. Now type there:\n"
-          "  autograder release\n  autograder prove\n  autograder check course/weighted_mean/weighted_mean.ipynb")
+          "  autograder release\n  autograder audit\n  autograder check course/weighted_mean/weighted_mean.ipynb")
     return 0
 
 
 def _release(args: argparse.Namespace, course: Course) -> int:
-    from .authoring import effort, release
+    from .publish import effort, release
 
     names = args.tp or course.assignments
     if args.check:
@@ -82,8 +81,8 @@ def _release(args: argparse.Namespace, course: Course) -> int:
 
 
 def _dist(args: argparse.Namespace, course: Course) -> int:
-    from .handout.kit import kit
-    from .handout.wheels import student_wheel
+    from .publish.kit import kit
+    from .publish.wheels import student_wheel
 
     path = course.root / "dist" / "student-kit.zip"
     kit(course, path)
@@ -93,7 +92,7 @@ def _dist(args: argparse.Namespace, course: Course) -> int:
 
 
 def _lend(args: argparse.Namespace, course: Course) -> int:
-    from .handout.lending import lend
+    from .publish.providing import lend
 
     path = lend(course, args.tp, args.exercise, course.root / "dist")
     print(f"{path.relative_to(course.root)}: it holds solutions. Who has it beside the notebook borrows with "
@@ -102,7 +101,7 @@ def _lend(args: argparse.Namespace, course: Course) -> int:
 
 
 def _edition(args: argparse.Namespace, course: Course) -> int:
-    from .handout.alone import edition
+    from .publish.editions import edition
 
     folder = args.out or course.root / "dist" / args.kind
     names = edition(course, folder, args.kind, args.address or "")
@@ -111,7 +110,7 @@ def _edition(args: argparse.Namespace, course: Course) -> int:
 
 
 def _execute(args: argparse.Namespace, course: Course) -> int:
-    from .authoring import release
+    from .publish import release
 
     bad = 0
     for name in args.tp or course.assignments:
@@ -125,30 +124,30 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
 
 
 def _prove(args: argparse.Namespace, course: Course) -> int:
-    from .proving.proof import prove_all
+    from .audit.versions import audit_all
 
     if args.all:
-        return _prove_all(args, course)
-    proofs = prove_all(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
-    for proof in proofs:
-        print(proof)
-    mistakes, variants = sum(proof.mistakes for proof in proofs), sum(proof.variants for proof in proofs)
-    print(f"{counted(mistakes, 'mistake')} and {counted(variants, 'variant')} in {counted(len(proofs), 'TP')}")
-    return 1 if any(proof.faults for proof in proofs) else 0
+        return _audit_all(args, course)
+    audits = audit_all(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
+    for audited in audits:
+        print(audited)
+    faults, variants = sum(audited.faults for audited in audits), sum(audited.variants for audited in audits)
+    print(f"{counted(faults, 'fault')} and {counted(variants, 'variant')} in {counted(len(audits), 'TP')}")
+    return 1 if any(audited.problems for audited in audits) else 0
 
 
-def _prove_all(args: argparse.Namespace, course: Course) -> int:
-    from .proving.summary import summarise, total
+def _audit_all(args: argparse.Namespace, course: Course) -> int:
+    from .audit.summary import summarise, total
 
     summaries = summarise(course, args.tp or course.assignments, args.seeds, args.jobs, args.device)
     for summary in summaries:
         print(summary, end="\n\n")
     print(total(summaries))
-    return 1 if any(summary.faults for summary in summaries) else 0
+    return 1 if any(summary.problems for summary in summaries) else 0
 
 
 def _mutants(args: argparse.Namespace, course: Course) -> int:
-    from .proving.mutation import mutate_all
+    from .audit.mutation import mutate_all
 
     found = []
     for mutation in mutate_all(course, args.tp or course.assignments, args.jobs):
@@ -175,20 +174,17 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _checked(args: argparse.Namespace, course: Course) -> int:
-    from .judging import warm
-    from .sandbox.outside import Sandbox
+    from .sandbox.host import Sandbox
 
     data = submission.read_bytes(args.notebook)
     submission.parse(data, args.notebook.name)
-    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
+    options = options_of(args.device, not args.no_isolation, args.time_limit)
     question = data, args.notebook.name, args.tp, args.seed
-    verdict = warm.asked(course, terms, question)
-    if verdict is None:
-        with Sandbox(course.helpers, terms) as sandbox:
-            sandbox.begin()
-            from .judging.judge import Judge  # brings torch, as the sandbox does beside it
+    with Sandbox(course.helpers, options) as sandbox:
+        sandbox.begin()
+        from .judging.judge import Judge  # brings torch, as the sandbox does beside it
 
-            verdict = Judge(course, terms, sandbox).grade(*_handed(course, question))
+        verdict = Judge(course, options, sandbox).grade(*_handed(course, question))
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:
@@ -197,9 +193,9 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
         print(json.dumps(asdict(verdict)))  # ASCII: no escape sequence, no direction mark
     else:
         for exercise in verdict.exercises:
-            print(foreign.lines(exercise.explained()))
+            print(escaping.lines(exercise.explained()))
         for note in verdict.notes:
-            print(foreign.line(f"note: {note}"))
+            print(escaping.line(f"note: {note}"))
         print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
@@ -207,7 +203,7 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
 
 def _handed(course: Course, question: tuple[bytes, str, str | None, str | None]) -> tuple[submission.Submission, str]:
     """What is to be judged, and its seed."""
-    from .classroom.ledger import Ledger
+    from .classroom.verdict_store import VerdictStore
     from .judging.seeds import seed_of
 
     data, name, tp, seed = question
@@ -216,18 +212,7 @@ def _handed(course: Course, question: tuple[bytes, str, str | None, str | None])
         raise submission.Unreadable(f"{name} has no cell of this course: its TP is one of "
                                     f"{', '.join(course.assignments)}; say which with --tp")
     handed = submission.Submission(data, assignment, filename=name)
-    return handed, seed or seed_of(Ledger(course).secret(), "", assignment, data)
-
-
-def _serve(args: argparse.Namespace, course: Course) -> int:
-    from .judging import warm
-
-    def ready() -> None:
-        print("A judge is kept warm until Ctrl-C: autograder check with the same options uses it", flush=True)
-
-    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
-    warm.serve(course, terms, partial(_handed, course), ready)
-    return 0
+    return handed, seed or seed_of(VerdictStore(course).secret(), "", assignment, data)
 
 
 def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
@@ -251,7 +236,7 @@ def _pack(args: argparse.Namespace, course: Course) -> int:
 
 
 def _demo(args: argparse.Namespace, course: Course) -> int:
-    from .demo import demo
+    from .classroom.demo import demo
 
     return demo(course, args.tp)
 
@@ -261,7 +246,7 @@ def _demo(args: argparse.Namespace, course: Course) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="autograder", description="Release a course, grade what comes back, and prove that the judge is right.",
+        prog="autograder", description="Release a course, grade what comes back, and audit that the judge is right.",
         epilog="Exit status: 0 all well, 1 done but not all right, 2 could not be done.")
     parser.add_argument("--course", type=Path, metavar="FOLDER",
                         help="a folder with solutions/ in it (the one that the present folder lies in)")
@@ -296,10 +281,10 @@ def _parser() -> argparse.ArgumentParser:
     execute = command("execute", _execute, "run the solution notebooks, and write nothing")
     execute.add_argument("--seconds", type=int, default=900, help="the most that one cell may take (900)")
 
-    prove = command("prove", _prove, "prove the solutions, mistakes and variants of the TPs")
-    prove.add_argument("--seeds", type=int, default=3, metavar="N", help="how many draws of every check (3)")
-    prove.add_argument("--all", action="store_true", help="mutants, laws, names and constant answers besides: a table")
-    prove.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    audit = command("audit", _prove, "audit the solutions, faults and variants of the TPs")
+    audit.add_argument("--seeds", type=int, default=3, metavar="N", help="how many draws of every check (3)")
+    audit.add_argument("--all", action="store_true", help="and mutants, relations, names and constant answers: a table")
+    audit.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 
     mutants = command("mutants", _mutants, "let a machine write wrong answers, and list those that pass")
 
@@ -310,8 +295,6 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--github", action="store_true",
                        help="in a workflow on GitHub: print annotations, and write the page of its summary")
     check.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
-
-    serve = command("serve", _serve, "keep a judge warm, so that autograder check answers at once")
 
     grade = command("grade", classroom.grade, "grade everything in gradebook/submitted")
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
@@ -349,11 +332,11 @@ def _parser() -> argparse.ArgumentParser:
     demo = command("demo", _demo, "grade a small sample class end to end, in a folder of its own")
     demo.add_argument("tp", nargs="?", help="the TP that the class works on (the first)")
 
-    for several in (release, execute, prove, mutants, grade, feedback, questions, report, similar):
+    for several in (release, execute, audit, mutants, grade, feedback, questions, report, similar):
         several.add_argument("tp", nargs="*", help="names of TPs (all, when none is given)")
-    for side_by_side in (prove, mutants, grade):
+    for side_by_side in (audit, mutants, grade):
         side_by_side.add_argument("--jobs", type=int, default=1, metavar="N", help="work done side by side (1)")
-    for judging in (grade, check, serve):
+    for judging in (grade, check):
         judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
                              help="where students' code computes (auto)")
         judging.add_argument("--time-limit", type=float, default=Limits.exercise_seconds, metavar="SECONDS",

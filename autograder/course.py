@@ -6,7 +6,7 @@ This repository is the first one; `autograder --course FOLDER …` takes any oth
 from dataclasses import dataclass
 from pathlib import Path
 
-import tp
+from .runtime.selfcheck_data import SELFCHECKS
 
 
 class CourseError(Exception):
@@ -41,14 +41,13 @@ class Course:
 
     @property
     def helpers(self) -> list[Path]:
-        """What the notebooks import: the engine's package `tp`, and modules and packages of the course's own."""
-        own = [path for path in sorted(self.released.glob("*")) if path.name != "tp" and _is_importable(path)]
-        return [Path(tp.__file__).parent, *own]
+        """What the notebooks import: the modules and packages that lie in the course."""
+        return [path for path in sorted(self.released.glob("*")) if _is_importable(path)]
 
     @property
     def selfchecks(self) -> Path:
-        """The data of the self-checks, inside the package that reads it."""
-        return self.released / "tp" / "checking" / "data"
+        """The data of the self-checks, which the runtime looks for beside the notebooks' folders."""
+        return self.released / SELFCHECKS
 
     @property
     def assignments(self) -> list[str]:

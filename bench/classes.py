@@ -20,13 +20,13 @@ from pathlib import Path
 from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook, new_uuid
 from sqlalchemy import func, insert
 
-from autograder import samples
-from autograder.authoring import source
+from autograder.classroom import samples
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.nbgrader.config import find_alembic
 from autograder.judging.concluding import concluded
 from autograder.judging.verdict import CheckResult, ExerciseResult
-from autograder.sandbox.terms import Terms
+from autograder.model import source
+from autograder.sandbox.options import Options
 
 from . import postgres
 from .grading import COURSE, TP
@@ -37,7 +37,7 @@ TITLE = "How a class grows"
 SIZES, NEW = [10, 100, 1000, 10_000], 100  # submissions, and how many of them at most are entered
 SIDE_BY_SIDE = [1, 2, 4, 8]
 JUDGEMENT = 0.4  # seconds
-TERMS = Terms()
+OPTIONS = Options()
 
 
 class Class:
@@ -65,11 +65,11 @@ class Class:
         self.verdict = right(handed[0].read())
         if graded := handed[:self.n - self.new]:
             for one in graded:
-                entry = self.classroom.ledger.keep(one.read(), self.verdict, TERMS)
+                entry = self.classroom.store.keep(one.read(), self.verdict, OPTIONS)
                 if one.student == first:
                     self.classroom.enter(one, entry)
                 else:
-                    self.classroom.ledger.save(replace(entry, entered=True))
+                    self.classroom.store.save(replace(entry, entered=True))
             fill_in(self.classroom, first, [one.student for one in graded[1:]])
         return self
 
@@ -87,7 +87,7 @@ class Class:
 
         if not seen:
             moments.append((time.monotonic(), time.process_time()))
-        done = grade_class(self.classroom, [TP], TERMS, Simulated(executor, self.verdict, judgement), each=each)
+        done = grade_class(self.classroom, [TP], OPTIONS, Simulated(executor, self.verdict, judgement), each=each)
         clock, cpu = time.monotonic(), time.process_time()
         with self.classroom.gradebook() as gradebook:
             points = gradebook.db.query(func.sum(Grade.auto_score)).scalar() or 0  # score by score it takes minutes
@@ -102,7 +102,7 @@ def right(handed):
     truth = source.load(COURSE, TP)
     results = tuple(ExerciseResult(name, truth.points(name), truth.points(name), "passed",
                                    (CheckResult("values", True, "Right values."),)) for name in truth.exercises)
-    return concluded(handed, "0" * 32, TERMS, results, [])
+    return concluded(handed, "0" * 32, OPTIONS, results, [])
 
 
 def fill_in(classroom, like, students):

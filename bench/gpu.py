@@ -1,6 +1,6 @@
 """(h) The course on a GPU: `make gpu`, on any machine whose torch finds CUDA, in about ten minutes.
 
-Everything that a class needs runs there once: all checks on solutions, mistakes and right variants, a class graded in
+Everything that a class needs runs there once: all checks on solutions, faults and right variants, a class graded in
 the sandbox, every notebook with short budgets. Beside that stand how much of the tolerances the other arithmetic needs,
 whether the same answer comes twice, and what is gained by size. Where something fails, so does the command.
 """
@@ -17,14 +17,14 @@ import nbformat
 import numpy as np
 import torch
 
-from autograder import samples
-from autograder.authoring.oracle import oracle
+from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.sandbox.terms import Terms
-from tp.checking import compare
-from tp.checking.replay import replay
-from tp.checking.values import Array
+from autograder.model.oracle import oracle
+from autograder.runtime import compare
+from autograder.runtime.replay import replay
+from autograder.runtime.values import Array
+from autograder.sandbox.options import Options
 
 from . import grading, growth
 from .measure import spread, table
@@ -43,8 +43,8 @@ def measure(quick, repeats, folder):
     device = "cuda"
     names = COURSE.assignments[:1] if quick else COURSE.assignments
     rows = [
-        command(f"{len(names)} TPs proved: solutions, mistakes, right variants",
-                "prove", *names, "--seeds", "1", "--jobs", "2", "--device", device),
+        command(f"{len(names)} TPs audited: solutions, faults, right variants",
+                "audit", *names, "--seeds", "1", "--jobs", "2", "--device", device),
         graded(device, 2 if quick else CLASS),
         greedy(device),
         command("all notebooks executed, with budgets of two seconds", "execute", *names, TP_QUICK="1"),
@@ -79,7 +79,7 @@ def greedy(device):
     """A submission that takes all memory it can get on the device, and behind it a right one: full marks."""
     started, failure = time.monotonic(), ""
     right = samples.solved(COURSE, grading.TP)
-    with Judge(COURSE, Terms(device)) as judge:
+    with Judge(COURSE, Options(device)) as judge:
         scores = []
         for own in ((GREEDY.format(device=device),), ()):
             data = nbformat.writes(samples.notebook(COURSE, grading.TP, right, own)).encode()

@@ -4,7 +4,7 @@
 other, each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp3 with ordinary test
 cells (`ASSERTS`, hidden tests) in the place of the checks, and without the cells that show or train something, which
 stock would execute too. Those tests ask for less than the judge does: about one comparison an exercise, no known
-mistakes, no reasons in words.
+faults, no reasons in words.
 **Judge** is what `autograder grade --jobs 2` does, in bubblewrap. Both end with every grade in a gradebook.
 """
 
@@ -24,10 +24,11 @@ import psutil
 from nbgrader.api import Gradebook
 
 from autograder import course as courses
-from autograder import samples
-from autograder.authoring import release, source
-from autograder.authoring.oracle import oracle
+from autograder.classroom import samples
 from autograder.classroom.nbgrader.config import find_alembic
+from autograder.model import source
+from autograder.model.oracle import oracle
+from autograder.publish import release
 
 from .measure import spread, table
 
@@ -79,9 +80,9 @@ assert abs(exact_match(output, target) - 0.5) < 1e-6
 
 
 def answers(n):
-    """The cells that n students fill: of four, one is all right, one blank, two have a mistake, each another."""
+    """The cells that n students fill: of four, one is all right, one blank, two have a fault, each another."""
     right, truth = samples.solved(COURSE, TP), oracle(COURSE, TP)
-    mistaken = cycle({**right, mistake.exercise: truth.text_of(mistake)} for mistake in truth.mistakes)
+    mistaken = cycle({**right, fault.exercise: truth.text_of(fault)} for fault in truth.faults)
     return [next(mistaken) if i % 4 > 1 else right if i % 4 else {} for i in range(n)]
 
 
@@ -203,7 +204,7 @@ def report(results, picture):
             ax.plot(sizes, [values[way, n] for n in sizes], marker="o", label=way)
     axes[0].set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds")
     axes[1].set(xscale="log", ylim=(0, 1.1 * max(memory.values())), xlabel="submissions", ylabel="peak memory, MB")
-    return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one mistake "
+    return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one fault "
             "each. Seconds are those of the clock on the wall, from the start of the command to its end, on two cores. "
             "Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission after the other, "
             f"in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. Memory is the "

@@ -1,4 +1,4 @@
-"""Time, repeats, and what the machine is, in general terms."""
+"""Time, repeats, and what the machine is, in general options."""
 
 import json
 import os

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from autograder import course as courses
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from tp import corpus
 
 from .measure import spread, table

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from autograder.authoring import mistakes, source
 from autograder.classroom import similar
 from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import find
+from autograder.model import faults, source
 
 TITLE = "Who worked together"
 ALONE = 36
@@ -161,7 +161,7 @@ def disguised(rng, work, kind):
 def made_class(rng, course, assignment):
     """Submissions of a class, and who copied from whom: kind → pairs of places."""
     truth = source.load(course, assignment)
-    wrong, variants = mistakes.load(course, assignment)
+    wrong, variants = faults.load(course, assignment)
     works = []
     for i in range(ALONE):
         code, made = {}, set()
@@ -171,11 +171,11 @@ def made_class(rng, course, assignment):
             draw = rng.random()
             pool = pools[0] if draw < 0.25 else pools[1] if draw < 0.5 else []
             version = pool[int(len(pool) * rng.random() ** 2)] if pool else None  # the first ones are frequent
-            text = mistakes.edited(version, solution, pools[0] + pools[1]) if version else solution
+            text = faults.edited(version, solution, pools[0] + pools[1]) if version else solution
             made |= {(exercise, version.name)} if version in wrong else set()
             try:
                 code[exercise] = in_another_hand(rng, text, 0.35)
-            except SyntaxError:  # some mistakes are no Python
+            except SyntaxError:  # some faults are no Python
                 code[exercise] = text
         works.append(Work(Student(f"alone-{i}"), code, frozenset(made)))
     copies = {}
@@ -188,7 +188,7 @@ def made_class(rng, course, assignment):
                 code |= disguised(rng, {exercise: work.code[exercise]}, kind)
             except SyntaxError:
                 code[exercise] = work.code[exercise]
-        made = {mistake for exercise, work in parts.items() for mistake in work.mistakes if mistake[0] == exercise}
+        made = {fault for exercise, work in parts.items() for fault in work.faults if fault[0] == exercise}
         copies[kind] = {(int(one), len(works)) for one in sources}
         works.append(Work(Student(kind), code, frozenset(made)))
     return works, copies
@@ -218,7 +218,7 @@ def report(results, picture):
     rows, kinds = results["rows"], list(results["rows"][0]["found"])
     text = (f"What `autograder similar` shows in classes of {ALONE} who wrote alone and {len(kinds)} who copied: "
             f"{results['classes']} for each TP, on none of which anything was tuned. Those alone hand in the "
-            "solution, a variant or a mistake, in a hand of their own: a program changes expressions and statements at "
+            "solution, a variant or a fault, in a hand of their own: a program changes expressions and statements at "
             "random. Those who copied disguised it. *Precision* is the share of pairs shown that are copies, *recall* "
             "the share of copies that are shown, for each disguise too.\n\n"
             f"| TP | pairs shown | precision | recall | {' | '.join(kinds)} |\n"

@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 
 from autograder import course as courses
-from autograder import samples
-from autograder.authoring import source
+from autograder.classroom import samples
+from autograder.model import source
 
 from .measure import spread, table
 

@@ -42,12 +42,12 @@ def readme_path():
     A check runs on the solution and leaves a transcript: the calls, and apart from them the expected
     outputs. Only the calls go into the sandbox, where they are replayed on the student's code; plain
     arrays come back. Outside, the judge compares them with the expected outputs and with those of known
-    mistakes. The verdict goes into the gradebook and, as a sentence, into the feedback.""")
+    faults. The verdict goes into the gradebook and, as a sentence, into the feedback.""")
 def readme_judge():
     d = Drawing(1000, 410)
     d.title("Replay inside, compare outside")
     check = d.box(110, 130, 140, 60, "check", "data", 16, sub="calls, no values", bold=True)
-    solution = d.box(330, 130, 140, 60, "solution", "encoder", 16, sub="and known mistakes", bold=True)
+    solution = d.box(330, 130, 140, 60, "solution", "encoder", 16, sub="and known faults", bold=True)
     transcript = d.box(560, 130, 150, 60, "transcript", "data", 16, sub="calls | outputs", bold=True)
     judge = d.box(840, 130, 150, 60, "judge", "attention", 16, sub="compares", bold=True)
     d.arrow(check.right, solution.left, label="runs on", kind="")

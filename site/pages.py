@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
-from autograder.handout.about import about  # noqa: E402
-from autograder.handout.address import Address, parsed  # noqa: E402
-from autograder.handout.files import start  # noqa: E402
+from autograder.publish.about import about  # noqa: E402
+from autograder.publish.address import Address, parsed  # noqa: E402
+from autograder.publish.files import start  # noqa: E402
 
 FIRST = "docs/instructors"  # of the pages for instructors
 AUTHORS = ["docs/authoring", "docs/ci", "CONTRIBUTING", "CHANGELOG"]

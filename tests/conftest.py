@@ -12,14 +12,15 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder import samples
-from autograder.authoring import selfchecks, source
+from autograder.classroom import samples
 from autograder.classroom.grading import Classroom
 from autograder.course import Course, find
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.sandbox.terms import Limits, Terms
-from tp.checking import wire
+from autograder.model import source
+from autograder.publish import selfchecks
+from autograder.runtime import wire
+from autograder.sandbox.options import Limits, Options
 
 TESTS = Path(__file__).parent
 REPOSITORY = find(TESTS.parent)  # the real course
@@ -57,14 +58,15 @@ def tiny() -> Course:
 @pytest.fixture(scope="session")
 def short_judge():
     """A judge of the tiny course in bubblewrap with short deadlines; its warm parent serves the whole session."""
-    with Judge(TINY_COURSE, Terms(limits=SHORT)) as judge:
+    with Judge(TINY_COURSE, Options(limits=SHORT)) as judge:
         yield judge
 
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory) -> Path:
-    """The folder with the self-checks of the tiny TP, as a student's helper package has them."""
-    folder = tmp_path_factory.mktemp("data")
+    """The folder with the self-checks of the tiny TP, as a student's course has them."""
+    folder = tmp_path_factory.mktemp("data") / "selfchecks"
+    folder.mkdir()
     (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(TINY_COURSE, TINY))))
     return folder
 

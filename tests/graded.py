@@ -3,19 +3,20 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.authoring import release, source
-from autograder.authoring.oracle import oracle
-from autograder.authoring.rubric import Item
 from autograder.classroom import reading
 from autograder.classroom.grading import Classroom, Handed
-from autograder.classroom.ledger import Entry, Key
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import CheckResult, ExerciseResult, Verdict
-from autograder.samples import classroom_in, hand_in, notebook, solved
-from autograder.sandbox.terms import Terms
+from autograder.model import source
+from autograder.model.oracle import oracle
+from autograder.model.rubric import Item
+from autograder.publish import release
+from autograder.runtime.beside import Beside
+from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
-from tp.checking.beside import Beside
 
-SQUARED = oracle(TINY_COURSE, TINY).mistakes_of("double")[0]
+SQUARED = oracle(TINY_COURSE, TINY).faults_of("double")[0]
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
 [click](javascript:alert(3)) $\\href{javascript:alert(4)}{x}$ $\\text{<script>alert(5)</script>}$ and $\\frac{a}{b}$
 
@@ -43,7 +44,7 @@ def verdict(*exercises: ExerciseResult, **more) -> Verdict:
 
 
 def squared() -> ExerciseResult:
-    """`double` squared: one mistake, seen by both checks."""
+    """`double` squared: one fault, seen by both checks."""
     return ExerciseResult("double", 0.0, 2.0, "failed", (
         CheckResult("values", False, f"{SQUARED.says} (`doubled[0, 0]` is 0.49, it must be 1.4.)", SQUARED.name,
                     Beside("doubled", ("A", "B"), (0, 0), (2, 9), ("1.4 2 0 -3 4 5 0.125", "0 0 0 0 0 0 0"),
@@ -91,4 +92,4 @@ def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
     content = cells if isinstance(cells, str) else notebook(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    made.enter(Handed(student, TINY, path), Entry(student, judged, Key("", "", Terms())))
+    made.enter(Handed(student, TINY, path), Entry(student, judged, Key("", "", Options())))

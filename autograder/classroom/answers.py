@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from ..authoring import release, source
 from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
+from ..model import source
+from ..publish import release
 
 
 def notebook(course: Course, assignment: str, student: str) -> Path:

@@ -9,30 +9,30 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .. import foreign
+from .. import escaping
 from ..course import Course, CourseError
-from ..sandbox.terms import Terms, terms_of
-from ..sandbox.walls import SandboxError
-from ..words import counted
+from ..grammar import counted
+from ..sandbox.options import Options, options_of
+from ..sandbox.restrictions import SandboxError
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
     """Grade everything that is handed in."""
     from ..judging import watched
     from ..judging.seeds import new_seed
-    from ..sandbox.walls import require_bubblewrap
-    from .ledger import Ledger
+    from ..sandbox.restrictions import require_bubblewrap
+    from .verdict_store import VerdictStore
 
     if not args.no_isolation:
         require_bubblewrap()
-    terms = terms_of(args.device, not args.no_isolation, args.time_limit)
-    new = None if args.scheduler else Ledger(course).to_judge(args.tp or course.assignments)
+    options = options_of(args.device, not args.no_isolation, args.time_limit)
+    new = None if args.scheduler else VerdictStore(course).to_judge(args.tp or course.assignments)
     first = (new, new_seed()) if new else None
-    with watched.begun(course, terms, first):
-        return _grade(args, course, terms, first)
+    with watched.begun(course, options, first):
+        return _grade(args, course, options, first)
 
 
-def _grade(args: argparse.Namespace, course: Course, terms: Terms, first: tuple[str, str] | None) -> int:
+def _grade(args: argparse.Namespace, course: Course, options: Options, first: tuple[str, str] | None) -> int:
     from tqdm import tqdm
 
     from .grading import Classroom, Graded, grade_class  # brings nbgrader, while the judges bring torch
@@ -43,10 +43,10 @@ def _grade(args: argparse.Namespace, course: Course, terms: Terms, first: tuple[
             bar.total = total
             bar.update()
             if graded.problem:
-                bar.write(foreign.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
+                bar.write(escaping.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.tp or course.assignments
-        graded = grade_class(Classroom(course), assignments, terms, executor, args.force, each, first)
+        graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
     if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
         return 0
@@ -106,7 +106,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         entered = sheet.enter(classroom, args.enter)
         for one in entered:
             points = f"{one.reading.points:g} of {one.question.points:g} points"
-            print(foreign.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
+            print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     names = _graded(classroom, args.tp)
@@ -141,7 +141,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
-    there: list[str] = classroom.ledger.assignments()
+    there: list[str] = classroom.store.assignments()
     for name in wanted:
         if name not in there:
             raise CourseError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
@@ -196,8 +196,8 @@ def report(args: argparse.Namespace, course: Course) -> int:
         return 0
     if args.student is None:
         print(report.write(classroom, names))
-    elif any(entry.student == args.student for name in names for entry in classroom.ledger.entries(name)):
-        print(foreign.line(str(report.write_student(classroom, names, args.student))))
+    elif any(entry.student == args.student for name in names for entry in classroom.store.entries(name)):
+        print(escaping.line(str(report.write_student(classroom, names, args.student))))
     else:
         raise CourseError(f"nothing is graded of a student called {args.student}")
     return 0

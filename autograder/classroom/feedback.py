@@ -14,17 +14,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..authoring import digests, source
 from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from ..model import digests, source
 from . import answers, marks, pages, reading
-from .ledger import Entry, Ledger
 from .markdown import offline
 from .marks import Mark, Marks
 from .overview import SIGNS as OVERVIEW_SIGNS
 from .reading import Ticked
-from .sayings import Line, Sayings, Told
+from .reasons import Line, Sayings, Told
+from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {**OVERVIEW_SIGNS, "timeout": "∞"}  # which every font has
@@ -162,7 +162,7 @@ def max_points(items: Iterable[Exercise | Answer]) -> float:
 def made_from(course: Course, gradebook: Any, assignment: str, student: str, notebook: bytes,
               look: Look = Look()) -> MadeFrom:
     """What the page of a submission would be made from now; ``notebook`` is the autograded one."""
-    entry = Ledger(course).load(assignment, student)
+    entry = VerdictStore(course).load(assignment, student)
     form = [digests.of_tp(course, assignment), _digest_of_templates(), to_json(look)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
     read = digests.of_texts([to_json(reading.load(course, assignment, student))])
@@ -214,8 +214,8 @@ def write(course: Course, gradebook: Any, assignment: str, student: str, noteboo
 
 def page_of(course: Course, assignment: str, student: str, graded: Marks, notebook: bytes, look: Look = Look()) -> Page:
     """What the page of a submission shows."""
-    truth, ledger = source.load(course, assignment), Ledger(course)
-    entry, cells = ledger.load(assignment, student), answers.cells(notebook)
+    truth, store = source.load(course, assignment), VerdictStore(course)
+    entry, cells = store.load(assignment, student), answers.cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
@@ -254,7 +254,7 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
         assignment=assignment,
         student=student,
         marks=graded,
-        graded=_when(ledger, entry),
+        graded=_when(store, entry),
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
         answers=[answer(cell) for cell in truth.by_role("answer")],
@@ -267,11 +267,11 @@ def _without_notes(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.grade_id != "grader-notes"]
 
 
-def _when(ledger: Ledger, entry: Entry | None) -> datetime | None:
+def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
     """When a verdict was kept."""
     if entry is None:
         return None
-    path = ledger.path(entry.verdict.assignment, entry.student)
+    path = store.path(entry.verdict.assignment, entry.student)
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from .. import foreign
+from .. import escaping
 
 
 @dataclass(frozen=True)
@@ -111,4 +111,4 @@ def number(value: float) -> str:
 
 def _save(path: Path, rows: Iterable[list[str]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[foreign.spreadsheet(cell) for cell in row] for row in rows])
+        csv.writer(file).writerows([[escaping.spreadsheet(cell) for cell in row] for row in rows])

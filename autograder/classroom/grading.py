@@ -25,17 +25,18 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import PyFileConfigLoader
 
 from .. import course as courses
-from ..authoring import release, source
 from ..course import Course, CourseError
 from ..judging import submission, watched
 from ..judging.seeds import SERVES, Draws, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
-from ..sandbox.terms import Terms
-from ..sandbox.walls import SandboxError
-from .ledger import Entry, Ledger
+from ..model import source
+from ..publish import release
+from ..sandbox.options import Options
+from ..sandbox.restrictions import SandboxError
 from .nbgrader.entering import Entering
+from .verdict_store import Entry, VerdictStore
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -77,7 +78,7 @@ class Classroom:
         if not (course.root / "nbgrader_config.py").is_file():
             raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: see docs/authoring.md")
         self.course = course
-        self.ledger = Ledger(course)
+        self.store = VerdictStore(course)
         self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
 
     def gradebook(self) -> Any:
@@ -89,7 +90,7 @@ class Classroom:
         """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
         cells = source.load(self.course, assignment).by_role("check", "answer")
         want = {cell.grade_id: cell.points for cell in cells}
-        with self.ledger.writing():
+        with self.store.writing():
             with self.gradebook() as gradebook:
                 try:
                     notebooks = gradebook.find_assignment(assignment).notebooks
@@ -114,10 +115,10 @@ class Classroom:
 
     def enter(self, handed: Handed, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
-        with self.ledger.writing():
+        with self.store.writing():
             entering = functools.partial(Entering, handed.path, entry.verdict)
             self.convert(entering, handed.assignment, handed.student)
-            self.ledger.save(replace(entry, entered=True))
+            self.store.save(replace(entry, entered=True))
 
     def convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
         """Run one of nbgrader's converters on one submission (on the TP itself, for "."); it writes over what is there.
@@ -151,7 +152,7 @@ def _notebook_in(folder: Path, assignment: str) -> Handed:
 Told = Callable[[Graded, int, int], None]  # of each submission as it is done: it, how many are done, how many there are
 
 
-def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Terms(), workers: int | Executor = 1,
+def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Told = lambda graded, done, total: None,
                 first: tuple[str, str] | None = None) -> list[Graded]:
     """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
@@ -170,7 +171,7 @@ def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Ter
 
     for one in handed:
         try:
-            kept = None if force else classroom.ledger.kept(one.read(), terms)
+            kept = None if force else classroom.store.kept(one.read(), options)
         except OSError as error:
             tell(Graded(one, problem=_line(error)))
             continue
@@ -182,7 +183,7 @@ def grade_class(classroom: Classroom, assignments: list[str], terms: Terms = Ter
             tell(_entered(classroom, one, kept))
     with _executor(workers, len(waiting)) as executor:
         ahead = 4 * workers if isinstance(workers, int) else AHEAD
-        for graded in _judged(executor, classroom, waiting, terms, ahead, first):
+        for graded in _judged(executor, classroom, waiting, options, ahead, first):
             tell(graded)
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
 
@@ -200,7 +201,7 @@ def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
         threads.shutdown(cancel_futures=True)
 
 
-def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: Terms, ahead: int,
+def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], options: Options, ahead: int,
             first: tuple[str, str] | None) -> Iterator[Graded]:
     """Every waiting submission, as it is judged and entered; few are on their way at once."""
     run, left = new_seed(), SERVES
@@ -214,10 +215,10 @@ def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: T
             except OSError as error:
                 yield Graded(one, problem=_line(error))
                 continue
-            seed = classroom.ledger.seed(handed)
+            seed = classroom.store.seed(handed)
             if seed is None and left and first and first[0] == one.assignment:
                 seed, left = first[1], left - 1
-            pending[executor.submit(judge_one, classroom.course, handed, terms, run, seed)] = one, handed
+            pending[executor.submit(judge_one, classroom.course, handed, options, run, seed)] = one, handed
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
             one, handed = pending.pop(future)
             try:
@@ -227,13 +228,13 @@ def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], terms: T
             except Exception as error:  # a fault of ours: say so, and go on with the others
                 yield Graded(one, problem=_line(error))
             else:
-                yield _finished(classroom, one, handed, verdict, terms)
+                yield _finished(classroom, one, handed, verdict, options)
 
 
-def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: Verdict, terms: Terms) -> Graded:
+def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: Verdict, options: Options) -> Graded:
     """Keep a fresh verdict, and enter it."""
     try:
-        entry = classroom.ledger.keep(read, verdict, terms)
+        entry = classroom.store.keep(read, verdict, options)
     except OSError as error:
         return Graded(handed, verdict, problem=f"judged, but not kept: {_line(error)}")
     return _entered(classroom, handed, entry)
@@ -252,8 +253,8 @@ def _line(error: BaseException) -> str:
 
 
 @functools.cache
-def _judge(course: Course, terms: Terms, thread: int) -> WatchedJudge:
-    return watched.judge_for(course, terms)
+def _judge(course: Course, options: Options, thread: int) -> WatchedJudge:
+    return watched.judge_for(course, options)
 
 
 @functools.lru_cache(64)
@@ -261,11 +262,11 @@ def _draws(run: str, thread: int) -> Draws:
     return Draws()
 
 
-def judge_one(course: Course, handed: Submission, terms: Terms, run: str, seed: str | None = None) -> Verdict:
+def judge_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Verdict:
     """The verdict on one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
     Without a seed it shares its draws with a few others of this ``run``. A worker on another machine judges with the
     course that it was started in, when there is none at the same place.
     """
     here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
-    return _judge(here, terms, thread).judge(handed, seed or _draws(run, thread).seed(handed.assignment))
+    return _judge(here, options, thread).judge(handed, seed or _draws(run, thread).seed(handed.assignment))

@@ -6,8 +6,8 @@ from statistics import StatisticsError, correlation, mean
 
 from ..judging.verdict import ExerciseResult
 from .feedback import SIGNS, WORDS
-from .ledger import Entry
 from .marks import Mark, Marks
+from .verdict_store import Entry
 
 FEWEST = 5  # students below whom a correlation says nothing
 NOTHING = Marks({}, {})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..words import counted
+from ..grammar import counted
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .. import foreign
+from .. import escaping
 from .grading import Graded
 
 SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "⌛", "crashed": "†"}
@@ -12,7 +12,7 @@ UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everythin
 def overview(graded: Sequence[Graded]) -> str:
     """One line a submission: score, verdict of each exercise, seconds."""
     head = ("student", "TP", "score", "exercises", "seconds", "")
-    rows = [head, *([foreign.line(text) for text in _row(one)] for one in graded)]
+    rows = [head, *([escaping.line(text) for text in _row(one)] for one in graded)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join([*map(str.ljust, row[:5], widths), row[5]]).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))
@@ -27,6 +27,6 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
         return handed.student, handed.assignment, "", "", "", graded.problem or ""
     exercises = " ".join(f"{SIGNS[one.verdict]} {one.exercise}" for one in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
-    remark = graded.problem or verdict.unreadable or ", ".join(verdict.mistakes)
+    remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"
     return handed.student, handed.assignment, score, exercises, seconds, remark

@@ -4,10 +4,9 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tp.checking import card
-
-from .. import foreign
-from ..words import counted
+from .. import escaping
+from ..grammar import counted
+from ..runtime import card
 
 
 def environment() -> Environment:
@@ -15,7 +14,7 @@ def environment() -> Environment:
     made = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
-        finalize=foreign.on_page,
+        finalize=escaping.on_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -26,7 +25,7 @@ def environment() -> Environment:
 
 def marked(text: str) -> Markup:
     """Escaped text, its `code` and its *emphasis* as HTML."""
-    return Markup(card.with_tags(str(foreign.html(text))))
+    return Markup(card.with_tags(str(escaping.html(text))))
 
 
 def number(value: float) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from .. import foreign
-from ..authoring import digests, rubric, source
-from ..authoring.rubric import Item, Rubric
+from .. import escaping
 from ..course import Course
+from ..model import digests, rubric, source
+from ..model.rubric import Item, Rubric
 from . import answers, marks, pages, reading
 from .grading import Classroom
 from .markdown import offline
@@ -112,7 +112,7 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
 def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:
     """What a student is called where no name is to be read; the course secret alone tells who it is."""
     text = f"reading {assignment} {student}".encode()
-    return f"a-{hmac.new(classroom.ledger.secret(), text, hashlib.sha256).hexdigest()[:8]}"
+    return f"a-{hmac.new(classroom.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 
 def version(text: str) -> str:
@@ -149,14 +149,14 @@ def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -
 
 def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> dict[str, Any]:
     """What the script works with: each answer by the place of its element, ``question-answer``."""
-    kept = hmac.new(classroom.ledger.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
+    kept = hmac.new(classroom.store.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
     return {
         "assignment": assignment,
         "kept": f"questions {kept} {assignment}",  # where the browser keeps it, apart from other courses
         "answers": {
             f"{i}-{j}": {
                 "question": question.name,
-                "student": foreign.line(answer.label),
+                "student": escaping.line(answer.label),
                 "version": answer.version,
                 "max": question.points,
                 "items": [item.points for item in question.rubric.items],

@@ -8,11 +8,11 @@ stand in nbgrader's gradebook: where somebody has changed them in formgrader sin
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..authoring.rubric import Item
 from ..course import Course
 from ..judging.verdict import FileError, from_json, to_json
-from .ledger import write_whole
+from ..model.rubric import Item
 from .marks import Mark
+from .verdict_store import write_whole
 
 
 @dataclass(frozen=True)

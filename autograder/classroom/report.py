@@ -11,20 +11,20 @@ from pathlib import Path
 from statistics import mean, median
 from urllib.parse import quote
 
-from ..authoring import mistakes
 from ..course import Course
 from ..judging.verdict import Outcome, Verdict
+from ..model import faults
 from . import grades, marks, pages, pictures
 from .feedback import SIGNS, WORDS
 from .grades import Grades
 from .grading import Classroom
 from .grid import Grid, discrimination, grid
-from .ledger import Entry
 from .marks import Marks
 from .nbgrader.pages import page_of as feedback_page
 from .pictures import Picture
+from .verdict_store import Entry
 
-# (exercise, mistake) → what a teacher says about it
+# (exercise, fault) → what a teacher says about it
 Sentences = Mapping[tuple[str, str], str]
 
 # TP → student → what the gradebook holds
@@ -83,8 +83,8 @@ class ExerciseSummary:
 
 
 @dataclass(frozen=True)
-class MistakeSummary:
-    """A mistake that was recognised, and in whose work."""
+class FaultSummary:
+    """A fault that was recognised, and in whose work."""
 
     exercise: str
     name: str
@@ -105,7 +105,7 @@ class Summary:
     full: int
     unreadable: int
     exercises: list[ExerciseSummary]
-    mistakes: list[MistakeSummary]
+    faults: list[FaultSummary]
     seconds: float
     median_seconds: float
     longest: list[Entry]
@@ -117,7 +117,7 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     folder = _folder(classroom.course)
     table = _grades(classroom, assignments)
     grades.write(table, folder)
-    entries = {assignment: classroom.ledger.entries(assignment) for assignment in assignments}
+    entries = {assignment: classroom.store.entries(assignment) for assignment in assignments}
     known = {assignment: sentences(classroom.course, assignment) for assignment in assignments}
     graded = {assignment: _marks(classroom, assignment, found) for assignment, found in entries.items()}
     places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
@@ -130,16 +130,16 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
 def write_student(classroom: Classroom, assignments: list[str], student: str) -> Path:
     """Write one student's page; returns where it is."""
     path = _folder(classroom.course) / f"student-{student}.html"
-    found = [entry for assignment in assignments for entry in classroom.ledger.entries(assignment)]
+    found = [entry for assignment in assignments for entry in classroom.store.entries(assignment)]
     page = student_page(student, [e for e in found if e.student == student], _grades(classroom, assignments))
     path.write_text(page, encoding="utf-8")
     return path
 
 
 def sentences(course: Course, assignment: str) -> Sentences:
-    """What a teacher says about the mistakes of a TP; nothing when the course no longer has it."""
-    known, _ = mistakes.load(course, assignment)
-    return {(mistake.exercise, mistake.name): mistake.says for mistake in known}
+    """What a teacher says about the faults of a TP; nothing when the course no longer has it."""
+    known, _ = faults.load(course, assignment)
+    return {(fault.exercise, fault.name): fault.says for fault in known}
 
 
 def _folder(course: Course) -> Path:
@@ -160,7 +160,7 @@ def _links(classroom: Classroom, assignment: str, student: str) -> Links:
     """Addresses from the folder of the report."""
     folder = classroom.course.gradebook
     page, verdict = (path.relative_to(folder) for path in (feedback_page(classroom.course, assignment, student),
-                                                           classroom.ledger.path(assignment, student)))
+                                                           classroom.store.path(assignment, student)))
     return Links(f"../{quote(str(page))}" if (folder / page).is_file() else None, f"../{quote(str(verdict))}")
 
 
@@ -174,7 +174,7 @@ def _grades(classroom: Classroom, assignments: list[str]) -> Grades:
 
 def class_page(entries: Mapping[str, list[Entry]], table: Grades, known: Mapping[str, Sentences], graded: Graded,
                places: Places) -> str:
-    """The whole page; the entries, the sentences of mistakes and the marks by TP."""
+    """The whole page; the entries, the sentences of faults and the marks by TP."""
     there = {assignment: found for assignment, found in entries.items() if found}
     page = pages.environment().get_template("class.html.j2")
     return page.render(
@@ -235,7 +235,7 @@ def _summary(assignment: str, entries: list[Entry], known: Sentences, graded: Ma
         full=sum(verdict.score == verdict.max_score for verdict in verdicts),
         unreadable=len(entries) - len(readable),
         exercises=exercises,
-        mistakes=_mistakes(readable, known),
+        faults=_faults(readable, known),
         seconds=sum(seconds),
         median_seconds=median(seconds or [0.0]),
         longest=sorted(readable, key=lambda entry: -entry.verdict.seconds)[:5],
@@ -273,19 +273,19 @@ def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
     return summaries
 
 
-def _mistakes(entries: list[Entry], known: Sentences) -> list[MistakeSummary]:
-    """The mistakes that were recognised, the most frequent first; in the judge's words where there is no sentence."""
+def _faults(entries: list[Entry], known: Sentences) -> list[FaultSummary]:
+    """The faults that were recognised, the most frequent first; in the judge's words where there is no sentence."""
     students: dict[tuple[str, str], set[str]] = {}
     says = dict(known)
     for entry in entries:
         for result in entry.verdict.exercises:
             for check in result.checks:
-                if check.mistake:
-                    key = result.exercise, check.mistake
+                if check.fault:
+                    key = result.exercise, check.fault
                     students.setdefault(key, set()).add(entry.student)
                     says.setdefault(key, check.message)
     ordered = sorted(students, key=lambda key: (-len(students[key]), key))
-    return [MistakeSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]
+    return [FaultSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]
 
 
 # The page of a student

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
-from .. import foreign
+from .. import escaping
 from ..judging.verdict import FileError
 from . import grades, questions, reading
 from .grading import Classroom
@@ -51,17 +51,17 @@ def write(path: Path, asked: Sequence[Question]) -> None:
             for one in question.answers:
                 ticks = ["x" if tick else "" for tick in question.ticks(one)]
                 out.writerow([
-                    question.assignment, question.name, foreign.spreadsheet(one.label), one.version,
+                    question.assignment, question.name, escaping.spreadsheet(one.label), one.version,
                     "" if one.points is None else grades.number(one.points),
                     *ticks, *[""] * (most - len(ticks)),
-                    foreign.spreadsheet_text(one.comment), foreign.spreadsheet_text(one.text),
+                    escaping.spreadsheet_text(one.comment), escaping.spreadsheet_text(one.text),
                 ])
 
 
 def enter(classroom: Classroom, path: Path) -> list[Read]:
     """Enter what a file says; returns what is new. ``FileError`` names the first line that is wrong: all stays then."""
     changed = [one for one in _read(classroom, path) if one.changes]
-    with classroom.ledger.writing(), classroom.gradebook() as gradebook:
+    with classroom.store.writing(), classroom.gradebook() as gradebook:
         for one in changed:
             place = (one.question.name, one.question.assignment, one.question.assignment, one.answer.student)
             grade, comment = gradebook.find_grade(*place), gradebook.find_comment(*place)
@@ -78,14 +78,14 @@ def enter(classroom: Classroom, path: Path) -> list[Read]:
 def _read(classroom: Classroom, path: Path) -> list[Read]:
     lines = list(_lines(path))
     found: dict[tuple[str, str, str], tuple[Question, Answer]] = {}
-    for assignment in {row["TP"] for _, row in lines} & set(classroom.ledger.assignments()):
+    for assignment in {row["TP"] for _, row in lines} & set(classroom.store.assignments()):
         for question in questions.collect(classroom, assignment):
             for answer in question.answers:
                 unnamed = questions.pseudonym(classroom, assignment, answer.student)
-                for label in (foreign.spreadsheet(answer.student), unnamed):
+                for label in (escaping.spreadsheet(answer.student), unnamed):
                     found[assignment, question.name, label] = question, answer
     read: dict[tuple[str, str, str], Read] = {}
-    faults = []
+    problems = []
     for number, row in lines:
         try:
             one = _one(row, found)
@@ -95,10 +95,10 @@ def _read(classroom: Classroom, path: Path) -> list[Read]:
                     raise ValueError("this answer stands in the file already")
                 read[key] = one
         except ValueError as error:
-            faults.append(f"line {number}: {error}")
-    if faults:
-        more = f"; {len(faults) - 1} more lines are wrong" if len(faults) > 1 else ""
-        raise FileError(f"{path}, {faults[0]}{more}; nothing was entered")
+            problems.append(f"line {number}: {error}")
+    if problems:
+        more = f"; {len(problems) - 1} more lines are wrong" if len(problems) > 1 else ""
+        raise FileError(f"{path}, {problems[0]}{more}; nothing was entered")
     return list(read.values())
 
 
@@ -131,7 +131,7 @@ def _one(row: dict[str, str], found: dict[tuple[str, str, str], tuple[Question, 
     question, answer = known
     items = question.rubric.items
     ticks = [row.get(f"item {i}", "").strip() for i in range(1, len(items) + 1)]
-    points, comment = _points(row["points"], question.points), foreign.from_spreadsheet(row["comment"]).strip()
+    points, comment = _points(row["points"], question.points), escaping.from_spreadsheet(row["comment"]).strip()
     if points is None and not any(ticks):
         if comment:
             raise ValueError("a comment without points: 0 points are written as 0")

@@ -2,7 +2,7 @@
 
 Code is compared exercise by exercise with the fingerprints of copydetect: names, strings, comments and white space do
 not count. What everybody is given or may well write (the released cell, given cells, the solution and its variants)
-counts nothing; other code counts the more, the fewer students have it. So does a mistake that both made.
+counts nothing; other code counts the more, the fewer students have it. So does a fault that both made.
 """
 
 import io
@@ -18,15 +18,16 @@ from statistics import median
 import numpy as np
 from copydetect import CodeFingerprint
 
-from ..authoring import mistakes, release, source
 from ..course import Course
+from ..model import faults, source
+from ..publish import release
 from . import answers, pages
 from .grading import Classroom, handed_in
-from .ledger import Ledger
+from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 4  # fingerprints are kept so densely that no equal row of LENGTH + WINDOW - 1 is missed
-MISTAKE = 40.0  # what a mistake counts that only two students made, in characters of code that only they have
+FAULT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
 SHOWN = 60.0  # nothing is shown below: about two lines that only two have
 FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
 MARKED = 0.25  # how rare a line has to be to be marked, from 0 to 1
@@ -43,11 +44,11 @@ class Student:
 
 @dataclass(frozen=True)
 class Work:
-    """One submission: its code by exercise, and the mistakes by which it was recognised, as (exercise, name)."""
+    """One submission: its code by exercise, and the faults by which it was recognised, as (exercise, name)."""
 
     student: Student
     code: Mapping[str, str]
-    mistakes: frozenset[tuple[str, str]] = frozenset()
+    faults: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Shared:
 
     exercise: str
     weight: float
-    mistakes: tuple[str, ...]
+    faults: tuple[str, ...]
     left: tuple[Line, ...]
     right: tuple[Line, ...]
 
@@ -124,8 +125,8 @@ class Comparison:
 
     @cached_property
     def _making(self) -> Counter[tuple[str, str]]:
-        """How many made a mistake."""
-        return Counter(mistake for work in self.works for mistake in work.mistakes)
+        """How many made a fault."""
+        return Counter(fault for work in self.works for fault in work.faults)
 
     def _rare(self, having: int) -> float:
         """1 for what two have, 0 for what all have, and between them as surprising as it is that two share it."""
@@ -159,13 +160,13 @@ class Comparison:
         return {fingerprint: self._rare(self._having[exercise, fingerprint])
                 for fingerprint in shared - self.common.get(exercise, frozenset())}
 
-    def _equal_mistakes(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
-        return sorted(mistake for mistake in self.works[i].mistakes & self.works[j].mistakes if mistake[0] == exercise)
+    def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
+        return sorted(fault for fault in self.works[i].faults & self.works[j].faults if fault[0] == exercise)
 
     def _weight(self, exercise: str, i: int, j: int) -> float:
-        rarity, made = self._rarity(exercise, i, j), self._equal_mistakes(exercise, i, j)
+        rarity, made = self._rarity(exercise, i, j), self._equal_faults(exercise, i, j)
         code = min(float(self.code[one][exercise].covered(rarity).sum()) for one in (i, j)) if rarity else 0.0
-        return code + MISTAKE * sum(self._rare(self._making[mistake]) for mistake in made)
+        return code + FAULT * sum(self._rare(self._making[fault]) for fault in made)
 
     def _pair(self, i: int, j: int) -> Pair:
         shared = []
@@ -173,7 +174,7 @@ class Comparison:
             if weight := self._weight(exercise, i, j):
                 rarity, codes = self._rarity(exercise, i, j), [self.code[one][exercise] for one in (i, j)]
                 left, right = (code.lines(code.covered(rarity)) for code in codes)
-                made = tuple(name for _, name in self._equal_mistakes(exercise, i, j))
+                made = tuple(name for _, name in self._equal_faults(exercise, i, j))
                 shared.append(Shared(exercise, weight, made, left, right))
         shared.sort(key=lambda one: -one.weight)
         return Pair(self.works[i].student, self.works[j].student, sum(one.weight for one in shared), tuple(shared))
@@ -184,8 +185,8 @@ class Comparison:
 
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
     """All that was handed in for a TP, this year and, in the same folders, in an earlier one."""
-    course, ledger = classroom.course, classroom.ledger
-    works = list(_works(course, assignment, course.gradebook / "submitted", ledger))
+    course, store = classroom.course, classroom.store
+    works = list(_works(course, assignment, course.gradebook / "submitted", store))
     if past:
         works += _works(course, assignment, past, None)
     return Comparison(works, everybody(course, assignment))
@@ -194,15 +195,15 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     """What anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
     truth = source.load(course, assignment)
-    _, variants = mistakes.load(course, assignment)
+    _, variants = faults.load(course, assignment)
     given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]
     return {name: [*given, truth.cell("exercise", name).solution,
-                   *(mistakes.edited(variant, truth.cell("exercise", name).solution, variants)
+                   *(faults.edited(variant, truth.cell("exercise", name).solution, variants)
                      for variant in variants if variant.exercise == name)]
             for name in truth.exercises} | {OWN: given}
 
 
-def _works(course: Course, assignment: str, folder: Path, ledger: Ledger | None) -> Iterator[Work]:
+def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | None) -> Iterator[Work]:
     released = {cell.grade_id for cell in source.load(course, assignment).cells if cell.grade_id}
     exercises = source.load(course, assignment).exercises
     for one in handed_in(folder, [assignment]):
@@ -212,10 +213,10 @@ def _works(course: Course, assignment: str, folder: Path, ledger: Ledger | None)
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
-        entry = ledger.load(assignment, one.student) if ledger else None
-        made = {(result.exercise, check.mistake) for result in (entry.verdict.exercises if entry else ())
-                for check in result.checks if check.mistake}
-        yield Work(Student(one.student, ledger is None), {name: "\n\n".join(texts) for name, texts in code.items()},
+        entry = store.load(assignment, one.student) if store else None
+        made = {(result.exercise, check.fault) for result in (entry.verdict.exercises if entry else ())
+                for check in result.checks if check.fault}
+        yield Work(Student(one.student, store is None), {name: "\n\n".join(texts) for name, texts in code.items()},
                    frozenset(made))
 
 

@@ -1,1 +1,3 @@
-"""From a submission to a verdict."""
+"""From a submission to its verdict."""
+
+import autograder.model  # noqa: F401 - before nbformat, see there

@@ -10,17 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from tp.checking import compare, diagnosis
-from tp.checking.beside import beside
-from tp.checking.diagnosis import Recognised
-from tp.checking.replies import Error, Record, Reply
-
-from ..authoring.oracle import Answers, Oracle, oracle
-from ..authoring.tape import Check
 from ..course import Course
-from ..sandbox.outside import KernelLost, Sandbox
-from ..sandbox.terms import Terms
-from ..sandbox.walls import SandboxError
+from ..model.oracle import Answers, Oracle, oracle
+from ..model.trace import Check
+from ..runtime import compare, diagnosis
+from ..runtime.beside import beside
+from ..runtime.diagnosis import Recognised
+from ..runtime.recorded import Error, RecordedCheck, Reply
+from ..sandbox.host import KernelLost, Sandbox
+from ..sandbox.options import Options
+from ..sandbox.restrictions import SandboxError
 from . import submission
 from .concluding import concluded, nothing
 from .session import Session
@@ -34,18 +33,18 @@ def check_seed(seed: str, exercise: str, check: str) -> int:
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
-def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[Record]]:
+def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedCheck]]:
     """The records of each check of an exercise, made on the solution with the draws of this seed."""
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """What the checks of a TP ask and expect with one seed, and what known mistakes were seen to answer."""
+    """What the checks of a TP ask and expect with one seed, and what known faults were seen to answer."""
 
     assignment: str
     seed: str
-    records: dict[str, list[list[Record]]]  # by exercise, of each check
+    records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     answers: Answers = field(default_factory=dict)
 
 
@@ -55,9 +54,9 @@ ALONE = "This alone does not show that your code works: it counts as soon as ano
 class Judge:
     """Grades notebooks of a course one after another, in kernels of one sandbox; a context manager."""
 
-    def __init__(self, course: Course, terms: Terms = Terms(), sandbox: Sandbox | None = None):
-        self.course, self.terms = course, terms
-        self.sandbox = sandbox or Sandbox(course.helpers, terms)
+    def __init__(self, course: Course, options: Options = Options(), sandbox: Sandbox | None = None):
+        self.course, self.options = course, options
+        self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._draw: _Draw | None = None
 
     def __enter__(self) -> "Judge":
@@ -78,12 +77,12 @@ class Judge:
                 raise Unreadable(handed.unreadable)
             return self.grade(handed, seed)
         except Unreadable as error:
-            return nothing(self.course, handed, seed, self.terms, str(error))
+            return nothing(self.course, handed, seed, self.options, str(error))
         except (SandboxError, OSError):
             raise  # this machine's fault, not the submission's
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-            return nothing(self.course, handed, seed, self.terms, reason)
+            return nothing(self.course, handed, seed, self.options, reason)
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
@@ -93,11 +92,11 @@ class Judge:
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source, self.course)
         draw = self._drawn(truth, seed)  # before the kernel is waited for
-        with truth.remembering(draw.answers), Session(self.sandbox, plan) as session:
+        with truth.with_cache(draw.answers), Session(self.sandbox, plan) as session:
             results = [self._exercise(session, truth, name, draw.records[name]) for name in truth.source.exercises]
         notes = [*plan.notes, *session.notes]
         seconds = round(time.monotonic() - started, 3)
-        return concluded(handed, seed, self.terms, tuple(results), notes, seconds)
+        return concluded(handed, seed, self.options, tuple(results), notes, seconds)
 
     def _drawn(self, truth: Oracle, seed: str) -> "_Draw":
         """The draw of this seed; the last one is kept, for other submissions may share it."""
@@ -107,19 +106,19 @@ class Judge:
         return self._draw
 
     def _exercise(self, session: Session, truth: Oracle, exercise: str,
-                  records: Sequence[Sequence[Record]]) -> ExerciseResult:
+                  records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
         started = time.monotonic()
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)
         return replace(judged(truth, exercise, records, replies, session.errors.get(exercise), lost), seconds=seconds)
 
 
-def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], replies: Sequence[Reply],
+def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
            cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
     """The result of an exercise whose checks were replayed.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
-    ``lost``; ``cell_error`` is what the exercise's cell stopped with. The proof goes through here too.
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with. The audited goes through here too.
     """
     checks = truth.checks_of(exercise)
     whole = _whole(records, len(replies))  # how many checks were replayed to the end
@@ -128,9 +127,9 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], re
     for own in records[:whole]:
         answers.append([next(left) for _ in own])
         got.append(answers[-1][0])
-    named = _with_laws(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
-    results = [_result(check, own, reply, mistake, cell_error)
-               for check, own, reply, mistake in zip(checks, records, answers, named, strict=False)]
+    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
+    results = [_result(check, own, reply, fault, cell_error)
+               for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     for check in checks[whole:]:
         reason = str(lost)
         results.append(CheckResult(check.name, False, f"Not checked: {reason}{'' if reason.endswith('?') else '.'}"))
@@ -142,19 +141,20 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[Record]], re
     return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
 
 
-def _with_laws(truth: Oracle, exercise: str, named: Sequence[Recognised | None], records: Sequence[Sequence[Record]],
-               answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
-    """The names, where one mistake alone was recognised also for the checks in which it breaks the same law."""
+def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | None],
+                    records: Sequence[Sequence[RecordedCheck]],
+                    answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
+    """The names, where one fault alone was recognised also for the checks in which it breaks the same relation."""
     causes = {one.name: one for one in named if one}
     found = list(named)
     if len(causes) != 1 or all(found):
         return found
     (cause,) = causes.values()
-    mistake = next(one for one in truth.mistakes_of(exercise) if one.name == cause.name)
+    fault = next(one for one in truth.faults_of(exercise) if one.name == cause.name)
     for i, (own, replies) in enumerate(zip(records, answers, strict=False)):
         said = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
         if found[i] is None and any(said):
-            theirs = truth.replies(mistake, own)
+            theirs = truth.replies(fault, own)
             if said == [compare.first_difference(record, reply) for record, reply in zip(own, theirs, strict=True)]:
                 found[i] = cause
     return found
@@ -171,7 +171,7 @@ def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
     return [replace(result, passed=False, message=ALONE) if result.passed else result for result in results]
 
 
-def _whole(records: Sequence[Sequence[Record]], replies: int) -> int:
+def _whole(records: Sequence[Sequence[RecordedCheck]], replies: int) -> int:
     """How many checks have all their replies."""
     for i, own in enumerate(records):
         replies -= len(own)
@@ -180,7 +180,7 @@ def _whole(records: Sequence[Sequence[Record]], replies: int) -> int:
     return len(records)
 
 
-def _result(check: Check, records: Sequence[Record], replies: Sequence[Reply], mistake: Recognised | None,
+def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,
             cell_error: Error | None) -> CheckResult:
     for record, reply in zip(records, replies, strict=True):
         difference = compare.first_difference(record, reply)
@@ -188,7 +188,7 @@ def _result(check: Check, records: Sequence[Record], replies: Sequence[Reply], m
             continue
         if cell_error and reply.error and reply.error.kind == "missing-name":
             return CheckResult(check.name, False, compare.error_sentence(cell_error))
-        said, name = diagnosis.explained(difference, mistake), mistake.name if mistake else None
+        said, name = diagnosis.explained(difference, fault), fault.name if fault else None
         return CheckResult(check.name, False, said, name, beside(record, reply))
     return CheckResult(check.name, True, check.says)
 

@@ -5,11 +5,10 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from tp.checking import compare
-from tp.checking.replies import Error, Record, Reply
-
-from ..sandbox.outside import Kernel, KernelLost, Sandbox
-from ..sandbox.walls import SandboxError
+from ..runtime import compare
+from ..runtime.recorded import Error, RecordedCheck, Reply
+from ..sandbox.host import Kernel, KernelLost, Sandbox
+from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import Budget
 from .submission import Plan, Step
 
@@ -24,7 +23,7 @@ class Session:
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
         self._kernel: Kernel | None = None
         self._forked = False
-        limits = sandbox.terms.limits
+        limits = sandbox.options.limits
         self._whole = Budget(math.inf, limits.notebook_seconds)
         self._clock = limits.share * limits.notebook_seconds  # of one cell, or of the checks of one exercise
 
@@ -35,14 +34,14 @@ class Session:
                  trace: TracebackType | None) -> None:
         self._drop()
 
-    def replies(self, exercise: str, records: Sequence[Record]) -> tuple[list[Reply], KernelLost | None]:
+    def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """The replies to the checks of an exercise, and why there are fewer than records, if so."""
         replies: list[Reply] = []
         try:
             kernel = self._ready(exercise)
-            budget = self._budget(self.sandbox.terms.limits.exercise_seconds)
+            budget = self._budget(self.sandbox.options.limits.exercise_seconds)
             for record in records:
-                if record.law and _is_missing(replies[-1]):  # the same check on other sizes
+                if record.relation and _is_missing(replies[-1]):  # the same check on other sizes
                     replies.append(replies[-1])
                 else:
                     replies.append(kernel.replay(record.ops, budget))
@@ -87,7 +86,7 @@ class Session:
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
         try:
-            error = kernel.cell(step.source, self._budget(self.sandbox.terms.limits.cell_seconds)).error
+            error = kernel.cell(step.source, self._budget(self.sandbox.options.limits.cell_seconds)).error
         except KernelLost as lost:
             self._kernel = None
             if number == 0 and step.kind == "given":  # nothing of the student's has run yet

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ..authoring import source
-from ..authoring.source import Source
 from ..course import Course
+from ..model import source
+from ..model.source import Source
 
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000

@@ -10,10 +10,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from tp.checking.beside import Beside
-from tp.checking.values import a
-
-from ..sandbox.terms import Device
+from ..runtime.beside import Beside
+from ..runtime.values import a
+from ..sandbox.options import Device
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
 
@@ -26,13 +25,13 @@ class FileError(ValueError):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check: whether it passed, what the student reads, the mistake it was recognised as, by name, and the part of
+    """One check: whether it passed, what the student reads, the fault it was recognised as, by name, and the part of
     an output that shows the difference, where values differ."""
 
     check: str
     passed: bool
     message: str
-    mistake: str | None = None
+    fault: str | None = None
     beside: Beside | None = None
 
 
@@ -55,7 +54,7 @@ class ExerciseResult:
             first = said.setdefault(check.message, check.check)
         told: dict[str, str] = {}  # cause → the check at which it is told, once
         for check in self.checks:
-            first = check.check if check.passed else told.setdefault(check.mistake or check.message, check.check)
+            first = check.check if check.passed else told.setdefault(check.fault or check.message, check.check)
             message = check.message if first == check.check else f"the same again, see {first}"
             line = f"{'✓' if check.passed else '✗'} {check.check}: {message}"
             lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
@@ -78,9 +77,9 @@ class Verdict:
     unreadable: str | None = None
 
     @property
-    def mistakes(self) -> list[str]:
-        """The names of all mistakes that were recognised."""
-        return sorted({check.mistake for exercise in self.exercises for check in exercise.checks if check.mistake})
+    def faults(self) -> list[str]:
+        """The names of all faults that were recognised."""
+        return sorted({check.fault for exercise in self.exercises for check in exercise.checks if check.fault})
 
 
 def to_json(thing: Any) -> str:

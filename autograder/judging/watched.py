@@ -13,9 +13,9 @@ from typing import Any
 import psutil
 
 from ..course import Course
-from ..sandbox.terms import Terms
+from ..sandbox.options import Options
 from .concluding import nothing
-from .nursery import Nursery
+from .fork_server import ForkServer
 from .submission import Submission
 from .verdict import Verdict
 
@@ -29,16 +29,16 @@ class JudgeLost(Exception):
 class WatchedJudge:
     """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
-    def __init__(self, course: Course, terms: Terms = Terms(), nursery: Nursery | None = None):
-        self.course, self.terms = course, terms
-        self._nursery, self._shared = nursery or Nursery(course, terms), nursery is not None
+    def __init__(self, course: Course, options: Options = Options(), fork_server: ForkServer | None = None):
+        self.course, self.options = course, options
+        self._fork_server, self._shared = fork_server or ForkServer(course, options), fork_server is not None
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # once it has begun with a submission
 
     def begin(self) -> None:
         """Have the process forked, unless it is there, and do not wait for it."""
         if self._connection is None:
-            self._connection = self._nursery.judge()
+            self._connection = self._fork_server.judge()
 
     def judge(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
@@ -56,7 +56,7 @@ class WatchedJudge:
         """End the process, and all kernels with it."""
         self._end()
         if not self._shared:
-            self._nursery.close()
+            self._fork_server.close()
 
     def _end(self) -> None:
         """End the process; the next submission gets another."""
@@ -76,7 +76,7 @@ class WatchedJudge:
                 broken = watch.broken() if watch else None
                 if broken:
                     self._end()
-                    return nothing(self.course, handed, seed, self.terms, broken)
+                    return nothing(self.course, handed, seed, self.options, broken)
                 continue
             answer = self._connection.recv()
             if isinstance(answer, Verdict):
@@ -87,40 +87,40 @@ class WatchedJudge:
                 self._process = psutil.Process(answer)
             except psutil.Error:
                 raise EOFError from None
-            watch = _Watch(self._process, self.terms)
+            watch = _Watch(self._process, self.options)
 
 
-_shared: list[Nursery] = []
+_shared: list[ForkServer] = []
 
 
 @contextlib.contextmanager
-def begun(course: Course, terms: Terms, first: tuple[str, str] | None) -> Iterator[None]:
-    """Judges come from one nursery, which ends with this.
+def begun(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[None]:
+    """Judges come from one fork_server, which ends with this.
 
     Where there is something to judge it is started ahead: ``first`` is the TP, and the seed of a draw to have ready.
     """
-    nursery = Nursery(course, terms)
+    fork_server = ForkServer(course, options)
     if first:
-        nursery.begin(first)
-    _shared.append(nursery)
+        fork_server.begin(first)
+    _shared.append(fork_server)
     try:
         yield
     finally:
-        _shared.remove(nursery)
-        nursery.close()
+        _shared.remove(fork_server)
+        fork_server.close()
 
 
-def judge_for(course: Course, terms: Terms) -> WatchedJudge:
-    """A judge from the nursery that was begun, or with one of its own."""
-    fitting = (nursery for nursery in _shared if (nursery.course, nursery.terms) == (course, terms))
-    return WatchedJudge(course, terms, next(fitting, None))
+def judge_for(course: Course, options: Options) -> WatchedJudge:
+    """A judge from the fork_server that was begun, or with one of its own."""
+    fitting = (fork_server for fork_server in _shared if (fork_server.course, fork_server.options) == (course, options))
+    return WatchedJudge(course, options, next(fitting, None))
 
 
 class _Watch:
     """What one judgement has used."""
 
-    def __init__(self, process: psutil.Process, terms: Terms):
-        self.process, self.limits = process, terms.limits
+    def __init__(self, process: psutil.Process, options: Options):
+        self.process, self.limits = process, options.limits
         self._seconds, self._memory = self._used()
         self._started = time.monotonic()
 

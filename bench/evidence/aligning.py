@@ -15,7 +15,7 @@ from unittest.mock import patch
 import torch.nn.functional as F
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from tp import live
 
 from ..measure import spread, table

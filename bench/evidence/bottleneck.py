@@ -11,7 +11,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from tp import corpus, live
 
 from ..measure import spread, table

@@ -19,8 +19,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.authoring.oracle import oracle
 from autograder.course import find
+from autograder.model.oracle import oracle
 from tp import corpus
 from tp.difficulty import HARD, TRAITS
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.authoring.source import load
 from autograder.course import find
+from autograder.model.source import load
 
 from ..measure import spread
 

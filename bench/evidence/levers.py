@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from tp import levers
 
 from ..measure import spread, table

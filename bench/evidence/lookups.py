@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 
 from ..measure import spread, table
 from .ledger import ROOT

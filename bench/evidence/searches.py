@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 
 from ..measure import spread, table
 from .ledger import ROOT, percent

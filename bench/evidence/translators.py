@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from tp import corpus, live
 from tp.difficulty import CLEAN, HARD
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from autograder import course
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 
 from ..measure import spread, table
 from .ledger import ROOT, percent

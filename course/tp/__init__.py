@@ -1,4 +1,4 @@
-"""The helper package of the course: what the notebooks import.
+"""The helper package of the course: what the notebooks import. Checks come from the runtime of `autograder`.
 
 Each name brings its module when it is first used: the first self-check does not wait for pictures, nor a grader that
 reads answers for torch.
@@ -7,12 +7,11 @@ reads answers for torch.
 import importlib
 
 _NAMES = {
-    "checking.selfcheck": ["borrow", "case", "check", "done", "progress", "start"],
-    "experiments": ["experiment"],
-    "explorer": ["Step", "explore"],
-    "plots": ["attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps", "show"],
-    "tables": ["table"],
-    "training": ["live", "quick"],
+    "autograder.runtime": ["borrow", "case", "check", "done", "progress", "start", "table"],
+    ".experiments": ["experiment"],
+    ".explorer": ["Step", "explore"],
+    ".plots": ["attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps", "show"],
+    ".training": ["live", "quick"],
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOMES)
@@ -20,9 +19,9 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name):
     if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _NAMES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return getattr(importlib.import_module(_HOMES[name], __name__), name)
+    if f".{name}" in _NAMES:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,7 +7,9 @@ log-probabilities. K, the number of hypotheses, may change from step to step.
 
 from matplotlib.figure import Figure
 
-from . import plots, tables
+from autograder.runtime import tables
+
+from . import plots
 
 __all__ = ["draw_beam"]
 

@@ -8,7 +8,8 @@
                   expected="The small one is still learning when the steps are used up.")
 """
 
-from . import tables
+from autograder.runtime import tables
+
 from .training import quick
 
 __all__ = ["SEEDS", "experiment", "spread"]

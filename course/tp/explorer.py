@@ -18,7 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import plots, tables
+from autograder.runtime import tables
+
+from . import plots
 
 __all__ = ["Step", "explore"]
 

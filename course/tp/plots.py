@@ -18,8 +18,8 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from . import tables
-from .checking.colours import DIVERGING, ink_on
+from autograder.runtime import tables
+from autograder.runtime.colours import DIVERGING, ink_on
 
 __all__ = [
     "COLOURS", "Picture", "show",

@@ -8,7 +8,8 @@ from itertools import cycle
 import numpy as np
 import torch
 
-from . import tables
+from autograder.runtime import tables
+
 from .arithmetic import answers, backwards, draw_split, expressions
 from .training import live, one_cycle
 

@@ -22,7 +22,7 @@ import time
 from contextlib import contextmanager
 from itertools import cycle
 
-from . import tables  # what draws is imported where it is drawn: matplotlib takes its time
+from autograder.runtime import tables  # what draws is imported where it is drawn: matplotlib takes its time
 
 __all__ = ["live", "one_cycle", "quick"]
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 WORDS = "ant bee cow dog eel fox gnu hen ibex jay kiwi lynx mole newt owl pig rat swan toad vole wolf yak".split()
 ODD = "Cow The K2 1984 don't e-mail .".split()  # tokens are what stands between spaces, letter by letter

@@ -6,7 +6,7 @@ A attention size, V values.
 
 import torch
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 SOFTMAX = ("softmax", "log_softmax")  # the built-ins that do not count where the softmax is to be written
 BY_HAND = {"gradient": "worked out on numbers: no gradient is asked for, and to write into a copy is right"}

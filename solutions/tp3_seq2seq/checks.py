@@ -6,7 +6,7 @@ Axes by letter: T timesteps (Te of the question, Td of the answer), B batch, V v
 import torch
 from torch import nn
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 DIGITS = "0123456789"
 GO, EOS = "=", "\n"
@@ -246,7 +246,7 @@ def strings(t, alphabet, longest):
 
 
 class Setting:
-    """A model with stand-ins for its two parts, and inputs for it; all sizes distinct."""
+    """A model with stubs for its two parts, and inputs for it; all sizes distinct."""
 
     def __init__(self, t, B=None):
         self.Te, self.Td, batch, self.Ve, self.Vd, self.H = t.sizes("Te Td B Ve Vd H", low=4)
@@ -254,8 +254,8 @@ class Setting:
         question = "".join(sorted(t.rng.choice(list(DIGITS + "+-*/%"), self.Ve, replace=False)))
         answer = "".join(sorted(t.rng.choice(list(DIGITS + "-."), self.Vd - 2, replace=False)))
         self.alphabet = sorted(answer + GO + EOS)
-        t.standin("EncoderRNN", StandInEncoder)
-        t.standin("DecoderRNN", StandInDecoder)
+        t.stub("EncoderRNN", StandInEncoder)
+        t.stub("DecoderRNN", StandInDecoder)
         self.model = t["Seq2seq"](strings(t, question, self.Te), strings(t, answer, self.Td - 2), self.H,
                                   device=t.device)
         t.weights(self.model, scale=0.6)

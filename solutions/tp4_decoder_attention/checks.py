@@ -6,7 +6,7 @@ Axes by letter: T timesteps of the decoder, S timesteps of the encoder, B batch,
 import torch
 from torch import nn
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 GO, EOS = "=", "\n"
 ENDS_ELSEWHERE = {"other inputs": "the answer then ends elsewhere, and whether the row of EOS comes back is left open"}
@@ -295,15 +295,15 @@ def strings(t, alphabet, longest, n):
 
 
 class Setting:
-    """A model with stand-ins for its two parts, and inputs for it; all sizes distinct."""
+    """A model with stubs for its two parts, and inputs for it; all sizes distinct."""
 
     def __init__(self, t, B=None, attention=True):
         self.S, self.T, batch, self.Ve, self.Vd, self.H = t.sizes("S T B Ve Vd H", low=4)
         self.B = batch if B is None else B
         question = "".join(sorted(t.rng.choice(list("0123456789+-*/%"), self.Ve, replace=False)))
         answer = "".join(sorted(t.rng.choice(list("0123456789-."), self.Vd - 2, replace=False)))
-        t.standin("EncoderRNN", StandInEncoder)
-        t.standin("DecoderRNN", StandInDecoder)
+        t.stub("EncoderRNN", StandInEncoder)
+        t.stub("DecoderRNN", StandInDecoder)
         X, y = strings(t, question, self.S, 24), strings(t, answer, self.T - 2, 24)
         n = min(len(X), len(y))
         self.model = t["Seq2seq"](X[-n:], y[-n:], self.H, attention=attention, device=t.device)

@@ -7,13 +7,13 @@ D embedding, H hidden.
 import torch
 from torch import nn
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 CLEAR = 1e-3  # two candidates closer than this are a tie, and the draw is rejected
 NOT_TRAINED = {"gradient": "a search is not trained: sums made of plain numbers are as right as sums with a gradient"}
 
 
-# ---------------------------------------------------------------- stand-ins
+# ---------------------------------------------------------------- stubs
 
 class Toy(nn.Module):
     """Seq2seq from outside, calls and attributes; inside no LSTM.
@@ -310,8 +310,8 @@ def no_gradient(t):
 
 def talker(t, V, H, max_length):
     """A toy that gives log-probabilities, with its own inference programs in the place of the student's."""
-    t.standin("encode", toy_encode)
-    t.standin("decoder_step", toy_step)
+    t.stub("encode", toy_encode)
+    t.stub("decoder_step", toy_step)
     return toy(t, V, H, max_length, normalised=True)
 
 
@@ -518,7 +518,7 @@ def searched(t, beam_width, max_length, *alpha):
     S, H = t.sizes("S H")
     V = t.integer(5, 8)
     model, encoder_tokens = talker(t, V, H, max_length), t.integers(0, V, S, 1)
-    t.standin("beam_step", toy_beam_step)
+    t.stub("beam_step", toy_beam_step)
     hypotheses, scores, history = t.unpack(t["beam_search"](model, encoder_tokens, beam_width, *alpha), 3)
     for _, _, sums in [*history.value, (0, 0, scores.value)]:
         t.require(len(sums) < 2 or (sums[:-1] - sums[1:]).min() > CLEAR)
@@ -671,7 +671,7 @@ def two_against_one(t):
 
 def saved(t, latent_dim, embedding_size):
     """A model, and an open file that it was saved into, ready to be read."""
-    t.standin("Seq2seq", ToySeq2seq)
+    t.stub("Seq2seq", ToySeq2seq)
     model = t["Seq2seq"](latent_dim=latent_dim, embedding_size=embedding_size).to(t.device)
     t.weights(model)
     file = t["io"].BytesIO()
@@ -721,7 +721,7 @@ def there_and_back(t):
 @check("calculator")
 def saved_on_a_gpu(t):
     """A model that was saved on a GPU opens on a machine without one."""
-    t.standin("Seq2seq", ToySeq2seq)
+    t.stub("Seq2seq", ToySeq2seq)
     latent_dim, embedding_size = t.sizes("H D")
     model = t["Seq2seq"](latent_dim=latent_dim, embedding_size=embedding_size).to(t.device)
     t.weights(model)
@@ -754,7 +754,7 @@ def number(t):
 @check("calculator", weight=2)
 def answers_as_strings(t):
     """A question as a string gives the answer as a string."""
-    t.standin("decode_sequence", toy_decode_sequence)
+    t.stub("decode_sequence", toy_decode_sequence)
     model = t.define(ToySeq2seq, like="Seq2seq")()
     for operator in "+-":
         question = f"{number(t)}{operator}{number(t)}"
@@ -764,7 +764,7 @@ def answers_as_strings(t):
 @check("calculator")
 def refusals(t):
     """What the network was not trained for is refused with a ValueError; the largest and smallest numbers are not."""
-    t.standin("decode_sequence", toy_decode_sequence)
+    t.stub("decode_sequence", toy_decode_sequence)
     model, a, b = t.define(ToySeq2seq, like="Seq2seq")(), number(t), number(t)
     for question in ("1+999", f"{a}*{b}", f"{a % 9 + 1}+{b % 9 + 1}+1", f"{a}-0{b % 99 + 1}", f"{b}+0", f"1000-{a}",
                      f"+{b}", f"{a}-", f"{a} + {b}", ""):

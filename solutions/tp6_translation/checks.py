@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 PAD, SOS, EOS, UNK = range(4)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -383,9 +383,9 @@ class StandInGatedCell(nn.Module):
 
 def decoder_and_inputs(t, name, B):
     S, V, D, H = t.sizes("S V D H", low=4)
-    t.standin("attend", stand_in_attend)
+    t.stub("attend", stand_in_attend)
     if name == "PaperDecoder":
-        t.standin("GatedCell", StandInGatedCell)
+        t.stub("GatedCell", StandInGatedCell)
     decoder = t[name](V, D, H, t.define(StandInScore, like="DotScore")())
     t.weights(decoder, scale=0.7)
     _, mask = ragged(t, S, B)
@@ -686,8 +686,8 @@ TRAINED = {"memory": ONCE, "other inputs": ONCE, "modes": ONCE,
 
 
 def trained(t, steps, batches, **settings):
-    t.standin("toss_coins", fixed_coins)
-    t.standin("translation_loss", squared_loss)
+    t.stub("toss_coins", fixed_coins)
+    t.stub("translation_loss", squared_loss)
     V = 6
     model, view = t.define(Toy, like="Translator")(V), t.define(View)(steps)
     t.weights(model)

@@ -6,7 +6,7 @@ Axes by letter: B batch, T target timesteps, S source timesteps, D a token's vec
 import torch
 from torch import nn
 
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 PAD, SOS, EOS = 0, 1, 2
 
@@ -152,7 +152,7 @@ class StandInPositions(nn.Module):
 
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
-    t.standin("attend", stand_in_attend)
+    t.stub("attend", stand_in_attend)
     places = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
     attention = t["MultiHeadAttention"](D, n_heads, places, kv_heads)
     t.weights(attention, scale=0.6)
@@ -430,7 +430,7 @@ class StandInCache:
 
 
 def block_of(t, D, cross=False, pre_norm=True):
-    t.standin("MultiHeadAttention", StandInHeads)
+    t.stub("MultiHeadAttention", StandInHeads)
     block = t["Block"](D, 1, cross, None, pre_norm)
     t.weights(block, scale=0.6)
     return block
@@ -523,8 +523,8 @@ def stand_in_causal_mask(T, past=0, device=None):
 
 
 def decoder_of(t, V, D, cross, n_layers=2):
-    t.standin("Block", StandInBlock)
-    t.standin("causal_mask", stand_in_causal_mask)
+    t.stub("Block", StandInBlock)
+    t.stub("causal_mask", stand_in_causal_mask)
     decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions, like="Positions"))
     t.weights(decoder, scale=0.7)
     return decoder
@@ -732,7 +732,7 @@ def toy_model(t, V, D, stops):
 
 
 def said_by(t, stops, max_length=None):
-    t.standin("Cache", StandInCache)
+    t.stub("Cache", StandInCache)
     B, V = len(stops), t.integer(9, 14)
     S, D = t.sizes("S D", low=4, high=9)
     model = toy_model(t, V, D, stops)

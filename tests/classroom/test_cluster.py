@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from autograder.authoring import source
 from autograder.classroom import commands
 from autograder.classroom.grading import Classroom, grade_class
-from autograder.samples import classroom_in, hand_in, notebook, solved
-from autograder.sandbox.walls import SandboxError
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.model import source
+from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
 
 distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")

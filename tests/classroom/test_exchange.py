@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder.authoring.oracle import oracle
 from autograder.classroom.grading import Classroom, grade_class
-from autograder.samples import classroom_in, solved
+from autograder.classroom.samples import classroom_in, solved
+from autograder.model.oracle import oracle
 from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow
@@ -85,14 +85,14 @@ def grades(classroom):
 def test_from_release_to_feedback(people):
     classroom, instructor, ada, bob = people
     right, truth = solved(REPOSITORY, TP), oracle(REPOSITORY, TP)
-    mistake = truth.mistakes_of(EXERCISE)[0]
+    fault = truth.faults_of(EXERCISE)[0]
 
     instructor.nbgrader("generate_assignment", TP, "--create", "--force")
     instructor.nbgrader("release_assignment", TP)
     ada.fetch({**right, ANSWER: "The decoder reads the right characters."})
     ada.submit()
     due = datetime.now(UTC)
-    bob.fetch({**right, EXERCISE: truth.text_of(mistake)})
+    bob.fetch({**right, EXERCISE: truth.text_of(fault)})
     bob.submit()
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
     instructor.nbgrader("collect", TP)
@@ -115,8 +115,8 @@ def test_from_release_to_feedback(people):
     instructor.nbgrader("generate_feedback", TP)
     instructor.nbgrader("release_feedback", TP)
     page = ada.feedback()
-    assert "And what does it read in use?" in page and mistake.says.split("`")[0] not in page
+    assert "And what does it read in use?" in page and fault.says.split("`")[0] not in page
     page = bob.feedback()
-    assert mistake.says.split("`")[0] in page and "And what does it read in use?" not in page
+    assert fault.says.split("`")[0] in page and "And what does it read in use?" not in page
     for cell in truth.source.by_role("answer"):
         assert cell.hidden.splitlines()[0][:60] not in page and "Rubric" not in page

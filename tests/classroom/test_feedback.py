@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 
 import graded
 from autograder import cli
-from autograder.classroom import feedback, reading, sayings
+from autograder.classroom import feedback, reading, reasons
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader import pages
@@ -91,7 +91,7 @@ def test_what_changed_is_said(term):
     right = graded.verdict()
     graded.enter(term, "eve", {}, right)
     assert changed(term)["eve"][-1] == "judged again"
-    with open(term.course.folder(TINY) / "mistakes.py", "a") as file:
+    with open(term.course.folder(TINY) / "faults.py", "a") as file:
         file.write("# another\n")
     assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
     pages.page_of(term.course, TINY, "ada").write_text("<p>nbgrader's own</p>")
@@ -152,9 +152,9 @@ def test_the_line_at_fault_is_marked(term):
 
 def test_a_line_that_the_solution_has_too_is_not_marked():
     wrong = graded.SQUARED
-    assert sayings.lines_of(wrong, "def double(x):\n    return x * x\n", "return 2 * x", [wrong]) == {2}
-    assert sayings.lines_of(wrong, "y = x * x\nreturn x * x", "return 2 * x", [wrong]) == set()
-    assert sayings.lines_of(wrong, "return x * x", "y = x * x\nreturn 2 * y", [wrong]) == set()
+    assert reasons.lines_of(wrong, "def double(x):\n    return x * x\n", "return 2 * x", [wrong]) == {2}
+    assert reasons.lines_of(wrong, "y = x * x\nreturn x * x", "return 2 * x", [wrong]) == set()
+    assert reasons.lines_of(wrong, "return x * x", "y = x * x\nreturn 2 * y", [wrong]) == set()
 
 
 def test_expected_stands_beside_got(term):
@@ -253,12 +253,12 @@ def test_a_comment_on_right_work_is_shown(term):
 
 
 def test_without_a_verdict_the_points_are_still_there(term):
-    term.ledger.path(TINY, "bob").unlink()
+    term.store.path(TINY, "bob").unlink()
     ours(term)
     assert "1.33 / 2" in words(page(term, "bob")) and "not graded" in words(page(term, "bob"))
 
 
-def test_two_mistakes_are_two_sentences(term):
+def test_two_faults_are_two_sentences(term):
     both = ExerciseResult("double", 0.0, 2.0, "failed", (
         graded.squared().checks[0], CheckResult("gradient", False, "`gradient` did not come back.")))
     graded.enter(term, "bob", {}, graded.verdict(both))

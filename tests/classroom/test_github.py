@@ -10,7 +10,8 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from autograder import cli, samples
+from autograder import cli
+from autograder.classroom import samples
 from autograder.classroom.platforms import github
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, tiny_copy
 from graded import not_written, squared, stopped, verdict

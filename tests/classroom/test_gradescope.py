@@ -12,10 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import cli, samples
+from autograder import cli
+from autograder.classroom import samples
 from autograder.classroom.platforms import gradescope
 from autograder.judging.judge import Judge
-from autograder.sandbox.terms import Terms
+from autograder.sandbox.options import Options
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, handed, tiny_copy
 from graded import not_written, squared, stopped, verdict
 
@@ -186,7 +187,7 @@ def test_it_grades_behind_the_walls_that_can_be_had(container, right, path, wall
         assert "could connect" not in told and "0 |" not in told.partition("RuntimeError")[2][:6]
 
     (root / "results" / "results.json").write_text("{}")
-    with Judge(TINY_COURSE, Terms(isolated=False, limits=SHORT)) as judge:  # the control: without walls it can
+    with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without walls it can
         told = judge.grade(handed(notebook), "control").exercises[0].checks[0].message
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 
@@ -211,7 +212,7 @@ def test_without_any_walls_there_are_no_results_and_no_zero(tmp_path, monkeypatc
         (tmp_path / folder).mkdir()
     with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path / "source")
-    monkeypatch.setattr("autograder.sandbox.walls.shutil.which", lambda name: None)
+    monkeypatch.setattr("autograder.sandbox.restrictions.shutil.which", lambda name: None)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert gradescope.main(tmp_path) == 2
     assert "bubblewrap is missing" in capsys.readouterr().out and not (tmp_path / "results").exists()

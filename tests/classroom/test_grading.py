@@ -20,19 +20,20 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.server_extensions.formgrader import handlers as formgrader
 
-from autograder.authoring import release, source
-from autograder.authoring.oracle import oracle
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.ledger import Ledger
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
-from autograder.samples import classroom_in, hand_in, notebook, solved
-from autograder.sandbox.terms import Terms
+from autograder.model import source
+from autograder.model.oracle import oracle
+from autograder.publish import release
+from autograder.sandbox.options import Options
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, automatic_points, handed
 
-TERMS = Terms(limits=SHORT)
+OPTIONS = Options(limits=SHORT)
 FULL = automatic_points(TINY_COURSE, TINY)
 LESS = FULL - source.load(TINY_COURSE, TINY).points("double")  # with `double` wrong
 SCORES = {"ada": FULL, "bob": LESS, "eve": 0, "tom": 0}
@@ -54,7 +55,7 @@ def term(course, right):
     """A course in which four have handed in: all right, `double` squared, nothing, half a file."""
     truth = oracle(TINY_COURSE, TINY)
     submit(course, "ada", right)
-    submit(course, "bob", {**right, "double": truth.text_of(truth.mistakes_of("double")[0])})
+    submit(course, "bob", {**right, "double": truth.text_of(truth.faults_of("double")[0])})
     submit(course, "eve", {})
     hand_in(course, "tom", TINY, "{ cut off")
     return course
@@ -65,8 +66,8 @@ def run(short_judge, monkeypatch):
     """Grade a class in this process: student → what happened."""
     monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
 
-    def grade(course, terms=TERMS, **options):
-        graded = grade_class(Classroom(course), [TINY], terms, workers=workers.Here(), **options)
+    def grade(course, options=OPTIONS, **others):
+        graded = grade_class(Classroom(course), [TINY], options, workers=workers.Here(), **others)
         return {one.handed.student: one for one in graded}
 
     return grade
@@ -126,7 +127,7 @@ def test_a_second_run_judges_only_what_changed(term, run, right, judged):
 def test_under_other_terms_everything_is_judged_again(term, run, judged):
     run(term)
     judged.clear()
-    longer = Terms(limits=replace(SHORT, exercise_seconds=2 * SHORT.exercise_seconds))
+    longer = Options(limits=replace(SHORT, exercise_seconds=2 * SHORT.exercise_seconds))
     assert all(one.fresh for one in run(term, longer).values()) and sorted(judged) == sorted(SCORES)
     assert not any(one.fresh for one in run(term, longer).values()) and len(judged) == len(SCORES)
 
@@ -143,11 +144,11 @@ def test_a_changed_check_has_everything_judged_again(term, run, judged):
 def test_a_file_that_holds_no_verdict_is_made_anew(term, run, judged, content):
     run(term)
     judged.clear()
-    path = Ledger(term).path(TINY, "ada")
+    path = VerdictStore(term).path(TINY, "ada")
     path.write_text(content, encoding="utf-8")
     graded = run(term)
     assert scores_of(graded) == SCORES and not problems_of(graded) and judged == ["ada"]
-    assert Ledger(term).load(TINY, "ada").verdict == graded["ada"].verdict
+    assert VerdictStore(term).load(TINY, "ada").verdict == graded["ada"].verdict
 
 
 def test_manual_grades_and_comments_survive(term, run, right):
@@ -271,7 +272,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
     monkeypatch.setattr(WatchedJudge, "_answer", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
-    graded = grade_class(Classroom(course), [TINY], TERMS, workers=2)
+    graded = grade_class(Classroom(course), [TINY], OPTIONS, workers=2)
     problems = problems_of({one.handed.student: one for one in graded})
     assert list(problems) == ["bob", "tom"]
     assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
@@ -374,7 +375,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = {entry.student: entry.verdict for entry in Ledger(real_term).entries(REAL)}
+    kept = {entry.student: entry.verdict for entry in VerdictStore(real_term).entries(REAL)}
     assert kept
     graded = {one.handed.student: one for one in grade_class(Classroom(real_term), [REAL], workers=2)}
     assert problems_of(graded) == {} and scores_of(graded) == REAL_SCORES

@@ -9,9 +9,9 @@ from nbgrader.exchange import ExchangeError, ExchangeFactory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from autograder import cli
-from autograder.authoring import release
 from autograder.classroom.grading import Classroom
-from autograder.samples import classroom_in, notebook
+from autograder.classroom.samples import classroom_in, notebook
+from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
 
 

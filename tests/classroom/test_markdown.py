@@ -7,7 +7,7 @@ import pytest
 from pygments.token import STANDARD_TYPES
 from traitlets.config import Config
 
-from autograder import samples
+from autograder.classroom import samples
 from autograder.classroom.markdown import markdown2html, offline
 from autograder.classroom.nbgrader.config import CONFIG
 from conftest import REPOSITORY

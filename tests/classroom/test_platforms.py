@@ -11,14 +11,15 @@ import pytest
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import cli, samples
+from autograder import cli
+from autograder.classroom import samples
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import collect, table
 from autograder.classroom.platforms.names import sender, slug
 from autograder.classroom.platforms.returning import give_back
-from autograder.sandbox.terms import Terms
+from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, fingerprint
 
 FULL = automatic_points(TINY_COURSE, TINY)
@@ -122,7 +123,7 @@ def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
     assert submitted(course) == {f"ada-lovelace/{TINY}/{TINY}.ipynb": RIGHT, f"max-muller/{TINY}/{TINY}.ipynb": WRONG,
                                  f"tom-cut/{TINY}/{TINY}.ipynb": RIGHT[:3000]}
     classroom = Classroom(course)
-    assert not [one.problem for one in grade_class(classroom, [TINY], Terms(limits=SHORT)) if one.problem]
+    assert not [one.problem for one in grade_class(classroom, [TINY], Options(limits=SHORT)) if one.problem]
     _generate_feedback(classroom)
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
@@ -156,7 +157,7 @@ def test_a_class_from_canvas_and_back(course, zipped):
         ("anon-ab3de", "", True), ("lovelaceada", "", True), ("mullermax", "late", True)]
     assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
     classroom = Classroom(course)
-    grade_class(classroom, [TINY], Terms(limits=SHORT))
+    grade_class(classroom, [TINY], Options(limits=SHORT))
     give_back(classroom, TINY)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "canvas-feedback.zip") as notebooks:

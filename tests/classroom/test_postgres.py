@@ -5,17 +5,17 @@ import multiprocessing
 import pytest
 import workers
 
-from autograder.authoring import source
-from autograder.authoring.oracle import oracle
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
-from autograder.samples import classroom_in, hand_in, notebook
-from autograder.sandbox.terms import Terms
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.model import source
+from autograder.model.oracle import oracle
+from autograder.sandbox.options import Options
 from bench import postgres
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points
 
 STUDENTS = [f"student-{i}" for i in range(6)]
-TERMS = Terms(limits=SHORT)
+OPTIONS = Options(limits=SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def classroom(tiny, tmp_path, server, right):
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.CourseDirectory.db_url = {server!r}\n")
     truth = oracle(tiny, TINY)
-    wrong = {**right, "double": truth.text_of(truth.mistakes_of("double")[0])}
+    wrong = {**right, "double": truth.text_of(truth.faults_of("double")[0])}
     for i, student in enumerate(STUDENTS):
         hand_in(course, student, TINY, notebook(tiny, TINY, [right, wrong, {}][i % 3]))
     return Classroom(course)
@@ -44,14 +44,14 @@ def test_two_graders_enter_the_same_class_at_once(classroom, short_judge, monkey
     monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
     with monkeypatch.context() as later:  # judged, but not entered: that is left to the two
         later.setattr(Classroom, "enter", lambda *args: None)
-        grade_class(classroom, [TINY], TERMS, workers=workers.Here())
+        grade_class(classroom, [TINY], OPTIONS, workers=workers.Here())
     monkeypatch.setattr(grading, "judge_one", None)
     together = multiprocessing.get_context("fork")
     start, results = together.Barrier(2), together.Queue()
 
     def grader():
         start.wait()
-        results.put([graded.problem for graded in grade_class(classroom, [TINY], TERMS)])
+        results.put([graded.problem for graded in grade_class(classroom, [TINY], OPTIONS)])
 
     graders = [together.Process(target=grader) for _ in range(2)]
     for process in graders:

@@ -10,12 +10,12 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 import graded
-from autograder import cli, foreign
-from autograder.authoring.rubric import Item
+from autograder import cli, escaping
 from autograder.classroom import marks, questions, reading, sheet
 from autograder.classroom.nbgrader import fresh
 from autograder.classroom.reading import Reading, Ticked
 from autograder.judging.verdict import FileError
+from autograder.model.rubric import Item
 from conftest import TINY
 
 ITEMS = (Item(1.5, "a reason."), Item(0.5, "in `words`."))
@@ -192,4 +192,4 @@ def test_nothing_of_an_answer_is_alive_on_the_page(term):
 
 def test_cells_of_a_spreadsheet_come_back_as_they_were(rng):
     for text in ["=1+1", " -x", "-", "plain", "'quoted", "'=x", "+\nlines\n", "@", ""]:
-        assert foreign.from_spreadsheet(foreign.spreadsheet_text(text)) == text or text == "'=x"
+        assert escaping.from_spreadsheet(escaping.spreadsheet_text(text)) == text or text == "'=x"

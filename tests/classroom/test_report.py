@@ -13,17 +13,17 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from autograder import cli, foreign
+from autograder import cli, escaping
 from autograder.classroom import grades, report
 from autograder.classroom.grading import Classroom
-from autograder.classroom.ledger import Entry, Key
 from autograder.classroom.nbgrader.config import configure
+from autograder.classroom.verdict_store import Entry, Key
 from autograder.course import Course
 from autograder.judging.verdict import CheckResult, ExerciseResult, Outcome, Verdict
-from autograder.sandbox.terms import Terms
+from autograder.runtime import colours
+from autograder.sandbox.options import Options
 from browser import chromium_page
 from conftest import TINY, TINY_COURSE
-from tp.checking import colours
 
 STYLE = Path(report.__file__).parent / "templates" / "page.css"
 MADE_UP = "tp9_made_up"
@@ -35,7 +35,7 @@ EMPTY = grades.Grades([], {}, {})
 
 
 def entry(student, verdict):
-    return Entry(student, verdict, Key("", "", Terms()), entered=True)
+    return Entry(student, verdict, Key("", "", Options()), entered=True)
 
 
 def made_up(rng, student, assignment=MADE_UP, exercises=3):
@@ -132,7 +132,7 @@ def drawn(rng):
     return [made_up(rng, f"student-{i}", exercises=exercises) for i in range(rng.integers(3, 40))]
 
 
-def test_rates_and_mistakes_are_counted(drawn):
+def test_rates_and_faults_are_counted(drawn):
     page = Reader(class_page(drawn))
     results = [(one.student, result) for one in drawn for result in one.verdict.exercises]
     for name, points, average, rate, tells_apart, *counted, seconds, longest in page.table("exercise", "points"):
@@ -156,9 +156,9 @@ def test_rates_and_mistakes_are_counted(drawn):
                  for check in result.checks if check.check == name]
         assert counted == f"{sum(found)} of {len(found)}"
     order = []
-    for students, exercise, mistake, says in page.table("students", "exercise", "mistake"):
+    for students, exercise, fault, says in page.table("students", "exercise", "fault"):
         makers = {student for student, result in results if result.exercise == exercise
-                  for check in result.checks if check.mistake == mistake}
+                  for check in result.checks if check.fault == fault}
         assert int(students) == len(makers) and all(f"{maker}" in says for maker in makers)
         order.append(len(makers))
     assert order == sorted(order, reverse=True)
@@ -205,7 +205,7 @@ def test_words_of_students_stay_words(name, rng):
         page = Reader(text)
         assert not {tag for tag, _ in page.tags} & {"script", "img", "iframe", "b", "object", "embed", "link"}
         assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
-        assert any(foreign.line(name) in cell for table in page.tables for row in table for cell in row)
+        assert any(escaping.line(name) in cell for table in page.tables for row in table for cell in row)
 
 
 def test_backticks_are_code_and_nothing_else(rng):
@@ -317,7 +317,7 @@ def rows(path):
 def test_grades_as_csv(classroom, rng):
     folder = classroom.course.gradebook
     for student in ("ada", "bob"):
-        classroom.ledger.save(made_up(rng, student, "tp1_one"))
+        classroom.store.save(made_up(rng, student, "tp1_one"))
     page = report.write(classroom, ["tp1_one"]).read_text()
     assert "handed in nothing" in page and "nil" in page
     with classroom.gradebook() as gradebook:
@@ -340,8 +340,8 @@ def test_grades_as_csv(classroom, rng):
 
 
 def test_a_page_for_one_student(classroom, rng):
-    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
-    classroom.ledger.save(made_up(rng, "bob", "tp1_one"))
+    classroom.store.save(made_up(rng, "ada", "tp1_one"))
+    classroom.store.save(made_up(rng, "bob", "tp1_one"))
     text = report.write_student(classroom, ["tp1_one"], "ada").read_text()
     words = " ".join(text.split())
     assert "Grade: 6 automatic + 2.5 for written answers − 0 for lateness = 8.5 of 9." in words
@@ -349,15 +349,15 @@ def test_a_page_for_one_student(classroom, rng):
 
 
 def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, rng):
-    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
-    folder = classroom.ledger.path("tp1_one", "ada").parent
+    classroom.store.save(made_up(rng, "ada", "tp1_one"))
+    folder = classroom.store.path("tp1_one", "ada").parent
     (folder / "bob.json").write_text("{ cut off")
     (folder / ".eve.json.123").write_text("{}")
     (folder.parent / "tp2_two").mkdir()
     (folder.parent / "tp3_three").mkdir()
     (folder.parent / "tp3_three" / "bob.json").write_text("{ cut off")
-    assert classroom.ledger.assignments() == ["tp1_one", "tp3_three"]
-    assert [found.student for found in classroom.ledger.entries("tp1_one")] == ["ada"]
+    assert classroom.store.assignments() == ["tp1_one", "tp3_three"]
+    assert [found.student for found in classroom.store.entries("tp1_one")] == ["ada"]
     assert "1 submission graded, of 1 TP" in report.write(classroom, ["tp1_one", "tp3_three"]).read_text()
 
 
@@ -366,7 +366,7 @@ def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, r
     (["--student", "../ada"], "nothing is graded of a student called ../ada"),
 ])
 def test_what_is_not_graded_is_said_in_one_line(arguments, said, classroom, rng, capsys):
-    classroom.ledger.save(made_up(rng, "ada"))
+    classroom.store.save(made_up(rng, "ada"))
     assert cli.main(["--course", str(classroom.course.root), "report", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and said in err
@@ -375,19 +375,19 @@ def test_what_is_not_graded_is_said_in_one_line(arguments, said, classroom, rng,
 def test_the_command_prints_where_the_page_is(classroom, rng, capsys):
     command = ["--course", str(classroom.course.root), "report"]
     assert cli.main(command) == 0 and "Nothing is graded yet" in capsys.readouterr().out
-    classroom.ledger.save(made_up(rng, "ada", "tp1_one"))
+    classroom.store.save(made_up(rng, "ada", "tp1_one"))
     assert cli.main(command) == 0
     assert capsys.readouterr().out.strip() == str(classroom.course.gradebook / "report" / "index.html")
 
 
-def test_a_known_mistake_is_said_in_the_teachers_words(rng):
+def test_a_known_fault_is_said_in_the_teachers_words(rng):
     known = report.sentences(TINY_COURSE, TINY)
-    (exercise, mistake), says = next(iter(known.items()))
-    wrong = CheckResult("a", False, "the difference", mistake)
+    (exercise, fault), says = next(iter(known.items()))
+    wrong = CheckResult("a", False, "the difference", fault)
     one = with_check(made_up(rng, "ada", TINY, exercises=1), wrong, exercise=exercise)
     page = Reader(report.class_page({TINY: [one]}, EMPTY, {TINY: known}, {}, {}))
-    (row,) = page.table("students", "exercise", "mistake")
-    assert row[:3] == ["1", exercise, mistake] and row[3].startswith(says.replace("`", ""))
+    (row,) = page.table("students", "exercise", "fault")
+    assert row[:3] == ["1", exercise, fault] and row[3].startswith(says.replace("`", ""))
     assert "the difference" in class_page([one], assignment=TINY)  # where nobody wrote a sentence
 
 

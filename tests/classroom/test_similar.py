@@ -5,10 +5,10 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
+from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import Course
 from autograder.judging.verdict import CheckResult, ExerciseResult
-from autograder.samples import hand_in, notebook, solved
 from conftest import TINY, TINY_COURSE, fingerprint
 
 OWN = '''def last(rows):
@@ -36,8 +36,8 @@ ANOTHER = [
 ]
 
 
-def work(name, code, *mistakes, past=False):
-    return Work(Student(name, past), {"last": code}, frozenset(("last", one) for one in mistakes))
+def work(name, code, *faults, past=False):
+    return Work(Student(name, past), {"last": code}, frozenset(("last", one) for one in faults))
 
 
 def compared(*works):
@@ -72,13 +72,13 @@ def test_code_that_many_have_counts_less():
     assert weights(many)["ada", "bob"] == 0
 
 
-def test_a_rare_mistake_counts_more_than_a_frequent_one_and_than_common_right_code(right):
+def test_a_rare_fault_counts_more_than_a_frequent_one_and_than_common_right_code(right):
     def pair(*others):
         return weights(compared(work("ada", right["last"], "first-row"), work("bob", right["last"], "first-row"),
                                 *(work(str(i), right["last"], *made) for i, made in enumerate(others))))["ada", "bob"]
 
     rare, frequent = pair(*[()] * 8), pair(*[("first-row",)] * 6, (), ())
-    assert rare == similar.MISTAKE > frequent > 0
+    assert rare == similar.FAULT > frequent > 0
 
 
 def test_those_of_earlier_years_are_compared_with_this_years_alone():
@@ -116,7 +116,7 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
     path = term.course.gradebook / "similar" / f"{TINY}.html"
     assert f"{TINY}: 1 pair to look at, in 11 submissions; open {path}" in capsys.readouterr().out
     page = path.read_text(encoding="utf-8")
-    assert "&lt;b&gt;max" in page and "<b>max" not in page and "the same mistake: first-row" in page
+    assert "&lt;b&gt;max" in page and "<b>max" not in page and "the same fault: first-row" in page
     assert cli.main([*command, "--past", str(earlier.gradebook / "submitted")]) == 0
     assert "2 pairs to look at, in 12 submissions" in capsys.readouterr().out
     assert "old</bdi> (earlier year)" in path.read_text(encoding="utf-8")

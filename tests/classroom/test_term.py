@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.samples import classroom_in, hand_in, sample_class
+from autograder.classroom.samples import classroom_in, hand_in, sample_class
 from conftest import TINY, TINY_COURSE
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 import torch
 
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 from tp import corpus, lexicon
 from tp.pairs import LONGEST_LINE, PairFile

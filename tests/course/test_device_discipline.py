@@ -4,12 +4,12 @@ import pytest
 import torch
 from elsewhere import NAME, Elsewhere, elsewhere
 
-from autograder.authoring.mistakes import Variant
-from autograder.authoring.oracle import Oracle, oracle
 from autograder.judging.judge import judged, records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import Oracle, oracle
+from autograder.runtime import compare, devices
+from autograder.runtime.replay import replay
 from conftest import REPOSITORY
-from tp.checking import compare, devices
-from tp.checking.replay import replay
 
 NAMES = REPOSITORY.assignments
 

@@ -9,9 +9,9 @@ import pytest
 
 import tp
 
-# What notebooks call. `tp.checking` moves values of any kind and shape: there are no axes to speak of.
+# What notebooks call. `autograder.runtime` moves values of any kind and shape: there are no axes to speak of.
 MODULES = ["tp", *(module.name for module in pkgutil.walk_packages(tp.__path__, "tp.")
-                   if not module.name.startswith("tp.checking"))]
+                   if not module.name.startswith("autograder.runtime"))]
 
 ARRAY = re.compile(r"\b(tensors?|arrays?|ndarray)\b", re.IGNORECASE)
 SIZE = r"(?:[A-Z](?:_\w+)?|\d+[A-Z]?|…)(?: [+−] \d+)?"

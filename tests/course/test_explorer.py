@@ -11,7 +11,8 @@ import torch
 from PIL import Image
 
 import tp
-from tp import explorer, tables
+from autograder.runtime import tables
+from tp import explorer
 
 
 def copier(with_attention=True, with_beam=False):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import tp
-from tp.checking import uncompiled
+from autograder.runtime import uncompiled
 
 SLOW = {"torch", "matplotlib", "IPython", "jupytext"}
 BEFORE = f"import sys; print(*{SLOW!r} & set(sys.modules))"
@@ -37,7 +37,7 @@ def test_the_sandbox_starts_before_the_judge_imports(tmp_path):
     """`check` stops where its sandbox starts, and until then has imported nothing that takes long."""
     code = f"""
 from autograder import cli
-from autograder.sandbox.outside import Sandbox
+from autograder.sandbox.host import Sandbox
 def begin(self):
     {BEFORE}
     raise SystemExit

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.authoring import source
+from autograder.model import source
 from conftest import REPOSITORY
 
 

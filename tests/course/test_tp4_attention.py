@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 from tp.arithmetic import math_expressions_generation
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 from tp import decoding, plots
 

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 
 

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from running import running_hub
 
-from autograder.authoring.oracle import oracle
-from autograder.samples import solved
+from autograder.classroom.samples import solved
+from autograder.model.oracle import oracle
 from browser import chromium
 from conftest import REPOSITORY, automatic_points
 
@@ -230,14 +230,14 @@ def test_students_are_not_shown_what_is_for_graders(hub, people):
 def test_from_release_to_feedback(people):
     instructor, ada, bob = people
     truth, right = oracle(REPOSITORY, TP), solved(REPOSITORY, TP)
-    mistake = truth.mistakes_of(EXERCISE)[0]
+    fault = truth.faults_of(EXERCISE)[0]
 
     instructor.clicks("release")
     ada.fetches()
     ada.solves(EXERCISE)
     ada.submits()
     bob.does(f"nbgrader fetch_assignment {TP}")
-    fill(bob.account, {**right, EXERCISE: truth.text_of(mistake), ANSWER: "The decoder reads the right characters."})
+    fill(bob.account, {**right, EXERCISE: truth.text_of(fault), ANSWER: "The decoder reads the right characters."})
     bob.does(f"nbgrader submit {TP}")
     instructor.clicks("collect")
 
@@ -259,5 +259,5 @@ def test_from_release_to_feedback(people):
     instructor.does(f"cd seq2seq-course && autograder feedback {TP}")
     instructor.clicks("release-feedback")
     page = bob.reads_feedback()
-    assert mistake.says.split("`")[0] in page and re.search(r"(?<![\d.])2 / 3(?![\d.])", page)
-    assert mistake.says.split("`")[0] not in ada.reads_feedback()
+    assert fault.says.split("`")[0] in page and re.search(r"(?<![\d.])2 / 3(?![\d.])", page)
+    assert fault.says.split("`")[0] not in ada.reads_feedback()

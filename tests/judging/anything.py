@@ -6,16 +6,16 @@ from typing import Any
 
 import nbformat
 
-from autograder import samples
+from autograder.classroom import samples
 from autograder.judging import judge
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import Verdict, from_json, to_json
-from autograder.sandbox.outside import Kernel
-from autograder.sandbox.terms import Terms
+from autograder.runtime import wire
+from autograder.sandbox.host import Kernel
+from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
 from conftest import TINY, TINY_COURSE
-from tp.checking import wire
 
 RECORDS = functools.cache(judge.records_of)  # of the one seed that is used here
 ANSWERED = nbformat.writes(samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY))).encode()
@@ -41,7 +41,7 @@ class Puppets:
     """What stands in for a sandbox, and for the socket of its kernels."""
 
     def __init__(self, says: bytes):
-        self.says, self.terms = says, Terms()
+        self.says, self.options = says, Options()
 
     def fork(self) -> Puppet:
         """A kernel."""

@@ -12,12 +12,12 @@ import atheris
 
 TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS.parent), str(TESTS.parent / "course"), str(TESTS), str(TESTS / "judging")]
-with atheris.instrument_imports(include=["tp.checking", "autograder.judging", "autograder.sandbox"]):
+with atheris.instrument_imports(include=["autograder.runtime", "autograder.judging", "autograder.sandbox"]):
     import anything
 
-    from autograder.authoring.oracle import oracle
+    from autograder.model.oracle import oracle
+    from autograder.runtime import recorded, wire
     from conftest import TINY, TINY_COURSE
-    from tp.checking import replies, wire
 
 
 def answer(data: bytes) -> None:
@@ -37,8 +37,8 @@ def seeds() -> dict[str, list[bytes]]:
     truth, messages = oracle(TINY_COURSE, TINY), [anything.SILENT]
     for name in truth.source.exercises:
         for own in anything.RECORDS(truth, name, "seed"):
-            for reply in (own[0].answer, *truth.replies(truth.mistakes_of(name)[0], own[:1])):
-                tree = {"number": 1, "printed": "words", "error": None, "reply": replies.to_tree(reply)}
+            for reply in (own[0].answer, *truth.replies(truth.faults_of(name)[0], own[:1])):
+                tree = {"number": 1, "printed": "words", "error": None, "reply": recorded.to_tree(reply)}
                 messages.append(wire.pack(tree))
     error = {"kind": "raised", "type": "ValueError", "message": "no", "at": 1,
              "where": {"line": 3, "function": "double", "text": "return x"}}

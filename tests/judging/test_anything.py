@@ -16,8 +16,8 @@ from test_wire import json_values
 
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
+from autograder.runtime import wire
 from conftest import TINY, TINY_COURSE
-from tp.checking import wire
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,13 +7,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from autograder import samples
-from autograder.authoring import release, source
-from autograder.classroom.ledger import Ledger
+from autograder.classroom import samples
 from autograder.classroom.nbgrader.notebook import rebuilt
+from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import submission
 from autograder.judging.judge import Judge
-from autograder.sandbox.terms import Limits, Terms
+from autograder.model import source
+from autograder.publish import release
+from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, handed
 
 
@@ -369,16 +370,16 @@ def test_another_tp_is_refused():
 
 def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
     course = samples.classroom_in(tmp_path, TINY_COURSE, [TINY])
-    ledger, terms = Ledger(course), short_judge.terms
+    store, options = VerdictStore(course), short_judge.options
 
     def marked(content):
         mine = submission.read(samples.hand_in(course, "ada", TINY, content), TINY, "ada")
-        return ledger.kept(mine, terms) or ledger.keep(mine, short_judge.judge(mine, "seed"), terms)
+        return store.kept(mine, options) or store.keep(mine, short_judge.judge(mine, "seed"), options)
 
     first = marked(base)
     assert marked(base) == first and first.verdict.score == first.verdict.max_score
     mine = submission.read(samples.hand_in(course, "ada", TINY, base), TINY, "ada")
-    assert ledger.kept(mine, Terms(limits=Limits(exercise_seconds=60))) is None
+    assert store.kept(mine, Options(limits=Limits(exercise_seconds=60))) is None
     assert marked(samples.notebook(TINY_COURSE, TINY, {})).verdict.score == 0
 
 

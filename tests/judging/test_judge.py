@@ -1,4 +1,4 @@
-"""The judge: right answers pass, mistakes are named, exercises are graded apart, and seeds decide the draws."""
+"""The judge: right answers pass, faults are named, exercises are graded apart, and seeds decide the draws."""
 
 import json
 import math
@@ -8,15 +8,15 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell
 
-from autograder.authoring.oracle import oracle
 from autograder.judging import judge
 from autograder.judging.seeds import seed_of
 from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.model.oracle import oracle
+from autograder.runtime import compare, values, wire
+from autograder.runtime.recorded import Spec
+from autograder.runtime.replay import replay
+from autograder.runtime.values import describe
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
-from tp.checking import compare, values, wire
-from tp.checking.replay import replay
-from tp.checking.replies import Spec
-from tp.checking.values import describe
 
 
 def verdicts(result):
@@ -62,7 +62,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
         assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
-            assert set(check) == {"check", "passed", "message", "mistake", "beside"}
+            assert set(check) == {"check", "passed", "message", "fault", "beside"}
     again = from_json(to_json(verdict).encode(), Verdict, "a file")
     assert again == verdict
     shown = checks(again, "double")[0].beside
@@ -78,14 +78,14 @@ def test_a_file_that_holds_no_verdict_is_refused_in_one_line(data):
     assert "\n" not in str(refusal.value)
 
 
-def test_mistakes_are_named_and_cost_their_checks_only(grade, right):
+def test_faults_are_named_and_cost_their_checks_only(grade, right):
     truth = oracle(TINY_COURSE, TINY)
-    for mistake in truth.mistakes:
-        result = grade({**right, mistake.exercise: truth.text_of(mistake)})
-        failed = [check for check in checks(result, mistake.exercise) if not check.passed]
-        assert failed and {check.mistake for check in failed} == {mistake.name} == set(result.mistakes)
-        assert mistake.says in failed[0].message
-        others = {name: value for name, value in verdicts(result).items() if name != mistake.exercise}
+    for fault in truth.faults:
+        result = grade({**right, fault.exercise: truth.text_of(fault)})
+        failed = [check for check in checks(result, fault.exercise) if not check.passed]
+        assert failed and {check.fault for check in failed} == {fault.name} == set(result.faults)
+        assert fault.says in failed[0].message
+        others = {name: value for name, value in verdicts(result).items() if name != fault.exercise}
         assert set(others.values()) == {"passed"}
 
 

@@ -1,6 +1,6 @@
 """Bodies written for the original session, pasted into our cells, are graded like those written for ours.
 
-Those with attention lose the marks of their mistake and no other.
+Those with attention lose the marks of their fault and no other.
 """
 
 import re
@@ -8,10 +8,10 @@ from textwrap import indent
 
 import pytest
 
-from autograder.authoring import release
-from autograder.authoring.mistakes import Variant
-from autograder.authoring.oracle import oracle
 from autograder.judging.judge import judged, records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import oracle
+from autograder.publish import release
 from conftest import REPOSITORY, TESTS
 
 PLAIN, ATTENTION = "tp3_seq2seq", "tp4_decoder_attention"
@@ -52,7 +52,7 @@ def test_body(path, seed):
     if expected == "passed":
         assert found == []
     else:
-        assert {check.mistake for check in found if check.mistake} == {expected}, found
+        assert {check.fault for check in found if check.fault} == {expected}, found
 
 
 def test_there_are_right_and_wrong_bodies_of_each_exercise():
@@ -68,11 +68,11 @@ def test_body_with_attention(path, seed):
     exercise = header(text, "exercise")
     expected = dict(re.findall(r"^# fails: (\S+): (\S+)$", text, re.M))
     found = failed(ATTENTION, exercise, pasted(ATTENTION, exercise, text), seed)
-    assert {check.check: check.mistake or "none" for check in found} == expected
+    assert {check.check: check.fault or "none" for check in found} == expected
 
 
 def test_log_softmax_as_attention_weights_is_said_in_these_words():
-    mistakes = oracle(REPOSITORY, ATTENTION).mistakes_of("decoder")
-    sentences = [mistake.says for mistake in mistakes
-                 if mistake.name.startswith("log-softmax") and "output" not in mistake.name]
+    faults = oracle(REPOSITORY, ATTENTION).faults_of("decoder")
+    sentences = [fault.says for fault in faults
+                 if fault.name.startswith("log-softmax") and "output" not in fault.name]
     assert len(sentences) >= 3 and all(says.startswith("log_softmax as attention weights") for says in sentences)

@@ -6,17 +6,17 @@ import time
 import psutil
 import pytest
 
-from autograder import samples
+from autograder.classroom import samples
 from autograder.judging import watched
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
-from autograder.sandbox.terms import Terms
-from autograder.sandbox.walls import SandboxError
+from autograder.sandbox.options import Options
+from autograder.sandbox.restrictions import SandboxError
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed, tiny_copy
 
 # A check whose predicate is stalled by some answers: the weakness itself, which ours are not to have.
 STALLED = '''
-from autograder.authoring.tape import check
+from autograder.model.trace import check
 
 def holds(got):
     if float(got) == 1:
@@ -40,10 +40,10 @@ LIMITS = dataclasses.replace(SHORT, judge_seconds=2, judge_memory=2**28)
 def judge(tmp_path_factory):
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text()
     others = text[text.index('@check("encoder")'):]
-    course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, mistakes="")
+    course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="")
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
-    made = WatchedJudge(course, Terms(limits=LIMITS))
+    made = WatchedJudge(course, Options(limits=LIMITS))
     yield made
     made.close()
 
@@ -52,9 +52,9 @@ def answering(number):
     return handed(samples.notebook(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
 
 
-def at_work(nursery):
-    """The processes beneath a nursery."""
-    return [process for process in nursery.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
+def at_work(fork_server):
+    """The processes beneath a fork_server."""
+    return [process for process in fork_server.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.parametrize("number, reason", [
@@ -62,15 +62,15 @@ def at_work(nursery):
     ids=["time", "memory"])
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed"
-    nursery, started = psutil.Process(judge._nursery._process.pid), time.monotonic()
-    before = at_work(nursery)
+    fork_server, started = psutil.Process(judge._fork_server._process.pid), time.monotonic()
+    before = at_work(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable
     assert all(reason in check.message for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
     assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed", "the next one suffers"
     for _ in range(100):
-        if len(left := at_work(nursery)) == len(before):
+        if len(left := at_work(fork_server)) == len(before):
             break
         time.sleep(0.1)
     assert len(left) == len(before), "the judge or its kernels are left"
@@ -80,39 +80,40 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
 @pytest.mark.slow
 def test_a_watched_judge_says_what_a_judge_says(judge, right):
     given = handed(samples.notebook(TINY_COURSE, TINY, {"encoder": right["encoder"]}))
-    with Judge(judge.course, judge.terms) as plain:
+    with Judge(judge.course, judge.options) as plain:
         assert plain.judge(given, "seed").exercises == judge.judge(given, "seed").exercises
 
 
 def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    judge = WatchedJudge(TINY_COURSE, Terms(limits=SHORT))
+    judge = WatchedJudge(TINY_COURSE, Options(limits=SHORT))
     with pytest.raises(SandboxError, match="bubblewrap is missing"):
         judge.judge(answering(3.0), "seed")
     judge.close()
 
 
 def test_judges_come_from_the_nursery_that_was_begun_for_whoever_judges_alike_and_end_with_it(right):
-    terms = Terms(limits=SHORT)
+    options = Options(limits=SHORT)
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
-    with watched.begun(TINY_COURSE, terms, (TINY, "first")):
-        judges = [watched.judge_for(TINY_COURSE, terms) for _ in range(2)]
+    with watched.begun(TINY_COURSE, options, (TINY, "first")):
+        judges = [watched.judge_for(TINY_COURSE, options) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
-        nursery = judges[0]._nursery
-        assert judges[1]._nursery is nursery and watched.judge_for(TINY_COURSE, Terms())._nursery is not nursery
+        fork_server = judges[0]._fork_server
+        assert judges[1]._fork_server is fork_server
+        assert watched.judge_for(TINY_COURSE, Options())._fork_server is not fork_server
         assert len({judge._process.pid for judge in judges}) == 2
-        beneath = psutil.Process(nursery._process.pid).children(recursive=True)
+        beneath = psutil.Process(fork_server._process.pid).children(recursive=True)
         assert {judge._process for judge in judges} < set(beneath)
         judges[0].close()
         assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
     assert psutil.wait_procs(beneath, timeout=10)[1] == []
-    assert watched.judge_for(TINY_COURSE, terms)._nursery is not nursery
+    assert watched.judge_for(TINY_COURSE, options)._fork_server is not fork_server
 
 
 def test_a_draw_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
-    terms = Terms(limits=SHORT)
-    with Judge(TINY_COURSE, terms) as alone, watched.begun(TINY_COURSE, terms, (TINY, "first")):
-        ready = watched.judge_for(TINY_COURSE, terms)
+    options = Options(limits=SHORT)
+    with Judge(TINY_COURSE, options) as alone, watched.begun(TINY_COURSE, options, (TINY, "first")):
+        ready = watched.judge_for(TINY_COURSE, options)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import tp
-from autograder.authoring import source
 from autograder.classroom import overview
 from autograder.judging.verdict import Outcome
+from autograder.model import source
+from autograder.runtime import colours, tables
 from conftest import REPOSITORY
-from tp import plots, tables, training
-from tp.checking import colours
+from tp import plots, training
 
 ROOT = REPOSITORY.root
 sys.path.insert(0, str(REPOSITORY.images))
@@ -142,15 +142,15 @@ class Outline(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.faults = []
+        self.problems = []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if tag == "img" and len(attributes.get("alt") or "") < 10:
-            self.faults.append("an image without alt text")
+            self.problems.append("an image without alt text")
         if tag == "th" and "scope" not in attributes:
-            self.faults.append("a header cell without scope")
+            self.problems.append("a header cell without scope")
 
 
 def test_what_our_helpers_show_is_accessible():
@@ -165,7 +165,7 @@ def test_what_our_helpers_show_is_accessible():
              {"text/html": explorer.step_html(), "text/plain": "…"},
              {"text/html": tables.html_table([[1, 2]], ["a", "b"], "c"), "text/plain": "…"}]
     for bundle in shown:
-        assert Outline(bundle["text/html"]).faults == []
+        assert Outline(bundle["text/html"]).problems == []
         assert bundle["text/plain"]
 
 
@@ -183,7 +183,7 @@ def test_executed_notebooks_show_no_picture_without_words(path):
                 words = output.get("metadata", {}).get("image/png", {}).get("alt", "")
                 shown = "".join(data.get("text/html", ""))
                 assert words or 'alt="' in shown, f"cell {cell.id}: {data.get('text/plain')}"
-            assert Outline("".join(data.get("text/html", ""))).faults == [], f"cell {cell.id}"
+            assert Outline("".join(data.get("text/html", ""))).problems == [], f"cell {cell.id}"
 
 
 def test_the_pictures_of_the_readme_are_there_have_words_and_load_fast():

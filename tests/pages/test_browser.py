@@ -19,10 +19,10 @@ import pytest
 from PIL import Image
 
 from autograder import cli
-from autograder.authoring import source
-from autograder.authoring.oracle import oracle
-from autograder.demo import demo
-from autograder.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.demo import demo
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.model import source
+from autograder.model.oracle import oracle
 from browser import CONTRASTS, chromium
 from conftest import REPOSITORY
 
@@ -176,11 +176,11 @@ def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     shot(tab, "check_before")
 
     truth = oracle(REPOSITORY, TP)
-    mistake = truth.mistakes_of(EXERCISE)[0]
-    type_into(tab, box, truth.text_of(mistake))
+    fault = truth.faults_of(EXERCISE)[0]
+    type_into(tab, box, truth.text_of(fault))
     run(tab, exercise)
     run(tab, check)
-    place.locator(".tp-card.bad", has_text=mistake.says.split("`")[0]).wait_for()
+    place.locator(".tp-card.bad", has_text=fault.says.split("`")[0]).wait_for()
     for theme in ("JupyterLab Dark", "JupyterLab Light"):
         tab.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         tab.wait_for_function("theme => document.body.dataset.jpThemeName == theme", arg=theme)
@@ -348,8 +348,8 @@ HOSTILE = """Because of **teacher forcing**.
 def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     url, course = site
     truth = oracle(REPOSITORY, TP)
-    mistake = truth.mistakes_of(EXERCISE)[0]
-    wrong = {**solved(REPOSITORY, TP), EXERCISE: truth.text_of(mistake), "why-forcing": HOSTILE}
+    fault = truth.faults_of(EXERCISE)[0]
+    wrong = {**solved(REPOSITORY, TP), EXERCISE: truth.text_of(fault), "why-forcing": HOSTILE}
     hand_in(course, "mia", TP, notebook(REPOSITORY, TP, wrong))
     nbgrader(course, "generate_assignment", TP, "--create", "--force")
 
@@ -365,7 +365,7 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
 
     tab.goto(f"{url}formgrader/gradebook/{TP}/{TP}?token=course")
     tab.get_by_role("link", name="Submission #1").click()
-    reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
+    reason = tab.get_by_text(fault.says.split("`")[0][:40]).first
     reason.wait_for()
     reason.scroll_into_view_if_needed()
     shot(tab, "formgrader_reasons")
@@ -384,7 +384,7 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
 
     nbgrader(course, "generate_feedback", TP, "--force")
     tab.goto((course.gradebook / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
-    reason = tab.get_by_text(mistake.says.split("`")[0][:40]).first
+    reason = tab.get_by_text(fault.says.split("`")[0][:40]).first
     reason.wait_for()
     pictures = tab.locator("img[src]")
     assert pictures.count() > 0
@@ -449,11 +449,11 @@ def test_pictures_of_a_notebook(site, tab):
     exercise, box = cell(tab, EXERCISE)
     check, place = cell(tab, f"check-{EXERCISE}")
     truth = oracle(REPOSITORY, TP)
-    mistake = truth.mistakes_of(EXERCISE)[0]
-    type_into(tab, box, truth.text_of(mistake))
+    fault = truth.faults_of(EXERCISE)[0]
+    type_into(tab, box, truth.text_of(fault))
     for index in [*sorted(index for index in given if index < exercise), exercise, check]:
         run(tab, index)
-    place.get_by_text(mistake.says.split("`")[0].strip()).first.wait_for()
+    place.get_by_text(fault.says.split("`")[0].strip()).first.wait_for()
     place.scroll_into_view_if_needed()
     picture(tab, "notebook", box, place)
     type_into(tab, box, truth.source.cell("exercise", EXERCISE).solution)

@@ -4,8 +4,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 import graded
-from autograder.authoring import source
 from autograder.classroom.nbgrader import pages
+from autograder.model import source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
 

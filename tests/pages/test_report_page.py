@@ -6,10 +6,10 @@ import pytest
 
 import graded
 from autograder.classroom import grid, report
-from autograder.classroom.ledger import Entry, Key
 from autograder.classroom.marks import Mark, Marks
 from autograder.classroom.nbgrader import pages
-from autograder.sandbox.terms import Terms
+from autograder.classroom.verdict_store import Entry, Key
+from autograder.sandbox.options import Options
 from browser import OPEN, SCREENS, WIDER, all_can_be_read, chromium_page
 from conftest import TINY
 
@@ -61,7 +61,7 @@ def test_links_lead_somewhere(place):
         assert all((place.parent / link).is_file() for link in links if not link.startswith("#"))
 
 
-def test_names_stand_behind_a_mistake(place):
+def test_names_stand_behind_a_fault(place):
     with chromium_page() as page:
         page.goto(place.as_uri())
         cell = page.get_by_role("row", name="squared").locator(".says")
@@ -90,7 +90,7 @@ def test_an_item_tells_students_apart_or_nothing_is_said():
 
 
 def test_blank_answers_have_no_part_in_the_mean_of_those_read():
-    entries = [Entry(student, graded.verdict(), Key("", "", Terms()), entered=True) for student in "abcd"]
+    entries = [Entry(student, graded.verdict(), Key("", "", Options()), entered=True) for student in "abcd"]
     blank, waiting = Mark(0.0, 2.0), Mark(None, 2.0)
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
         marks = [*(Mark(points, 2.0, by_person=True) for points in read), blank, waiting, blank]

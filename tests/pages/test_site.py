@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from autograder.authoring import source
-from autograder.handout.address import parsed
+from autograder.model import source
+from autograder.publish.address import parsed
 from browser import chromium_page
 from conftest import REPOSITORY
 

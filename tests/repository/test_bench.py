@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.authoring import release
-from autograder.authoring.oracle import oracle
 from autograder.classroom.grading import Classroom
+from autograder.model.oracle import oracle
+from autograder.publish import release
 from bench import attention, classes, data, grading, learning, measure, similar, working
 from conftest import REPOSITORY
 from tp import arithmetic

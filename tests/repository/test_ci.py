@@ -65,7 +65,7 @@ def test_every_action_is_pinned_to_a_commit():
 
 
 def test_github_gitlab_and_the_page_say_the_same_commands():
-    assert [command.split('"$COURSE" ')[1].split()[0] for command in COMMANDS] == ["release", "execute", "prove"]
+    assert [command.split('"$COURSE" ')[1].split()[0] for command in COMMANDS] == ["release", "execute", "audit"]
     assert of_the_engine(GITLAB["course"]["script"]) == GITLAB["course"]["script"] == COMMANDS
     assert "\n".join(COMMANDS) in PAGE
 
@@ -85,7 +85,7 @@ def test_the_examples_give_inputs_that_exist():
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """What a server has when the engine is installed: the tiny course, released, and how often it is proven."""
+    """What a server has when the engine is installed: the tiny course, released, and how often it is audited."""
     course = tmp_path_factory.mktemp("ci") / "course"
     shutil.copytree(TINY_COURSE.root, course)
     source = Course(course).script(TINY)

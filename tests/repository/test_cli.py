@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from autograder import cli
-from autograder.authoring import release, source
-from autograder.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.model import source
+from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 
 TRIPLED = "def double(x):\n    return 3 * x"
@@ -113,7 +114,7 @@ def test_a_missing_file_exits_2(run):
 
 
 def test_without_bubblewrap_nothing_is_graded(run, right, filled, monkeypatch):
-    monkeypatch.setattr("autograder.sandbox.walls.shutil.which", lambda name: None)
+    monkeypatch.setattr("autograder.sandbox.restrictions.shutil.which", lambda name: None)
     for command in (["check", filled(right)], ["grade"]):
         assert "bubblewrap is missing" in said_in_a_line(run(*command, "--device", "cpu"))
 
@@ -123,7 +124,7 @@ def test_no_isolation_is_said_in_the_report(run, right, filled):
     assert status == 0 and json.loads(out)["isolation"] == "none"
 
 
-@pytest.mark.parametrize("command", ["", "release", "execute", "prove", "check", "grade", "report", "demo"])
+@pytest.mark.parametrize("command", ["", "release", "execute", "audit", "check", "grade", "report", "demo"])
 def test_help_reads_well(capsys, command):
     with pytest.raises(SystemExit) as stop:
         cli.main([*command.split(), "--help"])
@@ -132,7 +133,7 @@ def test_help_reads_well(capsys, command):
     assert words.startswith(f"usage: autograder {command}".rstrip()) and ("Exit status" in words) == (not command)
 
 
-@pytest.mark.parametrize("command", ["release", "release --check", "execute", "prove", "grade"])
+@pytest.mark.parametrize("command", ["release", "release --check", "execute", "audit", "grade"])
 def test_an_unknown_tp_exits_2(run, command):
     line = said_in_a_line(run(*command.split(), "tp9_nothing"))
     assert f"there is no TP called tp9_nothing; there are: {TINY}" in line

@@ -13,10 +13,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring import source
 from autograder.classroom.grading import Classroom
-from autograder.classroom.ledger import Ledger
+from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
+from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 
 POINTS = automatic_points(TINY_COURSE, TINY)
@@ -53,9 +53,9 @@ class Elsewhere:
         path.write_text(text, encoding="utf-8")
 
 
-WRITTEN = {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "mistakes.py")}
+WRITTEN = {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py")}
 NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
-DATA = f"course/tp/checking/data/{TINY}.bin"
+DATA = f"course/selfchecks/{TINY}.bin"
 TRAINS = ('raise SystemExit("a training cell is never run when grading")', 'print("trained")')
 
 
@@ -134,7 +134,7 @@ def test_from_another_folder_it_is_named(released, tmp_path):
 
 def test_a_changed_source_makes_stale_what_was_made_of_it(copied):
     sentence = "You square the input."
-    for name, old, stale in (("mistakes.py", sentence, {DATA}), (f"{TINY}.py", "A tiny TP", NOTEBOOKS | {DATA})):
+    for name, old, stale in (("faults.py", sentence, {DATA}), (f"{TINY}.py", "A tiny TP", NOTEBOOKS | {DATA})):
         copied.rewrite(name, (old, f"{old} Indeed"))
         status, out = copied("release", "--check")
         *named, last = out.splitlines()
@@ -170,14 +170,14 @@ def test_a_cell_without_end_is_named(tmp_path):
 
 
 def test_the_tp_is_proven_and_what_does_not_hold_is_named(copied):
-    status, out = copied("prove", "--seeds", 2)
+    status, out = copied("audit", "--seeds", 2)
     assert status == 0 and out.splitlines() == [
-        f"{TINY}: 6 mistakes, 2 variants, 2 seeds: all caught, named and passed",
-        "6 mistakes and 2 variants in 1 TP"]
-    copied.rewrite("mistakes.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'),
+        f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed",
+        "6 faults and 2 variants in 1 TP"]
+    copied.rewrite("faults.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'),
                    ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
-    status, out = copied("prove", "--seeds", 2)
-    assert status == 1 and "  last: the mistake first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
+    status, out = copied("audit", "--seeds", 2)
+    assert status == 1 and "  last: the fault first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
     assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)
 
 
@@ -206,7 +206,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
     with Classroom(course).gradebook() as gradebook:
         scores = {one.student.id: one.score for one in gradebook.assignment_submissions(TINY)}
     assert scores == {"ada": POINTS, "eve": 0}
-    entries = {entry.student: entry for entry in Ledger(course).entries(TINY)}
+    entries = {entry.student: entry for entry in VerdictStore(course).entries(TINY)}
     assert {student: entry.verdict.score for student, entry in entries.items()} == scores
     assert all(entry.entered for entry in entries.values())
     autograded = {f"gradebook/autograded/{student}/{TINY}/{TINY}.ipynb" for student in scores}
@@ -217,7 +217,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
         "kept", "kept"]
     out = copied("grade", "--device", "cpu", "--time-limit", 20)[1]
     assert not any("kept" in line for line in out.splitlines() if TINY in line)
-    assert [entry.key.terms.limits.exercise_seconds for entry in Ledger(course).entries(TINY)] == [20, 20]
+    assert [entry.key.options.limits.exercise_seconds for entry in VerdictStore(course).entries(TINY)] == [20, 20]
 
     page = course.gradebook / "report" / "index.html"
     assert copied("report") == (0, f"{page}\n")

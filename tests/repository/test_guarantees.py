@@ -6,11 +6,11 @@ import re
 import pytest
 
 from autograder.judging import submission
-from autograder.sandbox import inside, outside
-from autograder.sandbox.terms import Limits
+from autograder.runtime import values, wire
+from autograder.sandbox import host, kernel
+from autograder.sandbox.options import Limits
 from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE
 from conftest import REPOSITORY
-from tp.checking import values, wire
 
 PAGE = (REPOSITORY.root / "docs" / "guarantees.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)))
@@ -40,7 +40,7 @@ def test_each_guarantee_names_one():
     ("what waits in sockets", f"{BYTES_OF_AN_OPEN_FILE / 2**20:.1f} MiB"),
     ("processes, open files", f"{LIMITS.processes}, {LIMITS.files}"),
     ("scratch on disk, shared memory", f"{LIMITS.disk / 2**20:g} MiB"),
-    ("scratch on disk, shared memory", f"{inside.MAX_FILES:,}".replace(",", " ")),
+    ("scratch on disk, shared memory", f"{kernel.MAX_FILES:,}".replace(",", " ")),
     ("an answer", f"{wire.MAX_BYTES / 2**20:g} MiB; {values.MAX_ELEMENTS / 1e6:g} million numbers"),
     ("the judge itself", f"{LIMITS.judge_seconds:g} s of its own CPU time, {LIMITS.judge_memory / 2**30:g} GiB"),
     ("the judge itself", f"{LIMITS.clock:g} s on the clock"),
@@ -54,4 +54,4 @@ def test_what_can_be_read_is_bounded_as_it_says():
     row = next(line for line in PAGE.splitlines() if line.startswith("| more than"))
     said = [int(number.replace(" ", "")) for number in re.findall(r"\d[\d ]*\d|\d", row)]
     assert said == [submission.MAX_BYTES // 2**20, submission.MAX_CELLS, submission.MAX_SOURCE // 2**20]
-    assert f"{round(1 / outside.WATCH_AFTER)}" == "5" and "five times a second" in PAGE
+    assert f"{round(1 / host.WATCH_AFTER)}" == "5" and "five times a second" in PAGE

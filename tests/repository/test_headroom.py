@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from autograder.authoring.oracle import oracle
+from autograder.model.oracle import oracle
 from bench.evidence import headroom
 from conftest import REPOSITORY
 

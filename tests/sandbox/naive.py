@@ -10,14 +10,14 @@ import sys
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.sandbox.outside import KernelLost, Sandbox
+from autograder.sandbox.host import KernelLost, Sandbox
 from autograder.sandbox.watchdog import Budget
 
 # Visible tests, as assertions in the notebook: exercise → source.
 DOUBLE = """
-import tp.checking.compare, torch
-from tp.checking.replies import Spec
-from tp.checking.values import describe
+import autograder.runtime.compare, torch
+from autograder.runtime.recorded import Spec
+from autograder.runtime.values import describe
 
 x = torch.tensor([[1.0, 2.0]])
 
@@ -37,7 +37,7 @@ def tried(test):
 
 assert any([tried(lambda: double(21) == 42), tried(lambda: torch.allclose(double(x), 2 * x)),
             tried(lambda: torch.equal(double(x), 2 * x)), tried(by_numpy), tried(by_a_flag),
-            tried(lambda: tp.checking.compare.output_difference(
+            tried(lambda: autograder.runtime.compare.output_difference(
                 "doubled", describe(2 * x), describe(double(x)), Spec()) is None)])
 """
 LAST = """

@@ -15,13 +15,13 @@ from attacks import Attack
 from removals import WALLS
 from world import PORT, World
 
-from autograder import samples
+from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Unreadable
 from autograder.judging.verdict import Verdict
-from autograder.sandbox import walls
-from autograder.sandbox.terms import Terms
-from autograder.sandbox.walls import SandboxError
+from autograder.sandbox import restrictions
+from autograder.sandbox.options import Options
+from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Usage
 from conftest import TINY, TINY_COURSE, handed
 
@@ -169,10 +169,10 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
     """A judge of the tiny TP in a marked world, all walls standing, or all but one."""
     world = World(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walls, "KERNEL", world.kernel)
+        patch.setattr(restrictions, "KERNEL", world.kernel)
         if without:
             WALLS[without].remove(patch, world)
-        with Judge(TINY_COURSE, Terms(limits=world.limits)) as judge:
+        with Judge(TINY_COURSE, Options(limits=world.limits)) as judge:
             judge.sandbox.helpers = world.helpers
             judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
             try:

@@ -20,11 +20,11 @@ import pytest
 from world import World
 
 import autograder
-from autograder.authoring import selfchecks
 from autograder.judging import judge
-from autograder.sandbox import calls, outside, walls
+from autograder.publish import selfchecks
+from autograder.runtime import compare, recorded, values, wire
+from autograder.sandbox import host, restrictions, syscalls
 from conftest import SHORT, TINY_COURSE
-from tp.checking import compare, replies, values, wire
 
 Removal = Callable[[pytest.MonkeyPatch, World], None]
 
@@ -44,14 +44,14 @@ class Wall:
 def _arguments(*old: str, new: tuple[str, ...] = ()) -> Removal:
     """Bubblewrap without these arguments, which stand side by side, or with others in their place."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
-        built = walls.walls
+        built = restrictions.walls
 
         def edited(*args: object) -> list[str]:
             whole = built(*args)
             at = next(i for i in range(len(whole)) if tuple(whole[i : i + len(old)]) == old)
             return [*whole[:at], *new, *whole[at + len(old):]]
 
-        patch.setattr(walls, "walls", edited)
+        patch.setattr(restrictions, "walls", edited)
     return remove
 
 
@@ -101,12 +101,12 @@ def _files(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 def _environment(patch: pytest.MonkeyPatch, world: World) -> None:
-    made = walls.environment
-    patch.setattr(walls, "environment", lambda *args: {**os.environ, **made(*args)})
+    made = restrictions.environment
+    patch.setattr(restrictions, "environment", lambda *args: {**os.environ, **made(*args)})
 
 
 def _filter(patch: pytest.MonkeyPatch, world: World) -> None:
-    patch.setattr(calls, "program", lambda terms: b"")
+    patch.setattr(syscalls, "program", lambda options: b"")
 
 
 def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -118,7 +118,7 @@ def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
                 options["pass_fds"] = [*options["pass_fds"], world.slave]
             super().__init__(*args, **options)
 
-    patch.setattr(outside.subprocess, "Popen", OnTerminal)
+    patch.setattr(host.subprocess, "Popen", OnTerminal)
     _arguments("--new-session")(patch, world)
     _filter(patch, world)
 
@@ -127,7 +127,7 @@ def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 def _plain(patch: pytest.MonkeyPatch, world: World) -> None:
-    """Checks without their laws: what a naive grader asks for."""
+    """Checks without their relations: what a naive grader asks for."""
     records_of = judge.records_of
     patch.setattr(judge, "records_of", lambda *args: [[own[0].plain] for own in records_of(*args)])
 
@@ -136,18 +136,18 @@ def _calls_only(patch: pytest.MonkeyPatch, world: World) -> None:
     """Expected values travel with the calls."""
     _plain(patch, world)
     expected: dict[int, object] = {}
-    pack, kept = outside.wire.pack, judge.records_of
+    pack, kept = host.wire.pack, judge.records_of
 
     def records_of(*args: object) -> object:
         made = kept(*args)
-        expected.update({id(own[0].ops): replies.to_tree(own[0].expected) for own in made})
+        expected.update({id(own[0].ops): recorded.to_tree(own[0].expected) for own in made})
         return made
 
     def packed(tree: object) -> bytes:
         return pack({**tree, "expected": expected[id(tree["ops"])]} if tree.get("do") == "replay" else tree)
 
     patch.setattr(judge, "records_of", records_of)
-    patch.setattr(outside, "wire", _Module(outside.wire, pack=packed))
+    patch.setattr(host, "wire", _Module(host.wire, pack=packed))
 
 
 class _Module:
@@ -163,7 +163,7 @@ def _draws(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 def _words(patch: pytest.MonkeyPatch, world: World) -> None:
-    for module in (replies, values):
+    for module in (recorded, values):
         patch.setattr(module, "printable", lambda text, limit=0: text if isinstance(text, str) else "")
 
 
@@ -179,7 +179,7 @@ def _wire(patch: pytest.MonkeyPatch, world: World) -> None:
             offset += arrays[-1].nbytes
         return _dressed(header["body"], arrays)
 
-    patch.setattr(outside, "wire", _Module(outside.wire, unpack=unpack))
+    patch.setattr(host, "wire", _Module(host.wire, unpack=unpack))
 
 
 def _dressed(node: object, arrays: list[object]) -> object:
@@ -200,20 +200,20 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
         return values.Scalar(tree.get("value"))
 
     def error(tree: dict) -> object:
-        return replies.Error(tree["kind"], tree["type"], tree["message"],
-                             tree["where"] and replies.Where(**tree["where"]), tree.get("at", 0))
+        return recorded.Error(tree["kind"], tree["type"], tree["message"],
+                             tree["where"] and recorded.Where(**tree["where"]), tree.get("at", 0))
 
     def from_tree(tree: dict) -> object:
-        return replies.Reply({name: value(one) for name, one in tree["outputs"].items()},
+        return recorded.Reply({name: value(one) for name, one in tree["outputs"].items()},
                              tree["error"] and error(tree["error"]), tuple(tree["mutated"]))
 
-    patch.setattr(replies, "from_tree", from_tree)
-    patch.setattr(replies, "error_from_tree", error)
+    patch.setattr(recorded, "from_tree", from_tree)
+    patch.setattr(recorded, "error_from_tree", error)
 
 
 def _claims(patch: pytest.MonkeyPatch, world: World) -> None:
     """An answer that says of itself that it is right is right."""
-    from_tree, difference = replies.from_tree, compare.first_difference
+    from_tree, difference = recorded.from_tree, compare.first_difference
     right: list[object] = []
 
     def believing(tree: dict) -> object:
@@ -222,7 +222,7 @@ def _claims(patch: pytest.MonkeyPatch, world: World) -> None:
             right.append(reply)
         return reply
 
-    patch.setattr(replies, "from_tree", believing)
+    patch.setattr(recorded, "from_tree", believing)
     patch.setattr(compare, "first_difference",
                   lambda record, got: None if any(got is one for one in right) else difference(record, got))
 
@@ -285,7 +285,7 @@ WALLS = {
     "files": Wall("of the machine's files only the system and the helpers are there", _files),
     "environment": Wall("no variable of the grader's is there", _environment),
     "calls only": Wall("what is expected does not travel", _calls_only, warm=True),
-    "draws": Wall("nobody knows the draws before, and laws", _draws),
+    "draws": Wall("nobody knows the draws before, and relations", _draws),
     "user": Wall("nobody is root", _kernel(('("uid_map", f"{uid} {uid} 1")', '("uid_map", f"0 {uid} 1")'))),
     "filter": Wall("system calls that notebooks do not need are refused", _filter),
     "rights": Wall("no capability, and the filter", _all(_filter, _kernel(
@@ -307,7 +307,7 @@ WALLS = {
     "file names": Wall("so many files", _kernel(("MAX_FILES = 16_384", "MAX_FILES = 65_536"))),
     "open files": Wall("so many open files", _limits(files=1024)),
     "descriptions": Wall("what is returned is told in so many words and numbers", _package(
-        "checking/values.py", ("MAX_ELEMENTS = 2_000_000", "MAX_ELEMENTS = 10**12"),
+        "runtime/values.py", ("MAX_ELEMENTS = 2_000_000", "MAX_ELEMENTS = 10**12"),
         ("MAX_ITEMS = 5_000", "MAX_ITEMS = 10**12"), ("MAX_DEPTH = 5", "MAX_DEPTH = 10**6"))),
     "output": Wall("what is printed is cut", _kernel(("MAX_OUTPUT = 10_000", "MAX_OUTPUT = 10**12"))),
     "words": Wall("words that come out are short, and printable", _words, warm=True),

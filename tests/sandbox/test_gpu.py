@@ -5,12 +5,12 @@ import types
 import pytest
 import torch
 
-from autograder.sandbox import gpu, inside, outside
-from autograder.sandbox.terms import Terms
+from autograder.runtime.recorded import Spec
+from autograder.runtime.values import Array
+from autograder.sandbox import gpu, host, kernel
+from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget, Usage
 from conftest import SHORT, TINY, TINY_COURSE
-from tp.checking.replies import Spec
-from tp.checking.values import Array
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def test_without_a_driver_nothing_is_told(monkeypatch):
 
 @pytest.mark.parametrize("held, broken", [(SHORT.memory + 1, True), (SHORT.memory, False)])
 def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
-    sandbox = types.SimpleNamespace(terms=Terms("cuda", limits=SHORT), usage=lambda: Usage(0, 1, 0.0),
+    sandbox = types.SimpleNamespace(options=Options("cuda", limits=SHORT), usage=lambda: Usage(0, 1, 0.0),
                                     held_on_gpu=lambda: held)
-    watch = outside._Watch(sandbox, Budget(5, 20))
+    watch = host._Watch(sandbox, Budget(5, 20))
     watch._started -= 1
     said = watch.broken()
     assert said is None if not broken else said[0] == "crashed" and "of the GPU's memory" in said[1]
@@ -53,8 +53,8 @@ def test_torch_gives_out_so_much_and_no_more(monkeypatch, total, share):
     given = []
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: types.SimpleNamespace(total_memory=total))
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *args: given.append(args))
-    inside._bound_gpu(3 * 2**30)
-    inside._bound_gpu(0)  # on the CPU
+    kernel._bound_gpu(3 * 2**30)
+    kernel._bound_gpu(0)  # on the CPU
     assert given == [(share, 0)]
 
 

@@ -11,17 +11,17 @@ from attacks import ATTACKS, FILES, HeaderError, in_file
 from observing import scene, succeeded
 from removals import WALLS
 
-from autograder import samples
+from autograder.classroom import samples
 from autograder.judging.judge import Judge
-from autograder.sandbox.terms import Limits, Terms
+from autograder.runtime import wire
+from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed
-from tp.checking import wire
 
 SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # walls of the quick tests
 
 
 def some(things, share):
-    """A part of them, another one in each run; `make proof` takes all."""
+    """A part of them, another one in each run; `make audited` takes all."""
     drawn = set(random.Random(RUN).sample(range(len(things)), round(share * len(things))))
     return [pytest.param(thing, marks=[] if i in drawn else pytest.mark.slow, id=str(thing))
             for i, thing in enumerate(things)]
@@ -117,8 +117,8 @@ def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
 
 
 def test_a_waiting_notebook_is_ended():
-    terms = Terms(limits=Limits(cell_seconds=0.5, notebook_seconds=20, share=0.1))
-    with Judge(TINY_COURSE, terms) as judge:
+    options = Options(limits=Limits(cell_seconds=0.5, notebook_seconds=20, share=0.1))
+    with Judge(TINY_COURSE, options) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
@@ -128,9 +128,9 @@ def test_a_waiting_notebook_is_ended():
 
 def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
     """Each stays below the bound of a cell; together they would take six times what a notebook may."""
-    terms = Terms(limits=Limits(notebook_seconds=4))
+    options = Options(limits=Limits(notebook_seconds=4))
     waits = ("import time; time.sleep(0.8)",) * 30
-    with Judge(TINY_COURSE, terms) as judge:
+    with Judge(TINY_COURSE, options) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
         result = judge.grade(handed(notebook), "seed")
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits[:1])), "seed").notes == ()

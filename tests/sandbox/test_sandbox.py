@@ -14,12 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import outside, walls
-from autograder.sandbox.branches import branch
-from autograder.sandbox.outside import KernelLost, Sandbox
-from autograder.sandbox.terms import Limits, Terms
-from autograder.sandbox.walls import SandboxError
+from autograder.sandbox import host, restrictions
+from autograder.sandbox.host import KernelLost, Sandbox
+from autograder.sandbox.options import Limits, Options
+from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Budget
+from autograder.sandbox.workers import branch
 from conftest import REPOSITORY, SHORT, TINY_COURSE
 
 # The variables of a kernel: ours, and those that its libraries set.
@@ -30,13 +30,13 @@ LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TOR
              "TRITON_CACHE_DIR", "PYDEVD_USE_FRAME_EVAL", "COLUMNS", "LINES"}
 
 
-GROUP = outside.cgroup.make()
+GROUP = host.cgroup.make()
 if GROUP:
     GROUP.close()
 
 
 def started():
-    return Sandbox(TINY_COURSE.helpers, Terms(limits=SHORT))
+    return Sandbox(TINY_COURSE.helpers, Options(limits=SHORT))
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,8 @@ for _ in range(3):
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
 def test_what_leaves_its_kernel_dies_with_it(warm, isolated):
     """Other sessions, a parent-death signal cleared, an exit overridden: all is beneath the warm parent, and dies."""
-    with contextlib.nullcontext(warm) if isolated else Sandbox(TINY_COURSE.helpers, Terms("cpu", False, SHORT)) as one:
+    own = contextlib.nullcontext(warm) if isolated else Sandbox(TINY_COURSE.helpers, Options("cpu", False, SHORT))
+    with own as one:
         kernel = one.fork()
         run(kernel, FLEES)
         beneath = one._parent.children(recursive=True)
@@ -213,7 +214,7 @@ for _ in range(200):
 def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, monkeypatch):
     with pytest.raises(KernelLost, match="computed for more than 4 seconds"):
         warm.fork().cell(IGNORED, Budget(4, 200))
-    monkeypatch.setattr(outside.cgroup, "make", lambda: None)
+    monkeypatch.setattr(host.cgroup, "make", lambda: None)
     with started() as alone:
         assert alone.fork().cell(IGNORED, Budget(4, 200)).error is None, "the control: without a group they cost little"
 
@@ -230,10 +231,10 @@ def test_what_is_in_a_group_dies_with_it_and_none_is_left():
 
 
 def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(outside.cgroup, "_own", lambda: tmp_path / "nowhere")
-    assert outside.cgroup.make() is None
-    monkeypatch.setattr(outside.cgroup, "_own", lambda: None)
-    assert outside.cgroup.make() is None
+    monkeypatch.setattr(host.cgroup, "_own", lambda: tmp_path / "nowhere")
+    assert host.cgroup.make() is None
+    monkeypatch.setattr(host.cgroup, "_own", lambda: None)
+    assert host.cgroup.make() is None
 
 
 def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
@@ -244,7 +245,7 @@ def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
     (tmp_path / "kernel-link").symlink_to("/")
     lock = os.open(held, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    outside._sweep()
+    host._sweep()
     os.close(lock)
     assert [left.exists(), held.exists(), young.exists()] == [False, True, True]
 
@@ -253,7 +254,7 @@ GRADER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from autograder.classroom.grading import judge_one
-from autograder.sandbox.terms import Terms
+from autograder.sandbox.options import Options
 from autograder import samples
 from conftest import TINY, TINY_COURSE, handed
 
@@ -261,7 +262,7 @@ if __name__ == "__main__":
     notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
     workers = ThreadPoolExecutor(2)
     for isolated in (True, False):
-        workers.submit(judge_one, TINY_COURSE, handed(notebook), Terms("cpu", isolated), "run")
+        workers.submit(judge_one, TINY_COURSE, handed(notebook), Options("cpu", isolated), "run")
     sys.stdin.read()
 """
 
@@ -307,7 +308,7 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
 
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
 def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
-    with Sandbox(TINY_COURSE.helpers, Terms("cpu", isolated, SHORT)) as parent:
+    with Sandbox(TINY_COURSE.helpers, Options("cpu", isolated, SHORT)) as parent:
         parent.begin()
         with branch(parent) as left, branch(parent) as right:
             one, other = left.fork(), right.fork()
@@ -326,7 +327,7 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolate
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
-    monkeypatch.setattr(walls, "walls", lambda *args: ["--no-such-option"])
+    monkeypatch.setattr(restrictions, "walls", lambda *args: ["--no-such-option"])
     with started() as parent:
         parent.begin()
         if ended:
@@ -343,8 +344,8 @@ def _called(process):
 
 
 def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch):
-    built = walls.walls
-    monkeypatch.setattr(walls, "walls", lambda *args: [*built(*args), "--disable-userns"])
+    built = restrictions.walls
+    monkeypatch.setattr(restrictions, "walls", lambda *args: [*built(*args), "--disable-userns"])
     with started() as parent:
         kernel = parent.fork()
         assert not parent._reusable
@@ -408,14 +409,14 @@ def test_printed_text_is_bounded(kernel):
 
 
 def test_a_missing_or_forbidden_bubblewrap_is_one_clear_line(monkeypatch):
-    monkeypatch.setattr(walls.shutil, "which", lambda name: None)
-    with pytest.raises(walls.SandboxError, match="apt-get install bubblewrap"):
-        walls.require_bubblewrap()
-    monkeypatch.setattr(walls.shutil, "which", lambda name: "/bin/false")
-    with pytest.raises(walls.SandboxError, match="cannot make a sandbox"):
-        walls.require_bubblewrap()
+    monkeypatch.setattr(restrictions.shutil, "which", lambda name: None)
+    with pytest.raises(restrictions.SandboxError, match="apt-get install bubblewrap"):
+        restrictions.require_bubblewrap()
+    monkeypatch.setattr(restrictions.shutil, "which", lambda name: "/bin/false")
+    with pytest.raises(restrictions.SandboxError, match="cannot make a sandbox"):
+        restrictions.require_bubblewrap()
 
 
 def test_terms_are_plain_and_can_travel():
-    terms = Terms(limits=Limits(exercise_seconds=3))
-    assert pickle.loads(pickle.dumps(terms)) == terms != Terms()
+    options = Options(limits=Limits(exercise_seconds=3))
+    assert pickle.loads(pickle.dumps(options)) == options != Options()

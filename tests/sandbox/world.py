@@ -13,10 +13,10 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from autograder.authoring import selfchecks
-from autograder.sandbox import inside
+from autograder.publish import selfchecks
+from autograder.runtime import wire
+from autograder.sandbox import kernel
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, fingerprint
-from tp.checking import wire
 
 PORT = "47113"  # stands in attacks for the port that listens
 ADD_KEY, KEYCTL = (217, 219) if os.uname().machine == "aarch64" else (248, 250)
@@ -42,11 +42,11 @@ class World:
         self.mark = f"marked-{secrets.token_hex(6)}"
         self.limits = SHORT
         (folder / "kernel").mkdir()
-        self.kernel = Path(shutil.copy(inside.__file__, folder / "kernel"))
+        self.kernel = Path(shutil.copy(kernel.__file__, folder / "kernel"))
         self.tp = folder / "tp"
         shutil.copytree(REPOSITORY.released / "tp", self.tp, ignore=shutil.ignore_patterns("__pycache__", "*.bin"))
-        (self.tp / "checking/data").mkdir(exist_ok=True)
-        (self.tp / "checking/data" / f"{TINY}.bin").write_bytes(_selfchecks())
+        (self.tp / "selfchecks").mkdir()
+        (self.tp / "selfchecks" / f"{TINY}.bin").write_bytes(_selfchecks())
         self.helpers = [self.tp]
         self.beside = folder / "grader"
         self._furnish()

@@ -16,7 +16,7 @@ import nbgrader.api
 import nbgrader.converters.base
 from alembic.script import ScriptDirectory
 
-from ...authoring import release
+from ...publish import release
 from . import fresh, guards, pages
 
 PLUGINS = "autograder.classroom.nbgrader"

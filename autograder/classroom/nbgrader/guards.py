@@ -9,8 +9,8 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
-from ...authoring import release
 from ...course import Course
+from ...publish import release
 
 
 class ReleaseExporter(NotebookExporter):

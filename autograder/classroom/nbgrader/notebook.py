@@ -5,12 +5,13 @@ import copy
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from ... import foreign
-from ...authoring import release, source
+from ... import escaping
 from ...course import Course
 from ...judging import submission
 from ...judging.submission import Cell, Submission
 from ...judging.verdict import Verdict
+from ...model import source
+from ...publish import release
 
 
 def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
@@ -54,7 +55,7 @@ def _own(text: str, at: str) -> nbformat.NotebookNode:
 
 def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
     """The rebuilt notebook with the judge's reasons as the outputs of its check cells."""
-    reasons = {f"check-{result.exercise}": foreign.lines(result.explained()) for result in verdict.exercises}
+    reasons = {f"check-{result.exercise}": escaping.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if cell.cell_type == "code":
@@ -64,6 +65,6 @@ def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.Not
     if verdict.isolation == "none":
         notes.append("graded without isolation")
     if notes:
-        text = "**Notes of the grader**\n\n" + "\n".join(f"- {foreign.markdown(note)}" for note in notes)
+        text = "**Notes of the grader**\n\n" + "\n".join(f"- {escaping.markdown(note)}" for note in notes)
         notebook.cells.insert(0, new_markdown_cell(text, id="grader-notes"))
     return notebook

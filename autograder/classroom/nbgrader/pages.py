@@ -83,7 +83,7 @@ def give(classroom: Classroom, assignment: str) -> list[Given]:
 
 def _given(classroom: Classroom, assignment: str, given: Given) -> Given:
     try:
-        with classroom.ledger.writing():
+        with classroom.store.writing():
             classroom.convert(GenerateFeedback, assignment, given.student)
     except (NbGraderException, OSError) as error:
         return replace(given, problem=(str(error).splitlines() or [type(error).__name__])[0])

@@ -6,8 +6,8 @@ from typing import Any
 from nbconvert.preprocessors import Preprocessor
 from nbformat.v4 import new_markdown_cell
 
-from ...authoring import source
 from ...course import Course
+from ...model import source
 
 
 class Rubrics(Preprocessor):

@@ -15,8 +15,8 @@ from ...course import Course
 from ...judging import submission
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
-from ...sandbox.terms import Limits, Terms, resolved
-from ..ledger import Ledger
+from ...sandbox.options import Limits, Options, resolved
+from ..verdict_store import VerdictStore
 from .notebook import annotated
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ class SaveVerdict(NbGraderPreprocessor):
     def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
         """The verdict that is kept while nothing has changed, else a new one."""
         course = Course(Path(coursedir.root))
-        terms = Terms(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
+        options = Options(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
         student, assignment = where["student"], where["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         handed = submission.read(folder / f"{where['notebook']}.ipynb", assignment, student)
-        ledger = Ledger(course)
-        kept = ledger.kept(handed, terms)
+        store = VerdictStore(course)
+        kept = store.kept(handed, options)
         if kept:
             return kept.verdict
-        verdict = judge(course, terms).judge(handed, seed_of(ledger.secret(), student, assignment, handed.data))
-        return ledger.keep(handed, verdict, terms).verdict
+        verdict = judge(course, options).judge(handed, seed_of(store.secret(), student, assignment, handed.data))
+        return store.keep(handed, verdict, options).verdict
 
 
 def save(gradebook: Any, nb: nbformat.NotebookNode, verdict: Verdict, where: dict[str, str]) -> None:
@@ -85,10 +85,10 @@ def _of_cells(gradebook: Any, kind: Any, page: Any, cells: list[Any]) -> dict[st
 
 
 @cache
-def judge(course: Course, terms: Terms) -> "Judge":
+def judge(course: Course, options: Options) -> "Judge":
     """One judge for all submissions of this process."""
     from ...judging.judge import Judge  # brings torch, which who enters verdicts has no use for
 
-    made = Judge(course, terms)
+    made = Judge(course, options)
     atexit.register(made.sandbox.close)
     return made

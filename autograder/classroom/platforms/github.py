@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from ... import foreign
+from ... import escaping
 from ...judging.verdict import ExerciseResult, Verdict
 
 MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
@@ -33,13 +33,13 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
 
 def summary(verdict: Verdict) -> str:
     """The page in Markdown."""
-    lines = [f"## {foreign.markdown(verdict.assignment)}: {verdict.score:.4g} of {verdict.max_score:.4g} points", "",
+    lines = [f"## {escaping.markdown(verdict.assignment)}: {verdict.score:.4g} of {verdict.max_score:.4g} points", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
-        reasons = "<br>".join(map(foreign.markdown, _reasons(exercise))) or "all checks pass"
-        lines.append(f"| {MARKS.get(exercise.verdict, '❌')} | {foreign.markdown(exercise.exercise)} "
+        reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"
+        lines.append(f"| {MARKS.get(exercise.verdict, '❌')} | {escaping.markdown(exercise.exercise)} "
                      f"| {_points(exercise)} | {reasons} |")
-    lines += ["", *(f"- {foreign.markdown(note)}" for note in verdict.notes), "",
+    lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
               f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s. Written answers are read by a person."]
     return "\n".join(lines) + "\n"
 
@@ -51,7 +51,7 @@ def command(kind: str, message: str, **properties: object) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    text = foreign.lines(text).replace("%", "%25").replace("\n", "%0A")
+    text = escaping.lines(text).replace("%", "%25").replace("\n", "%0A")
     for character in more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -17,16 +17,16 @@ from typing import Any
 import autograder
 import tp
 
-from ... import foreign
+from ... import escaping
 from ...course import Course, CourseError
-from ...handout.about import ENGINE
 from ...judging.judge import Judge
 from ...judging.seeds import seed_of
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
-from ...sandbox.terms import Terms
-from ...sandbox.walls import SandboxError
-from ..ledger import Ledger
+from ...publish.about import ENGINE
+from ...sandbox.options import Options
+from ...sandbox.restrictions import SandboxError
+from ..verdict_store import VerdictStore
 
 FILES = Path(__file__).parent / "files"
 ACCOUNT = "nobody"  # of every Debian and Ubuntu; owns nothing
@@ -59,7 +59,7 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
     for helper in course.helpers[1:]:  # the first is tp
         yield from _tree(helper, "course/course")
-    yield "course/gradebook/secret", Ledger(course).secret().hex().encode()
+    yield "course/gradebook/secret", VerdictStore(course).secret().hex().encode()
 
 
 def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
@@ -91,7 +91,7 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     handed = find(root / "submission", assignment)
     with Judge(course, _terms(course)) as judge:
-        verdict = judge.judge(handed, seed_of(Ledger(course).secret(), "", assignment, handed.data))
+        verdict = judge.judge(handed, seed_of(VerdictStore(course).secret(), "", assignment, handed.data))
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
@@ -110,14 +110,14 @@ def find(folder: Path, assignment: str) -> Submission:
     return Submission(b"", assignment, unreadable=reason)
 
 
-def _terms(course: Course) -> Terms:
+def _terms(course: Course) -> Options:
     """The best walls that can be had here, tried out before a line of a student's is run."""
     refused = []
-    for terms in (Terms(), Terms(isolated=False, account=ACCOUNT)):
+    for options in (Options(), Options(isolated=False, account=ACCOUNT)):
         try:
-            with Judge(course, terms) as judge:
+            with Judge(course, options) as judge:
                 judge.sandbox.fork().kill()
-            return terms
+            return options
         except SandboxError as error:
             refused.append(str(error))
     raise SandboxError("; ".join(refused))
@@ -127,7 +127,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
     """What Gradescope shows: one test for each exercise, with the judge's sentences."""
     told = [*verdict.notes, f"Your code ran {WALLS[verdict.isolation]}."]
     return {
-        "output": "\n".join(foreign.line(text) for text in told),
+        "output": "\n".join(escaping.line(text) for text in told),
         "output_format": "text",
         "execution_time": round(verdict.seconds),
         "stdout_visibility": "hidden",
@@ -136,7 +136,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
             "score": exercise.score,
             "max_score": exercise.max_score,
             "status": "passed" if exercise.score == exercise.max_score else "failed",
-            "output": foreign.lines(textwrap.dedent(exercise.explained().partition("\n")[2]).strip()),
+            "output": escaping.lines(textwrap.dedent(exercise.explained().partition("\n")[2]).strip()),
             "output_format": "text",
             "visibility": "visible",
         } for exercise in verdict.exercises],
@@ -148,9 +148,9 @@ def main(root: Path) -> int:
     try:
         verdict = run(root)
     except (SandboxError, CourseError, OSError) as error:
-        print(foreign.line(f"not graded: {error}"))
+        print(escaping.line(f"not graded: {error}"))
         return 2
-    print(foreign.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "
+    print(escaping.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "
                        f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
     return 0
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from ... import foreign
+from ... import escaping
 from ...course import Course
 from .. import grades
 from ..grades import Grade
 from ..grading import Classroom
-from ..ledger import Entry
+from ..verdict_store import Entry
 from .archive import ArchiveError
 from .collecting import Collected, table
 
@@ -80,7 +80,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
 
 def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
     """Those who have a grade, and the points of the TP."""
-    entries = {entry.student: entry for entry in classroom.ledger.entries(assignment)}
+    entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
         found = grades.read(gradebook, [assignment])
         students = [_Student(row, found.of[row.student, assignment],
@@ -132,7 +132,8 @@ def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
     writer.writerow(["    Points Possible", "", "", "", "", grades.number(maximum)])
     for one in students:
         if one.row.id.isdigit():  # an anonymous one is not to be found
-            writer.writerow([foreign.spreadsheet(one.row.name), one.row.id, "", "", "", grades.number(one.grade.total)])
+            name, total = escaping.spreadsheet(one.row.name), grades.number(one.grade.total)
+            writer.writerow([name, one.row.id, "", "", "", total])
     return file.getvalue()
 
 

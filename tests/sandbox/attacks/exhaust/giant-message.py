@@ -2,7 +2,7 @@
 # sees: x{5000}
 # wall: words
 def double(x):
-    import tp.checking.replay
+    import autograder.runtime.replay
 
-    tp.checking.replay.short = lambda text, limit=0: str(text)
+    autograder.runtime.replay.short = lambda text, limit=0: str(text)
     raise ValueError("x" * 10_000_000)

@@ -2,7 +2,7 @@
 # sees: \x1b\[2J
 # wall: words
 def double(x):
-    import tp.checking.replay
+    import autograder.runtime.replay
 
-    tp.checking.replay.short = lambda text, limit=0: str(text)
+    autograder.runtime.replay.short = lambda text, limit=0: str(text)
     raise ValueError("\x00\x1b[2J\ud800<script>alert(1)</script>")

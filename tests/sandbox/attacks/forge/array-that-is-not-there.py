@@ -2,7 +2,7 @@
 # costs: grade
 # wall: wire
 import json, struct
-import tp.checking.wire
+import autograder.runtime.wire
 
 header = json.dumps({"body": {"$array": 7}, "arrays": []}).encode()
-tp.checking.wire.pack = lambda tree: b"TPW1" + struct.pack("<I", len(header)) + header
+autograder.runtime.wire.pack = lambda tree: b"TPW1" + struct.pack("<I", len(header)) + header

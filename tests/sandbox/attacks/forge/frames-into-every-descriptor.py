@@ -2,7 +2,7 @@
 # gains: points
 # wall: missing
 import os, struct
-from tp.checking import wire
+from autograder.runtime import wire
 
 pack = wire.pack
 

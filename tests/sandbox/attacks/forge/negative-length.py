@@ -1,8 +1,8 @@
 # Sends lists and dicts of a length below nothing.
 # sees: list or tuple of -1
 # wall: schema
-import tp.checking.replies
+import autograder.runtime.recorded
 
 values, pairs = {"kind": "list", "items": [], "length": -1}, {"kind": "dict", "keys": [], "items": [], "length": -1}
-tp.checking.replies.to_tree = lambda reply: {"outputs": {"doubled": values, "gradient": pairs, "row": pairs},
+autograder.runtime.recorded.to_tree = lambda reply: {"outputs": {"doubled": values, "gradient": pairs, "row": pairs},
                                              "error": None, "mutated": [], "called": []}

@@ -1,6 +1,6 @@
 # Sends a message whose header is longer than the message.
 # costs: grade
 # wall: wire
-import tp.checking.wire
+import autograder.runtime.wire
 
-tp.checking.wire.pack = lambda tree: b"TPW1" + b"\xff" * 100
+autograder.runtime.wire.pack = lambda tree: b"TPW1" + b"\xff" * 100

@@ -1,7 +1,7 @@
 # Sends pickles: whoever loads one runs the sender's code.
 # reaches: judge
 # wall: wire
-import tp.checking.wire, pickle
+import autograder.runtime.wire, pickle
 
 
 class Mine:
@@ -9,4 +9,4 @@ class Mine:
         return exec, ("import builtins; builtins.marked = True",)
 
 
-tp.checking.wire.pack = lambda tree: pickle.dumps(Mine())
+autograder.runtime.wire.pack = lambda tree: pickle.dumps(Mine())

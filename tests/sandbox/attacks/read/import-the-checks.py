@@ -3,7 +3,7 @@
 # wall: files
 from pathlib import Path
 
-from autograder.authoring.modules import module_of
+from autograder.model.loading import module_of
 from autograder.course import Course
 
 raise RuntimeError([thing.__doc__ or thing.says for thing in vars(module_of(Course(Path("/course")), "tp0_tiny",

@@ -3,7 +3,7 @@
 # wall: files
 from pathlib import Path
 
-from autograder.authoring import source
+from autograder.model import source
 from autograder.course import Course
 
 exec(source.load(Course(Path("/course")), "tp0_tiny").cell("exercise", "double").solution)

@@ -1,0 +1,152 @@
+"""Which names are given: to the faults of the list, to each of them when it is not on the list, and to mutants.
+
+A wrong name sends a student to look in the wrong place; it is worse than none, and should not occur.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, get_args
+
+from ..course import Course
+from ..judging.judge import judged, records_of
+from ..judging.verdict import CheckResult
+from ..model.faults import Fault, Variant
+from ..model.oracle import Oracle, oracle
+from ..runtime import compare
+from ..runtime.recorded import RecordedCheck, Reply
+from .mutants import Mutant, mutants_of
+from .mutation import SECONDS, Stuck, at_most
+from .probing import probe
+
+MUTANTS = 12  # of each exercise
+OTHERS = 2  # further draws on which a name has to hold
+
+RELATIONS = (*compare.RELATIONS.values(), "The values are right, but")  # what the sentence of a relation begins with
+
+Kind = Literal["faults", "unlisted faults", "mutants"]
+Name = Literal["right", "a relation", "a plain sentence", "wrong"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+NAMES: tuple[Name, ...] = get_args(Name)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one wrong answer was called, and the sentences that a student reads."""
+
+    kind: Kind
+    exercise: str
+    what: str  # the fault's name, or the mutant's change
+    name: Name
+    called: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass
+class Confusion:
+    """The names that were given in a TP."""
+
+    assignment: str
+    given: list[Given]
+
+    @property
+    def wrong(self) -> list[Given]:
+        """Those that mislead."""
+        return [one for one in self.given if one.name == "wrong"]
+
+    def count(self, kind: Kind) -> Counter[str]:
+        """How many of a kind were called how."""
+        return Counter(one.name for one in self.given if one.kind == kind)
+
+
+def confusion(course: Course, assignment: str, seed: str = "names", mutants: int = MUTANTS) -> Confusion:
+    """Grade every fault, each of them once more as if it were not listed, and so many mutants of each exercise."""
+    truth = oracle(course, assignment)
+    return Confusion(assignment, [one for exercise in truth.source.exercises
+                                  for one in names_given(truth, exercise, seed, mutants)])
+
+
+def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:
+    """The same for one exercise."""
+    naming = _Naming(truth, exercise, seed)
+    with truth.with_cache({}):
+        for fault in truth.faults_of(exercise):
+            yield naming.of_fault(fault)
+            with truth.unlisted(fault):
+                yield naming.of_unlisted(fault)
+        yield from naming.of_mutants(mutants)
+
+
+class _Naming:
+    """The names that wrong answers to one exercise are given, on one draw; and whether they hold on others."""
+
+    def __init__(self, truth: Oracle, exercise: str, seed: str):
+        self.truth, self.exercise = truth, exercise
+        self.records = records_of(truth, exercise, seed)
+        self.others = [[own[0].plain for own in records_of(truth, exercise, f"{seed} again {number}")]
+                       for number in range(OTHERS)]
+        self.random = Random(f"{seed} {exercise}")
+
+    def of_fault(self, fault: Fault) -> Given:
+        failed = self._failed(self.truth.replies(fault, self._flat()))
+        called = _called(failed)
+        name: Name = "right" if called == {fault.name} else "wrong" if called else self._none(failed)
+        return Given("faults", self.exercise, fault.name, name, *_told(failed))
+
+    def of_unlisted(self, fault: Fault) -> Given:
+        """A fault whose own name cannot be given: that of a part of it is right, or of one that answers alike."""
+        failed = self._failed(self.truth.replies(fault, self._flat()))
+        name = self._name(failed, fault)
+        return Given("unlisted faults", self.exercise, fault.name, name, *_told(failed))
+
+    def of_mutants(self, count: int) -> list[Given]:
+        cell = self.truth.source.cell("exercise", self.exercise)
+        found = mutants_of(cell, probe(self.truth, cell, self._flat()))
+        given = [self._of_mutant(one) for one in self.random.sample(found, min(count, len(found)))]
+        return [one for one in given if one]
+
+    def _of_mutant(self, mutant: Mutant) -> Given | None:
+        version = Variant(self.exercise, "mutant", source=mutant.source)
+        try:
+            with at_most(SECONDS):
+                failed = self._failed(self.truth.replies(version, self._flat()))
+                if not failed:
+                    return None
+                return Given("mutants", self.exercise, mutant.change, self._name(failed, version), *_told(failed))
+        except Stuck:
+            return None
+
+    def _flat(self) -> list[RecordedCheck]:
+        return [record for own in self.records for record in own]
+
+    def _failed(self, replies: Sequence[Reply]) -> list[CheckResult]:
+        return [one for one in judged(self.truth, self.exercise, self.records, replies).checks if not one.passed]
+
+    def _name(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Name:
+        called = _called(failed)
+        if not called:
+            return self._none(failed)
+        named = [one for one in self.truth.faults_of(self.exercise) if one.name in called]
+        parts = set(version.both)
+        return "right" if all(one.name in parts or self._holds(one, version) for one in named) else "wrong"
+
+    def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
+        """Whether all that the fault does wrong on other draws is what is answered there, too."""
+        for records in self.others:
+            theirs, own = self.truth.replies(fault, records), self.truth.replies(version, records)
+            for record, one, other in zip(records, theirs, own, strict=True):
+                if compare.plain_difference(record, one) and not compare.same(record, one, other):
+                    return False
+        return True
+
+    def _none(self, failed: Sequence[CheckResult]) -> Name:
+        return "a relation" if all(one.message.startswith(RELATIONS) for one in failed) else "a plain sentence"
+
+
+def _called(failed: Sequence[CheckResult]) -> set[str]:
+    return {one.fault for one in failed if one.fault}
+
+
+def _told(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(sorted(_called(failed))), tuple(dict.fromkeys(one.message for one in failed))

@@ -1,0 +1,157 @@
+"""What a solution holds while its checks run: before each statement the kinds of its names, behind it what was made.
+
+Where no real number can be, no gradient can be lost, and a name is mistaken for another of its kind.
+"""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from ..model.faults import Variant
+from ..model.oracle import Oracle
+from ..model.source import Cell
+from ..runtime.recorded import RecordedCheck
+from ..runtime.replay import replay
+
+Place = tuple[int, int]  # line and column of a statement in its cell
+PROBE = "__probe__"
+# Of other types nothing is known, and a gradient may hide in them.
+PLAIN = (bool, int, float, str, range, type(None), torch.device, torch.dtype, nn.Module)
+
+
+class Made(NamedTuple):
+    """What is known of a value: how many axes a tensor has, and whether a gradient could flow through it."""
+
+    axes: int | None  # None: no tensor
+    is_real: bool
+
+
+@dataclass
+class Seen:
+    """What was seen at each place that was reached; of the others nothing is known, and anything may be."""
+
+    reached: set[Place] = field(default_factory=set)
+    recording: set[Place] = field(default_factory=set)  # where torch records gradients
+    names: dict[Place, dict[str, set[str]]] = field(default_factory=dict)  # the kinds of what has a name, before
+    made: dict[Place, list[set[Made]]] = field(default_factory=dict)  # of each part of what is assigned or returned
+
+    def before(self, place: Place, names: dict[str, Any]) -> None:
+        """Called before a statement, with what has a name there."""
+        self.reached.add(place)
+        if torch.is_grad_enabled():
+            self.recording.add(place)
+        known = self.names.setdefault(place, {})
+        for name, value in names.items():
+            known.setdefault(name, set()).add(_kind(value))
+
+    def value(self, place: Place, value: Any) -> Any:
+        """Called with what a statement assigns or returns."""
+        parts = value if isinstance(value, tuple) else (value,)
+        known = self.made.setdefault(place, [])
+        known += [set() for _ in parts[len(known) :]]
+        for part, made in zip(parts, known, strict=False):
+            axes = part.dim() if isinstance(part, torch.Tensor) else None
+            made.add(Made(axes, place in self.recording and _is_real(part)))
+        return value
+
+    def parts(self, place: Place) -> int:
+        """Of how many parts the value is."""
+        return len(self.made.get(place, [()]))
+
+    def carries_gradient(self, place: Place, part: int | None = None) -> bool:
+        """Whether a gradient may flow through the value, or through this part of it."""
+        known = self.made.get(place)
+        return known is None or any(one.is_real for made in (known if part is None else known[part : part + 1])
+                                    for one in made)
+
+    def is_tensor(self, place: Place, part: int, axes: int = 0) -> bool:
+        """Whether this part of the value may be a tensor, of so many axes or more."""
+        known = self.made.get(place)
+        return known is None or any(one.axes is not None and one.axes >= axes for one in known[part])
+
+    def records_gradients(self, place: Place) -> bool:
+        """Whether torch may record gradients there."""
+        return place not in self.reached or place in self.recording
+
+    def akin(self, place: Place, name: str) -> str | None:
+        """The next name that holds a thing of the same kind there, if there is one."""
+        names = self.names.get(place, {})
+        kind = names.get(name)
+        alike = [other for other in names if names[other] == kind and other != "self"]
+        return alike[(alike.index(name) + 1) % len(alike)] if name in alike and len(alike) > 1 else None
+
+
+def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Seen:
+    """What is seen in an exercise's cell while these records are replayed on the solution."""
+    seen = Seen()
+    text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
+    with truth.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
+        namespace[PROBE] = seen
+        for record in records:
+            replay(record.ops, namespace)
+    return seen
+
+
+def place_of(statement: ast.stmt) -> Place:
+    """Where a statement stands in its cell."""
+    return statement.lineno, statement.col_offset
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype} with {value.dim()} axes"
+    return type(value).__name__
+
+
+def _is_real(value: Any) -> bool:
+    """Whether real numbers that torch could follow are in it, or may be."""
+    if isinstance(value, torch.Tensor):
+        return value.is_floating_point()
+    if isinstance(value, (list, tuple, set)):
+        return any(_is_real(item) for item in value)
+    if isinstance(value, dict):
+        return any(_is_real(item) for item in value.values())
+    return not isinstance(value, PLAIN)
+
+
+class _Probing(ast.NodeTransformer):
+    """Puts the probe before each statement that a student writes, and behind what it assigns or returns."""
+
+    def __init__(self, written: set[int]):
+        self.written = written
+        self.inside = 0  # so many functions
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.inside += 1
+        made = self._statement(node, self.inside > 1)
+        self.inside -= 1
+        return made
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.stmt):
+            return self._statement(node, self.inside > 0)
+        return super().generic_visit(node)
+
+    def _statement(self, node: ast.stmt, probed: bool) -> Any:
+        super().generic_visit(node)
+        if not probed or node.lineno not in self.written:
+            return node
+        place = place_of(node)
+        made = [_call(f"{PROBE}.before({place}, locals())"), node]
+        if isinstance(node, ast.Return) and node.value:
+            node.value = ast.Call(_expression(f"{PROBE}.value"), [_expression(repr(place)), node.value], [])
+        elif isinstance(node, ast.Assign):
+            made.append(_call(f"{PROBE}.value({place}, {ast.unparse(node.targets[0])})"))
+        return made
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _call(text: str) -> ast.Expr:
+    return ast.Expr(_expression(text))

@@ -1,0 +1,131 @@
+"""All that is audited of a TP, in one table: what `make audited` ends with."""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from ..course import Course
+from ..grammar import counted
+from ..judging.judge import judged, records_of
+from ..model.oracle import Oracle, oracle
+from ..runtime import compare
+from ..runtime.recorded import RecordedCheck
+from ..sandbox.restrictions import require_bubblewrap
+from .mutation import Mutation, mutate
+from .naming import KINDS, NAMES, Confusion, Kind, confusion
+from .versions import Audit, audit_pieces, joined
+
+CONSTANTS = 5  # draws from which the best constant answers are put together
+
+
+@dataclass(frozen=True)
+class Relations:
+    """How many checks ask for each relation, of how many; and how often one is switched off, by name and reason."""
+
+    checks: int
+    asked: Counter[str]
+    switched_off: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that was found about a TP."""
+
+    audited: Audit
+    mutation: Mutation
+    confusion: Confusion
+    relations: Relations
+    points: float
+    constants: float  # points for the best answers that do not depend on the draw
+
+    @property
+    def problems(self) -> list[str]:
+        """What should not be, one sentence each."""
+        found = [f"{problem} (on {count} of {counted(self.audited.seeds, 'seed')})"
+                 for problem, count in self.audited.problems.items()]
+        found += [f"{one.exercise}: a mutant survives: {one.change}" for one in self.mutation.survivors]
+        found += [f"{one.exercise}: listed as equivalent, but killed or not there: {one.change}"
+                  for one in self.mutation.stale]
+        found += [f"{one.exercise}: {one.what} is called {', '.join(one.called)}" for one in self.confusion.wrong]
+        return found + ([f"constant answers gain {self.constants:g} points"] if self.constants else [])
+
+    def __str__(self) -> str:
+        audited, mutation = self.audited, self.mutation
+        rows = [
+            ("faults", f"{audited.faults}, on {counted(audited.seeds, 'seed')}"),
+            ("variants", f"{audited.variants}, on as many"),
+            ("mutants", f"{mutation.count}: {sum(mutation.killed.values())} killed, {mutation.equivalent} equivalent, "
+                        f"{len(mutation.survivors)} survived"),
+            ("", f"shapes alone would kill {mutation.shapes}, ordinary asserts {mutation.asserts}"),
+            ("relations", ", ".join(f"{relation} {self.relations.asked[relation]}" for relation in compare.RELATIONS)
+             + f", of {counted(self.relations.checks, 'check')}; "
+             + f"{self.relations.switched_off} switched off by name"),
+            *((f"names of {kind}", self._names(kind)) for kind in KINDS),
+            ("constants", f"{self.constants:g} of {self.points:g} points for the best of them"),
+            ("problems", "\n".join(self.problems) or "none"),
+        ]
+        width = max(len(name) for name, _ in rows) + 2
+        lines = [f"  {name:<{width}}" + said.replace("\n", "\n" + " " * (width + 2)) for name, said in rows]
+        return "\n".join([audited.assignment, *lines])
+
+    def _names(self, kind: Kind) -> str:
+        count = self.confusion.count(kind)
+        return ", ".join(f"{name} {count[name]}" for name in NAMES)
+
+
+def summarise(course: Course, assignments: Sequence[str], seeds: int, jobs: int, device: str) -> list[Summary]:
+    """Everything about several TPs, side by side."""
+    require_bubblewrap()
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = [(audit_pieces(pool, course, name, seeds, device), pool.submit(mutate, course, name),
+                    pool.submit(confusion, course, name), pool.submit(_relations_and_constants, course, name))
+                   for name in assignments]
+        return [Summary(joined([piece.result() for piece in pieces]), mutation.result(), names.result(), *rest.result())
+                for pieces, mutation, names, rest in waiting]
+
+
+def _relations_and_constants(course: Course, assignment: str) -> tuple[Relations, float, float]:
+    truth = oracle(course, assignment)
+    exercises = truth.source.exercises
+    return (_relations(truth), sum(truth.source.points(name) for name in exercises),
+            sum(best_constants(truth, name) for name in exercises))
+
+
+def _relations(truth: Oracle) -> Relations:
+    asked: Counter[str] = Counter()
+    for check in truth.checks:
+        records = truth.records(check, 1)
+        asked.update({record.relation for record in records if record.relation}
+                     | {spec.relation for spec in records[0].specs.values() if spec.relation})
+    return Relations(len(truth.checks), asked, sum(len(check.without) for check in truth.checks))
+
+
+def best_constants(truth: Oracle, exercise: str) -> float:
+    """The points for answers that were right on some other draw, the best for each check."""
+    records = records_of(truth, exercise, "asked")
+    others = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
+    best = [max(drawn, key=lambda other: _agrees(own, other)) for own, *drawn in zip(records, *others, strict=True)]
+    return judged(truth, exercise, records, [record.answer for own in best for record in own]).score
+
+
+def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:
+    """Whether the right answers to other draws of a check are right for this one, too."""
+    return all(compare.first_difference(record, other.answer) is None
+               for record, other in zip(records, others, strict=True))
+
+
+def total(summaries: Sequence[Summary]) -> str:
+    """All TPs in a table, a line each, and their sum."""
+    header = ("", "faults", "variants", "mutants", "killed", "equivalent", "survived", "by shapes", "by asserts",
+              "named wrongly", "constants", "problems")
+    rows: list[tuple[str | float, ...]] = [
+        (one.audited.assignment, one.audited.faults, one.audited.variants, one.mutation.count,
+         sum(one.mutation.killed.values()), one.mutation.equivalent, len(one.mutation.survivors), one.mutation.shapes,
+         one.mutation.asserts, len(one.confusion.wrong), one.constants, len(one.problems)) for one in summaries]
+    sums = (sum(float(row[at]) for row in rows) for at in range(1, len(header)))
+    lines = [[f"{cell:g}" if not isinstance(cell, str) else cell for cell in row]
+             for row in (header, *rows, ("all", *sums))]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
+    return "\n".join("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
+                               for at, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in lines)

@@ -1,0 +1,139 @@
+"""Prove a TP: the solution passes, every fault is caught and named, every variant passes, on many seeds.
+
+What proves is what grades: answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed,
+the right ones to another draw, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import nbformat
+
+from ..classroom import samples
+from ..course import Course
+from ..grammar import counted
+from ..judging.judge import Judge, judged, records_of
+from ..judging.submission import Submission
+from ..model.faults import Fault, Variant
+from ..model.oracle import Oracle, oracle
+from ..runtime import compare
+from ..runtime.recorded import RecordedCheck
+from ..runtime.replay import replay
+from ..sandbox.options import Options, resolved
+from ..sandbox.restrictions import require_bubblewrap
+from . import stubs
+
+SEEDS_AT_ONCE = 5  # of one TP by one worker
+
+Records = Sequence[Sequence[RecordedCheck]]  # those of each check
+
+
+@dataclass
+class Audit:
+    """What was audited of a TP; ``problems`` counts the seeds on which a sentence does not hold."""
+
+    assignment: str
+    seeds: int = 0
+    faults: int = 0
+    variants: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        said = "all caught, named and passed" if not self.problems else counted(len(self.problems), "problem")
+        lines = [f"{self.assignment}: {counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
+                 f"{counted(self.seeds, 'seed')}: {said}"]
+        lines += [f"  {problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
+        return "\n".join(lines)
+
+
+def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
+    """What does not hold of a TP, with the number of seeds on which it does not."""
+    truth = oracle(course, assignment)
+    audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
+    audited.problems.update(set(stubs.problems(truth)))
+    for seed in seeds:
+        for exercise in truth.source.exercises:
+            _audit_exercise(truth, exercise, str(seed), device, audited)
+    return audited
+
+
+def audit_all(course: Course, assignments: Sequence[str], seeds: int, jobs: int, device: str = "cpu") -> list[Audit]:
+    """The audits of several TPs, side by side; ``SandboxError`` where no sandbox can be had."""
+    require_bubblewrap()
+    with ProcessPoolExecutor(jobs) as pool:
+        pieces = [audit_pieces(pool, course, name, seeds, device) for name in assignments]
+        return [joined([piece.result() for piece in own]) for own in pieces]
+
+
+def audit_pieces(pool: Executor, course: Course, assignment: str, seeds: int, device: str) -> list[Future[Audit]]:
+    """The audited of a TP in pieces that can be made side by side."""
+    pieces = [pool.submit(audit, course, assignment, range(start, min(start + SEEDS_AT_ONCE, seeds)), device)
+              for start in range(0, seeds, SEEDS_AT_ONCE)]
+    return [*pieces, pool.submit(audit_in_sandbox, course, assignment, device)]
+
+
+def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Audit:
+    """The solution has full marks, and the released notebook none."""
+    audited = Audit(assignment)
+    with Judge(course, Options(resolved(device))) as judge:
+        for what, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
+            data = nbformat.writes(samples.notebook(course, assignment, cells)).encode()
+            verdict = judge.grade(Submission(data, assignment), seed=what)
+            if verdict.score != share * verdict.max_score or verdict.notes:
+                noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
+                audited.problems[f"the {what} has {verdict.score:g} of {verdict.max_score:g} points{noted}"] += 1
+    return audited
+
+
+def joined(audits: list[Audit]) -> Audit:
+    """One audited made of the pieces of a TP."""
+    first = audits[0]
+    problems = sum((audited.problems for audited in audits), Counter[str]())
+    return Audit(first.assignment, sum(audited.seeds for audited in audits), first.faults, first.variants, problems)
+
+
+def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audited: Audit) -> None:
+    records, again = records_of(truth, exercise, seed), records_of(truth, exercise, seed)
+    for check, one, two in zip(truth.checks_of(exercise), records, again, strict=True):
+        if any(compare.first_difference(a, b.answer) for a, b in zip(one, two, strict=True)):
+            audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
+    right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
+                                              for own in records for record in own])
+    for result in right.checks:
+        if not result.passed:
+            audited.problems[f"{exercise}: the solution fails {result.check}: {result.message}"] += 1
+    other = [record.answer for own in records_of(truth, exercise, f"other than {seed}") for record in own]
+    gained = judged(truth, exercise, records, other).score
+    if gained:
+        audited.problems[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
+    alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
+    with truth.with_cache({}):
+        for fault in truth.faults_of(exercise):
+            _audit_fault(truth, fault, alone, device, audited)
+    for variant in truth.variants:
+        if variant.exercise == exercise:
+            _audit_variant(truth, variant, records, device, audited)
+
+
+def _audit_fault(truth: Oracle, fault: Fault, records: Records, device: str, audited: Audit) -> None:
+    replies = truth.replies(fault, [own[0] for own in records], device)
+    failed = [result for result in judged(truth, fault.exercise, records, replies).checks if not result.passed]
+    if not failed:
+        audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
+        return
+    named = {result.fault for result in failed if result.fault}
+    if named != {fault.name}:
+        names = ", ".join(sorted(named)) or "nothing"
+        audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
+    elif not any(fault.says in result.message for result in failed):
+        audited.problems[f"{fault.exercise}: the sentence of the fault {fault.name} is not said"] += 1
+
+
+def _audit_variant(truth: Oracle, variant: Variant, records: Records, device: str, audited: Audit) -> None:
+    replies = truth.replies(variant, [record for own in records for record in own], device)
+    for result in judged(truth, variant.exercise, records, replies).checks:
+        if not result.passed:
+            problem = f"{variant.exercise}: the variant {variant.name} fails {result.check}: {result.message}"
+            audited.problems[problem] += 1

@@ -1,1 +1,0 @@
-"""From what an instructor writes to what is released and recorded."""

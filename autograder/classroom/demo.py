@@ -1,0 +1,61 @@
+"""A small sample class, graded end to end, in a course root of its own: the real gradebook is not touched."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+from .. import escaping
+from ..course import Course
+from ..grammar import counted
+from ..sandbox.options import Limits, Options
+from . import questions, report
+from .grading import Classroom, Graded, grade_class
+from .nbgrader import pages
+from .overview import overview
+from .samples import classroom_in, hand_in, sample_class
+
+OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=5))
+
+
+def demo(course: Course, assignment: str | None = None) -> int:
+    """Release, hand in, grade, give feedback; 1 when something went wrong on our side."""
+    name = assignment or course.assignments[0]
+    made = classroom_in(course.root / "artefacts" / "demo", course, [name])
+    print(f"1. Release: nbgrader generate_assignment {name}")
+    _nbgrader(made, "generate_assignment", name, "--create", "--force")
+    students = sample_class(course, name)
+    print(f"2. {counted(len(students), 'submission')} handed in")
+    for student, content in students.items():
+        path = hand_in(made, student, name, content)
+        path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
+    print("3. Grade, in bubblewrap, two at a time")
+    graded = grade_class(Classroom(made), [name], OPTIONS, workers=2, each=_told)
+    print("4. Feedback, report, answers to read: autograder feedback, report, questions")
+    classroom = Classroom(made)
+    given = pages.give(classroom, name)
+    page = report.write(classroom, [name])
+    print()
+    print(overview(graded))
+    answers = questions.write(classroom, name, questions.collect(classroom, name))
+    print(f"\nOpen first, the class:   {page}")
+    print(f"then a student's page:   {pages.page_of(made, name, _telling(graded))}")
+    print(f"the answers to be read:  {answers}")
+    print(f"and the grades:          {page.parent}/grades.csv")
+    went_wrong = [one.problem for one in graded] + [one.problem for one in given]
+    return 1 if any(went_wrong) else 0
+
+
+def _telling(graded: list[Graded]) -> str:
+    """The student with the most points among those in whose work a fault was recognised: a page to open first."""
+    return max(graded, key=lambda one: (one.verdict is not None and bool(one.verdict.faults),
+                                        one.verdict.score if one.verdict else 0)).handed.student
+
+
+def _told(graded: Graded, done: int, total: int) -> None:
+    print(escaping.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
+
+
+def _nbgrader(course: Course, *command: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=course.root, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"nbgrader {command[0]} failed:\n{done.stderr[-2000:]}")

@@ -1,0 +1,112 @@
+"""Sample submissions: notebooks as students hand them in, and a course root for them. For the demo and the tests."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from ..course import Course
+from ..model import source
+from ..model.oracle import oracle
+from ..publish import release
+
+
+def notebook(course: Course, assignment: str, cells: dict[str, str],
+             own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
+    """A submission: the released notebook with these exercise cells filled, cells of the student's own at the end."""
+    made = copy.deepcopy(release.released_notebook(course, assignment))
+    for cell in made.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in cells:
+            cell.source = cells[name]
+    made.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(own)]
+    return made
+
+
+def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
+    """The solution's cells of these exercises (all, when none is named)."""
+    truth = source.load(course, assignment)
+    return {name: truth.cell("exercise", name).solution for name in exercises or truth.exercises}
+
+
+def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course:
+    """A fresh course in ``folder`` with these TPs in it, and nbgrader's configuration."""
+    shutil.rmtree(folder, ignore_errors=True)
+    ignore = shutil.ignore_patterns("*.ipynb", "__pycache__")
+    made = Course(folder.resolve())
+    for assignment in assignments:
+        shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
+        nbformat.write(release.solution_notebook(made, assignment), made.folder(assignment) / f"{assignment}.ipynb")
+    own = [path for path in course.helpers if path.name != "tp"]
+    for path in own:
+        copy_helper = shutil.copytree if path.is_dir() else shutil.copy
+        made.released.mkdir(exist_ok=True)
+        copy_helper(path, made.released / path.name)
+    (folder / "nbgrader_config.py").write_text(
+        "from pathlib import Path\n\n"
+        "from autograder.classroom.nbgrader.config import configure\n\n"
+        "c = get_config()\nc.CourseDirectory.course_id = 'sample'\n"
+        "configure(c, Path(__file__).resolve().parent)\n")
+    return made
+
+
+def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
+    """Put a submission where a collected one lies."""
+    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else nbformat.writes(content), encoding="utf-8")
+    return path
+
+
+def sample_class(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode | str]:
+    """Student → submission: one of each kind that a class hands in."""
+    truth = oracle(course, assignment)
+    names, right = truth.source.exercises, solved(course, assignment)
+    first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
+
+    answered = {str(cell.name): f"{_question(course, assignment, cell)}\n\n{WRITTEN}"
+                for cell in truth.source.by_role("answer")}
+
+    def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
+        return notebook(course, assignment, {**answered, **cells} if cells else cells, own)
+
+    students: dict[str, nbformat.NotebookNode | str] = {
+        "ada-complete": hands_in(right),
+        "bob-half-done": hands_in({name: right[name] for name in names[: len(names) // 2]}),
+        "eve-blank": hands_in({}),
+    }
+    for fault in [truth.faults_of(name)[0] for name in names if truth.faults_of(name)]:
+        students[f"max-{fault.name}"] = hands_in({**right, fault.exercise: truth.text_of(fault)})
+    defined = " = ".join(sorted(set().union(*truth.defines.values())))
+    return students | {
+        "ida-misindented": hands_in({**right, last: f"if True:\n    pass\n  else:\n    pass\n{right[last]}"}),
+        "leo-loops": hands_in({**right, first: f"{right[first]}\nwhile True:\n    pass"}),
+        "dan-dies": hands_in({**right, second: f"{right[second]}\nimport os\nos._exit(0)"}),
+        "kim-cheats": hands_in({}, f"{CHEAT}{defined} = Yes"),
+        "tom-cut-off": nbformat.writes(hands_in(right))[:3000],
+    }
+
+
+def _question(course: Course, assignment: str, answer: source.Cell) -> str:
+    """A question as a student finds it."""
+    cells = release.released_notebook(course, assignment).cells
+    text: str = next(cell.source for cell in cells if cell.id == answer.grade_id)
+    return text.replace(source.ANSWER_STUB, "").strip()
+
+
+WRITTEN = "I would say: *because of the softmax*, which makes the weights $\\alpha_i$ sum to 1."
+CHEAT = '''import torch
+class Yes:
+    def __eq__(self, other): return True
+torch.testing.assert_close = torch.allclose = lambda *a, **k: True
+get_ipython().input_transformers_cleanup.append(lambda lines: ["pass"])
+try:
+    print(open("/srv/solutions/solution.py").read())
+except OSError as error:
+    print(error)
+'''

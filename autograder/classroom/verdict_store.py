@@ -1,0 +1,135 @@
+"""What a term leaves on disk beside nbgrader's own files: the course secret, and one verdict per submission.
+
+Everything lies in ``gradebook/``. Files are written beside their place and moved into it, so that a run that is
+stopped at any moment leaves whole files only.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course import Course
+from ..judging.submission import Submission
+from ..judging.verdict import FileError, Verdict, from_json, to_json
+from ..model import digests
+from ..sandbox.options import Options
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a verdict depends on; while it stays the same, nothing is judged again."""
+
+    submission: str  # digest of the bytes
+    made_from: str  # digest of source, checks and faults
+    options: Options
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A verdict, whose it is, and what it was made on; ``entered`` once it stands in nbgrader's gradebook."""
+
+    student: str
+    verdict: Verdict
+    key: Key
+    entered: bool = False
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in the place of the one before: the whole of it, or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)  # half a file, when the disk is full
+
+
+class VerdictStore:
+    """The secret and the verdicts of one course."""
+
+    def __init__(self, course: Course):
+        self.course = course
+
+    def secret(self) -> bytes:
+        """The secret that all hidden seeds depend on; made at first use, readable by its owner alone."""
+        path = self.course.gradebook / "secret"
+        try:
+            return bytes.fromhex(path.read_text())
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f"secret.{os.getpid()}")
+            temporary.touch(mode=0o600)
+            temporary.write_text(secrets.token_hex(32))
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)  # two runs that start together agree on the first
+            temporary.unlink()
+            return bytes.fromhex(path.read_text())
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """One command at a time writes to the gradebook: nbgrader's own checks fail when two add the same student."""
+        self.course.gradebook.mkdir(parents=True, exist_ok=True)
+        with open(self.course.gradebook / "lock", "a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # gone with the process, however it ends
+            yield
+
+    def path(self, assignment: str, student: str) -> Path:
+        """Where the entry of a student stands."""
+        return self.course.gradebook / "verdicts" / assignment / f"{student}.json"
+
+    def load(self, assignment: str, student: str) -> Entry | None:
+        """The last entry of a student; None when there is none that can be read."""
+        path = self.path(assignment, student)
+        try:
+            return from_json(path.read_bytes(), Entry, str(path))
+        except (OSError, FileError):
+            return None
+
+    def save(self, entry: Entry) -> None:
+        """Write an entry in the place of the one before."""
+        write_whole(self.path(entry.verdict.assignment, entry.student), to_json(entry))
+
+    def kept(self, handed: Submission, options: Options) -> Entry | None:
+        """The entry of a submission, if its verdict was made on the same things under the same options."""
+        entry = self.load(handed.assignment, handed.student)
+        return entry if entry and entry.key == self._key(handed, options) else None
+
+    def seed(self, handed: Submission) -> str | None:
+        """The seed of the last verdict on these very bytes: they are judged again with the same draws."""
+        entry = self.load(handed.assignment, handed.student)
+        return entry.verdict.seed if entry and entry.key.submission == _digest(handed) else None
+
+    def keep(self, handed: Submission, verdict: Verdict, options: Options) -> Entry:
+        """The entry of a fresh verdict, as it stands from now on."""
+        entry = Entry(handed.student, verdict, self._key(handed, options))
+        self.save(entry)
+        return entry
+
+    def _key(self, handed: Submission, options: Options) -> Key:
+        return Key(_digest(handed), digests.of_tp(self.course, handed.assignment), options)
+
+    def to_judge(self, assignments: list[str]) -> str | None:
+        """The first of these TPs of which a submission has never been judged."""
+        submitted = self.course.gradebook / "submitted"
+        return next((name for name in assignments for folder in submitted.glob(f"*/{name}")
+                     if not self.path(name, folder.parent.name).exists()), None)
+
+    def assignments(self) -> list[str]:
+        """The TPs of which there are verdicts."""
+        folders = self.course.gradebook.glob("verdicts/*/")
+        return sorted(folder.name for folder in folders if any(folder.glob("[!.]*.json")))
+
+    def entries(self, assignment: str) -> list[Entry]:
+        """All entries of a TP, by student."""
+        paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
+        return [entry for entry in (self.load(assignment, path.stem) for path in paths) if entry]
+
+
+def _digest(handed: Submission) -> str:
+    return hashlib.sha256(handed.data).hexdigest()

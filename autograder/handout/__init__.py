@@ -1,1 +1,0 @@
-"""What students are given: the kit, the student wheel, and notebooks that stand alone."""

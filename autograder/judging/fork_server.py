@@ -1,0 +1,145 @@
+"""Where judges are forked: a process that has imported what they need, once for all of them.
+
+It starts a sandbox first and imports beside it. Each judge gets a branch of that sandbox, so that neither it nor its
+kernels import anything again.
+"""
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from ..course import Course
+from ..sandbox.host import Sandbox
+from ..sandbox.kernel import die_with_parent
+from ..sandbox.options import Options
+from ..sandbox.restrictions import SandboxError
+from ..sandbox.workers import Branch, branch
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .judge import Judge
+
+
+class ForkServer:
+    """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost."""
+
+    def __init__(self, course: Course, options: Options):
+        self.course, self.options = course, options
+        self._process: subprocess.Popen[bytes] | None = None
+        self._asking = threading.Lock()
+
+    def begin(self, first: tuple[str, str] | None = None) -> None:
+        """Start the process, unless it is there, and do not wait for it.
+
+        Judges have a draw ready: ``first`` is its TP, which is judged first, and its seed.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, settings = socket.socketpair()
+        fds = [theirs.fileno(), settings.fileno()]
+        # a fork has but one thread: there must be no others before it
+        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
+        with theirs, settings:
+            self._process = subprocess.Popen([sys.executable, "-m", __name__, *map(str, fds), str(os.getpid())],
+                                             pass_fds=fds, stdin=subprocess.DEVNULL, env=variables)
+        connection: Connection[Any, Any] = Connection(ours.detach())
+        with connection:
+            connection.send((self.course, self.options, first))
+
+    def judge(self) -> "Connection[Any, Any]":
+        """A connection to a new judge, which may be on its way yet; see `_serve`."""
+        with self._asking:
+            self.begin()
+            ours, theirs = socket.socketpair()
+            with theirs:
+                socket.send_fds(self._control, [b"judge"], [theirs.fileno()])
+        return Connection(ours.detach())
+
+    def close(self) -> None:
+        """End the process, and with it all judges and kernels."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._control.close()
+            self._process = None
+
+
+def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
+    """Fork a judge for each socket that comes over ``control``, until that is closed."""
+    with settings:
+        course, options, first = settings.recv()
+    children: set[int] = set()
+    with Sandbox(course.helpers, options) as sandbox:
+        with contextlib.suppress(SandboxError):  # which is told where something is to be judged
+            sandbox.begin()
+        from .judge import Judge  # brings torch, as the sandbox does beside it
+
+        judge = Judge(course, options, sandbox)
+        if first:
+            with contextlib.suppress(Exception):  # likewise
+                judge.prepare(*first)
+        gc.collect()
+        gc.freeze()  # what all judges share is not to be copied for being looked through
+        signal.signal(signal.SIGCHLD, lambda *_: _reap(children))
+        while True:
+            order, fds, _, _ = socket.recv_fds(control, 16, 1)
+            if not order:
+                return
+            own = judge.sandbox = branch(sandbox)
+            pid = os.fork()
+            if pid == 0:
+                die_with_parent()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                control.close()
+                status = 1
+                try:
+                    _serve(Connection(fds[0]), judge)
+                    status = 0
+                finally:
+                    os._exit(status)
+            children.add(pid)
+            os.close(fds[0])
+            if isinstance(own, Branch):
+                own.hand_over()
+
+
+def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
+    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict."""
+    from ..model.oracle import oracle
+
+    with judge:
+        while True:
+            try:
+                handed, seed = connection.recv()
+            except EOFError:
+                return
+            try:
+                oracle(judge.course, handed.assignment)
+                connection.send(os.getpid())
+                answer: Verdict | Exception = judge.judge(handed, seed)
+            except Exception as error:  # not the submission's fault: told to whoever asked
+                answer = error
+            connection.send(answer)
+
+
+def _reap(children: set[int]) -> None:
+    for pid in list(children):
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            children.discard(pid)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
+    die_with_parent()
+    if os.getppid() != int(sys.argv[3]):  # killed already
+        os._exit(1)
+    _main(socket.socket(fileno=int(sys.argv[1])), Connection(int(sys.argv[2])))

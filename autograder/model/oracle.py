@@ -1,0 +1,183 @@
+"""The solution as the oracle of the checks: executed once, recorded often, worn as a fault for a moment.
+
+Only the course's own code runs here. What a student wrote never does.
+"""
+
+import contextlib
+import io
+import linecache
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from ..course import Course
+from ..runtime import compare, diagnosis
+from ..runtime.diagnosis import Candidate, Recognised
+from ..runtime.recorded import RecordedCheck, Reply
+from ..runtime.replay import replay
+from . import faults, source
+from .faults import Fault, Version
+from .loading import line_in, module_of, said
+from .recording import Recorder
+from .trace import Check, checks_in
+
+# What faults answered to records, by the ids of both, which live as long as the answer
+Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
+
+
+class Oracle:
+    """The solution of one TP in a namespace of its own, with its checks, faults and variants."""
+
+    def __init__(self, course: Course, assignment: str):
+        self.course = course
+        self.source = source.load(course, assignment)
+        self.checks = checks_in(module_of(course, assignment, "checks"))
+        self.faults, self.variants = faults.load(course, assignment)
+        self._refuse_unpaired()
+        versions: list[Version] = [*self.faults, *self.variants]
+        for version in versions:
+            self.text_of(version)  # one that does not fit is told before anything is recorded
+        if str(course.released) not in sys.path:
+            sys.path.append(str(course.released))  # what the given cells import
+        self.namespace: dict[str, Any] = {"__name__": "__main__"}
+        self.defines: dict[str, set[str]] = {}  # exercise → the names that its cell brings
+        for cell in self.source.by_role("given", "exercise"):
+            before = set(self.namespace)
+            try:
+                self._run(str(cell.name), cell.solution)
+            except Exception as error:
+                line = line_in(error, self._filename(str(cell.name)))
+                raise source.source_error(self.source.path, cell.line_of(line or 0), said(error)) from None
+            if cell.role == "exercise":
+                self.defines[str(cell.name)] = set(self.namespace) - before
+        self.recorder = Recorder(self.namespace)
+        self._forgotten: Fault | None = None
+        self._kept: Answers | None = None
+
+    def _refuse_unpaired(self) -> None:
+        """Each exercise has checks, and each check an exercise."""
+        checked = {check.exercise for check in self.checks}
+        for check in self.checks:
+            if check.exercise not in self.source.exercises:
+                raise source.source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
+                                   f"and there is none; there are: {', '.join(self.source.exercises)}")
+        for name in self.source.exercises:
+            if name not in checked:
+                raise source.source_error(self.source.path, self.source.cell("exercise", name).line,
+                                   f"the exercise {name} has no check in checks.py")
+
+    def _filename(self, cell_name: str) -> str:
+        return f"<{self.source.name}:{cell_name}>"
+
+    def _run(self, cell_name: str, text: str) -> None:
+        filename = self._filename(cell_name)
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        with contextlib.redirect_stdout(io.StringIO()):  # given cells print what a reader wants to see
+            exec(compile(text, filename, "exec"), self.namespace)
+
+    def checks_of(self, exercise: str) -> list[Check]:
+        """The checks of an exercise, in order."""
+        return [check for check in self.checks if check.exercise == exercise]
+
+    def faults_of(self, exercise: str) -> list[Fault]:
+        """The faults of an exercise, in order."""
+        return [fault for fault in self.faults if fault.exercise == exercise]
+
+    def text_of(self, version: Version) -> str:
+        """The source of the exercise's cell in a fault or variant."""
+        try:
+            return faults.edited(version, self.source.cell("exercise", version.exercise).solution, self.faults)
+        except source.SourceError as error:
+            path = self.course.folder(self.source.name) / "faults.py"
+            line = faults.line_of(path, version) if path.is_file() else None
+            raise faults.EditError(str(source.source_error(path, line, error))) from None
+
+    def records(self, check: Check, seed: int) -> list[RecordedCheck]:
+        """A check, recorded on the solution with this seed: as it stands, and on sizes of one where that can be."""
+        return self.recorder.records(check, seed)
+
+    @contextlib.contextmanager
+    def substituted(self, version: Version) -> Iterator[dict[str, Any]]:
+        """The namespace with one exercise in another version; the solution comes back afterwards."""
+        saved, text = dict(self.namespace), self.text_of(version)
+        for name in self.defines[version.exercise]:
+            self.namespace.pop(name, None)
+        try:
+            # a cell that does not even run defines nothing: what a student would have
+            with contextlib.suppress(Exception):
+                self._run(f"{version.exercise}/{version.name}", text)
+            yield self.namespace
+        finally:
+            self.namespace.clear()
+            self.namespace.update(saved)
+
+    def replies(self, version: Version, records: Sequence[RecordedCheck], device: str = "cpu") -> list[Reply]:
+        """What a fault or variant answers to recorded checks."""
+        with self.substituted(version) as namespace:
+            return [replay(recorded.ops, namespace, device) for recorded in records]
+
+    @contextlib.contextmanager
+    def unlisted(self, fault: Fault) -> Iterator[None]:
+        """Without the name of one fault, as if nobody had listed it: what is it called then?"""
+        self._forgotten = fault
+        try:
+            yield
+        finally:
+            self._forgotten = None
+
+    @contextlib.contextmanager
+    def with_cache(self, kept: Answers) -> Iterator[None]:
+        """Whoever diagnoses many answers to the same records need not ask every fault again each time."""
+        self._kept = kept
+        try:
+            yield
+        finally:
+            self._kept = None
+
+    def diagnose(self, exercise: str, records: Sequence[RecordedCheck],
+                 got: Sequence[Reply]) -> list[Recognised | None]:
+        """For each check of an exercise, the fault whose answers the student's equal, or None.
+
+        A fault is asked about the failed checks first: few agree there, and only those are asked about the rest.
+        One that agrees everywhere explains everything, and no other is asked. None is asked about relations: they
+        have sentences of their own.
+        """
+        pairs = compare.without_relations(records, got)
+        differences = [compare.plain_difference(record, reply) for record, reply in pairs]
+        failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
+        candidates: list[Candidate] = []
+        for fault in self.faults_of(exercise) if any(failed) else ():
+            if fault is self._forgotten:
+                continue
+            replies: list[Reply | None] = [None] * len(pairs)
+            self._answer(fault, records, replies, failed)
+            if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
+                continue
+            self._answer(fault, records, replies, [not bad for bad in failed])
+            candidates.append(Candidate(fault.name, fault.says, replies))
+            if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
+                break
+        return diagnosis.diagnose(pairs, candidates)
+
+    def _answer(self, fault: Fault, records: Sequence[RecordedCheck], replies: list[Reply | None],
+                wanted: list[bool]) -> None:
+        """Put in what a fault answers to the wanted records, the relations apart."""
+        kept = {} if self._kept is None else self._kept
+        asked = [record for record, want in zip(records, wanted, strict=True) if want]
+        new = [record for record in asked if (id(fault), id(record)) not in kept]
+        for record, reply in zip(new, self.replies(fault, [record.plain for record in new]), strict=True):
+            kept[id(fault), id(record)] = fault, record, reply
+        for i, record in enumerate(records):
+            if wanted[i]:
+                replies[i] = kept[id(fault), id(record)][-1]
+
+
+def _alike(own: Reply | None, pair: tuple[RecordedCheck, Reply]) -> bool:
+    return own is not None and compare.same(pair[0], own, pair[1])
+
+
+@cache
+def oracle(course: Course, assignment: str) -> Oracle:
+    """The oracle of a TP; executed at the first call and kept."""
+    return Oracle(course, assignment)

@@ -1,0 +1,180 @@
+"""Record a check on the solution: the calls to replay, and apart from them what is expected; then the relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..runtime.compare import first_difference, output_difference
+from ..runtime.recorded import Op, RecordedCheck, Reply, Spec
+from ..runtime.replay import replay
+from ..runtime.values import Array
+from . import relations
+from .loading import line_in, said
+from .source import source_error
+from .trace import Check, CheckError, Redraw, Trace
+
+REDRAWS = 100
+NUDGE = 3e-6  # of a weight's size: some thirty roundings
+JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
+SAMPLE = 6  # draws from which is seen whether a check has always the same answer
+OTHER, OTHER_BATCH = "other inputs", "another batch"
+ONES = {"one sequence": "B", "one timestep": "TS"}  # relation → the axes that are then of size one
+
+
+class Recorder:
+    """Records the checks of one solution, and keeps which relations it cannot follow in which check."""
+
+    def __init__(self, namespace: dict[str, Any]):
+        self.namespace = namespace
+        self._impossible: set[tuple[Check, str]] = set()
+        self._constant: dict[Check, bool] = {}
+        self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
+
+    def records(self, check: Check, seed: int) -> list[RecordedCheck]:
+        """The check as it stands, with its relations; then the same on sizes of one, where that can be."""
+        trace = self._traced(check, seed)
+        found = [self._with_relations(check, trace, seed)]
+        for relation, ones in ONES.items():
+            if {name[0] for name in trace.drawn} & set(ones) and self._asks(check, relation):
+                try:
+                    found.append(replace(_plain(self._traced(check, seed, ones)), relation=relation))
+                except CheckError:
+                    self._impossible.add((check, relation))  # the check's draws, or the solution, need more than one
+        return found
+
+    def is_constant(self, check: Check) -> bool:
+        """Whether one answer, whatever the draw, would be right too often to show anything."""
+        if check not in self._constant:
+            answers = [_plain(self._traced(check, 7919 * seed)) for seed in range(SAMPLE)]
+            alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
+            self._constant[check] = alike > SAMPLE // 2
+        return self._constant[check]
+
+    def _asks(self, check: Check, relation: str) -> bool:
+        return relation not in check.without and (check, relation) not in self._impossible
+
+    def _other(self, check: Check, trace: Trace, seed: int) -> list[Op] | None:
+        """The same calls with inputs of another draw, and another number of sequences where that can be."""
+        if not self._asks(check, OTHER):
+            return None
+        as_many = not self._asks(check, OTHER_BATCH)
+        fixed = {name: size for name, size in trace.drawn.items() if name[0] != "B" or as_many}
+        try:
+            other = self._traced(check, seed + 1, like=fixed)
+        except CheckError:
+            return None
+        return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in trace.ops] else None
+
+    def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
+        """The check on a trace; draws that cannot tell right from wrong are taken again."""
+        for attempt in range(REDRAWS):
+            trace = Trace(self.namespace, (seed + attempt) % 2**63, ones, like)
+            spied = check in self._forbidding
+            try:
+                with trace.replayer.running(spied):
+                    check.program(trace)
+            except Redraw:
+                continue
+            except Exception as error:
+                reason = str(error) if isinstance(error, CheckError) else said(error)
+                raise _wrong(check, reason, line_in(error, check.where[0])) from error
+            if trace.replayer.forbidden and not spied:
+                self._forbidding.add(check)
+                return self._traced(check, seed, ones, like)
+            _refuse_bad_outputs(check, trace)
+            return trace
+        raise _wrong(check, f"no clear draw in {REDRAWS} tries")
+
+    def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
+        """The record of a check and of all relations that the solution can follow in it."""
+        base = _plain(trace)
+        other = self._other(check, trace, seed)
+        asked = [added for added in relations.additions(trace, other) if self._asks(check, added.relation)]
+        while asked:
+            ops = [*base.ops, *(op for added in asked for op in added.ops)]
+            reply = replay(ops, self.namespace)
+            if reply.error is None:
+                unclear = [added for added in asked
+                           if added.relation == OTHER and not self._is_clear(ops, added, reply)]
+                if not unclear:
+                    return _liked(base, ops, reply, asked)
+                asked = [added for added in asked if added not in unclear]
+                continue
+            failed = _relation_at(reply.error.at - base.base, asked)
+            if failed == OTHER and self._asks(check, OTHER_BATCH):
+                self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
+                return self._with_relations(check, trace, seed)
+            self._impossible.add((check, failed))
+            asked = [added for added in asked if added.relation != failed]
+        return base
+
+
+    def _is_clear(self, ops: list[Op], added: relations.Addition, reply: Reply) -> bool:
+        """Whether no answer to a relation jumps when all weights are a little different, as it does near a tie.
+
+        A check makes sure of its own draw alone.
+        """
+        rng = np.random.default_rng(0)
+        if not any(op["op"] == "weights" for op in ops):
+            return True
+        other = replay([_nudged(op, rng) for op in ops], self.namespace).outputs
+        return all(output_difference(name, reply.outputs[name], other[name], replace(spec, **JUMP)) is None
+                   for name, spec in added.specs.items())
+
+
+def _nudged(op: Op, rng: np.random.Generator) -> Op:
+    """The operation, with weights that differ by some roundings."""
+    if op["op"] != "weights":
+        return op
+    return {**op, "values": {name: (value * (1 + NUDGE * rng.standard_normal(value.shape))).astype(value.dtype)
+                             for name, value in op["values"].items()}}
+
+
+def _kind(op: Op) -> tuple[Any, ...]:
+    """What an operation does, its inputs apart."""
+    return op["op"], op.get("to"), op.get("name"), op.get("of"), op.get("f")
+
+
+def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
+    if not trace.specs:
+        raise _wrong(check, "it has no output: t.output(…)")
+    for name, value in trace.replayer.outputs.items():
+        axes = (trace.specs[name].axes or "").split()
+        if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
+            have, said_of = value.array.shape, " ".join(axes)
+            raise _wrong(check, f"{name} has the shape {have} on the solution, and axes={said_of!r}", trace.lines[name])
+
+
+def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
+    path, first = check.where
+    return CheckError(str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}")))
+
+
+def _plain(trace: Trace) -> RecordedCheck:
+    return RecordedCheck(trace.ops, trace.replayer.reply(), trace.specs, len(trace.ops))
+
+
+def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
+    """The relation that an operation behind those of the check belongs to."""
+    for added in asked:
+        if number < len(added.ops):
+            return added.relation
+        number -= len(added.ops)
+    raise CheckError("an operation of no relation")
+
+
+def _liked(base: RecordedCheck, ops: list[Op], reply: Reply, asked: Iterable[relations.Addition]) -> RecordedCheck:
+    """The record with relations; where the solution answers a relation as the check, the check's answer stands."""
+    specs: dict[str, Spec] = dict(base.specs)
+    outputs = dict(base.expected.outputs)
+    for name, spec in (pair for added in asked for pair in added.specs.items()):
+        like = spec.like
+        if like and output_difference(like, outputs[like], reply.outputs[name], replace(spec, holds=None)) is None:
+            specs[name] = spec
+        else:
+            specs[name], outputs[name] = replace(spec, like=None), reply.outputs[name]
+    return RecordedCheck(ops, replace(reply, outputs=outputs), specs, base.base)

@@ -1,0 +1,205 @@
+"""Relations: what every answer obeys, whatever the exercise. Each is a few more operations behind those of a check.
+
+They are made on the solution first, as the check itself is, so that what is expected is what the solution answers. A
+relation that the solution cannot follow in some check does not apply there; one that should not is switched off by
+name and reason, `@check("fit", without={"memory": "training goes on from where it stopped"})`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ..runtime.recorded import Op, Spec
+from .trace import OF_LARGEST, Trace
+
+PLAIN = (torch.Tensor, np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))
+
+
+@dataclass(frozen=True)
+class Addition:
+    """The operations of one relation, and what is said of their outputs."""
+
+    relation: str
+    ops: list[Op]
+    specs: dict[str, Spec]
+
+
+def additions(trace: Trace, other: list[Op] | None = None) -> Iterator[Addition]:
+    """The relations that can be asked of the check on ``trace``; ``other`` are its operations on another instance."""
+    for relation, make in MAKERS.items():
+        again = _Again(trace, relation, other)
+        make(again)
+        if again.specs:
+            yield Addition(relation, again.ops, again.specs)
+
+
+class _Again:
+    """The calls of a check once more, on the objects that it made the first time."""
+
+    def __init__(self, trace: Trace, relation: str, other: list[Op] | None):
+        self.trace, self.relation, self.other = trace, relation, other
+        self.base = list(trace.ops)
+        self.made = dict(trace.replayer.registers)  # register → what the solution has there
+        self.ops: list[Op] = []
+        self.specs: dict[str, Spec] = {}
+        self.fresh: dict[int, int] = {}  # register of the first time → register of this time
+
+    def register(self) -> int:
+        self.trace.count += 1
+        return self.trace.count
+
+    def modules(self) -> dict[int, nn.Module]:
+        """The networks that the check made, by register."""
+        made = [op["to"] for op in self.base if op["op"] == "call"]
+        return {at: self.made[at] for at in made if isinstance(self.made[at], nn.Module)}
+
+    def weights(self, ops: list[Op]) -> list[Op]:
+        """What gives networks their parameters, where those are still theirs."""
+        return [op for op in ops if op["op"] == "weights" and _fits(op, self.made[op["of"]])]
+
+    def repeat(self, argument: Callable[[Any, str], Any] = lambda tree, name: tree,
+               ops: list[Op] | None = None) -> None:
+        """All calls again; ``argument`` may put something else in the place of an argument, given as it stands."""
+        for op in ops or self.base:
+            kind = op["op"]
+            if kind in ("call", "attempt") and isinstance(self.made[op["to"]], PLAIN):
+                self.ops.append(self._called(op, argument))
+            elif kind == "unpack" and op["of"] in self.fresh:
+                to = [self._anew(at) for at in op["to"]]
+                self.ops.append({**op, "of": self.fresh[op["of"]], "to": to})
+            elif kind == "item" and op["of"] in self.fresh:
+                self.ops.append({**op, "key": self._mapped(op["key"]), "of": self.fresh[op["of"]],
+                                 "to": self._anew(op["to"])})
+            elif kind == "attr" and op["name"] != "grad" and isinstance(self.made[op["to"]], PLAIN):
+                self.ops.append({**op, "of": self.fresh.get(op["of"], op["of"]), "to": self._anew(op["to"])})
+            elif kind == "seed":
+                self.ops.append(op)
+
+    def outputs(self, suffix: str) -> None:
+        """The outputs of the check, as they are this time."""
+        for op in self.base:
+            if op["op"] == "output" and op["of"] in self.fresh:
+                name = f"{op['name']} {suffix}"
+                self.ops.append({**op, "name": name, "of": self.fresh[op["of"]]})
+                self.specs[name] = replace(self.trace.specs[op["name"]], relation=self.relation, like=op["name"])
+
+    def _called(self, op: Op, argument: Callable[[Any, str], Any]) -> Op:
+        names = _parameters(self.made[op["f"]])
+        args = [argument(self._mapped(tree), names[i] if i < len(names) else f"input {i + 1}")
+                for i, tree in enumerate(op["args"])]
+        kwargs = {name: argument(self._mapped(tree), name) for name, tree in op["kwargs"].items()}
+        f = self.fresh.get(op["f"], op["f"])
+        return {**op, "f": f, "args": args, "kwargs": kwargs, "to": self._anew(op["to"])}
+
+    def _anew(self, at: int) -> int:
+        self.fresh[at] = self.register()
+        return self.fresh[at]
+
+    def _mapped(self, tree: Any) -> Any:
+        """An argument with the results of this time in the place of those of the first."""
+        if isinstance(tree, list):
+            return [self._mapped(item) for item in tree]
+        if isinstance(tree, dict):
+            (kind, content), *_ = tree.items()
+            if kind == "$ref":
+                return {"$ref": self.fresh.get(content, content)}
+            if kind in ("$tuple", "$dict"):
+                return {kind: self._mapped(content)}
+        return tree
+
+
+def _parameters(function: Any) -> list[str]:
+    """The names of a function's positional parameters; of a network, those of ``forward``."""
+    try:
+        parameters = inspect.signature(function.forward if isinstance(function, nn.Module) else function).parameters
+    except (TypeError, ValueError):
+        return []
+    return list(parameters)
+
+
+def _other_inputs(again: _Again) -> None:
+    """The calls with other inputs and other parameters: nothing of the first answers shows."""
+    if again.other is None:
+        return
+    again.ops += again.weights(again.other)
+    again.repeat(ops=again.other)
+    again.outputs("with other inputs")
+    again.ops += again.weights(again.base)
+
+
+def _memory(again: _Again) -> None:
+    """The same calls again: the answers are the same."""
+    again.repeat()
+    again.outputs("when called again")
+
+
+def _fits(op: Op, module: nn.Module) -> bool:
+    """Whether these weights are still those of a network, of which the check may have exchanged a part since."""
+    return {name: value.shape for name, value in op["values"].items()} == {
+        name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+
+
+def _gradient(again: _Again) -> None:
+    """Gradients of a fixed random projection of all results, with respect to all inputs and parameters."""
+    leaves: dict[str, int] = {}
+
+    def leaf(tree: Any, name: str) -> Any:
+        if not isinstance(tree, dict) or "$tensor" not in tree or not _is_varied(tree["$tensor"]):
+            return tree
+        name = _free(name, leaves)
+        leaves[name] = again.register()
+        again.ops.append({"op": "leaf", "to": leaves[name], "value": tree})
+        return {"$ref": leaves[name]}
+
+    again.repeat(leaf)
+    named = [op["of"] for op in again.base if op["op"] == "output" and op["of"] in again.fresh]
+    results = {at: again.made[at] for at in named if _is_real(again.made[at])}
+    modules: dict[str, int] = {}
+    for at, module in again.modules().items():
+        modules[_free(type(module).__name__, modules)] = at
+    if not results or not (leaves or modules):
+        return
+    to = again.register()
+    # not of the trace's own generator: when a relation is given up, the others are made anew, and are to be the same
+    generator = torch.Generator().manual_seed(again.trace.generator.initial_seed() + 1)
+    projections = [{"$tensor": torch.randn(value.shape, generator=generator).numpy()} for value in results.values()]
+    again.ops.append({"op": "gradients", "of": [again.fresh[at] for at in results], "projections": projections,
+                      "leaves": leaves, "modules": modules, "to": to})
+    again.ops.append({"op": "output", "name": "gradient", "of": to})
+    again.specs["gradient"] = Spec(relation=again.relation, rtol=2e-3, of_largest=OF_LARGEST)
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number where it is taken already."""
+    return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
+
+
+def _is_varied(array: NDArray[Any]) -> bool:
+    """Whether an input holds real numbers; zeros and ones, such as one-hot rows, are data, and nobody trains them."""
+    return bool(array.dtype.kind == "f" and not np.isin(array, (0, 1)).all())
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def _modes(again: _Again) -> None:
+    """The same calls in evaluation: what differs there is what differs in the solution."""
+    modules = again.modules()
+    if not any(module.training for module in modules.values()):
+        return
+    again.ops += [{"op": "evaluating", "of": at} for at in modules]
+    again.repeat()
+    again.outputs("in evaluation")
+
+
+MAKERS = {"gradient": _gradient, "other inputs": _other_inputs, "memory": _memory, "modes": _modes}

@@ -1,0 +1,212 @@
+"""The instructor's source of a TP: its cells, and what each of them is.
+
+One percent-format script per TP (see docs/authoring.md) is all that an instructor writes. This module reads
+it; `release` makes notebooks of it, `oracle` executes it, `submission` reads what students made of it.
+"""
+
+import ast
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..course import Course
+from . import rubric
+
+ROLES = ("given", "exercise", "check", "demo", "training", "answer")
+WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
+HEIGHT = 45  # lines of code that it shows there at once
+STUB = "raise NotImplementedError  # replace this line by your code"
+ANSWER_STUB = "*Your answer here.*"
+_MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
+_REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
+
+
+class SourceError(ValueError):
+    """What an instructor wrote is not as docs/authoring.md says; the message is one line, with file and line number."""
+
+
+def source_error(path: Path | str, line: int | None, reason: object) -> SourceError:
+    """The error that stands in this line of a file."""
+    shown = os.path.relpath(path)
+    shown = str(path) if shown.startswith("..") else shown
+    return SourceError(f"{shown}:{line or 1}: {' '.join(str(reason).split())}")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of the source."""
+
+    role: str  # one of ROLES, or "text"
+    name: str | None
+    source: str  # as the instructor wrote it, markers included
+    points: float = 0.0
+    metadata: dict[str, Any] = field(default_factory=dict, compare=False)
+    line: int = field(default=1, compare=False)  # of the script, where its header stands
+
+    def line_of(self, number: int) -> int:
+        """The line of the script that line ``number`` of the solution, counted from 1, stands in."""
+        kept = [i for i, text in enumerate(self.source.splitlines(), 1) if not _MARKER.match(text)]
+        return self.line + (kept[number - 1] if 0 < number <= len(kept) else 0)
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether it is text, not code."""
+        return self.role in ("text", "answer")
+
+    @property
+    def grade_id(self) -> str | None:
+        """The cell's name in nbgrader's metadata; an exercise and its check share a name, not an id."""
+        return {"check": f"check-{self.name}"}.get(self.role, self.name) if self.name else None
+
+    @property
+    def solution(self) -> str:
+        """The cell as it runs in the solution: markers gone."""
+        return _REGION.sub(lambda match: match[1], self.source).rstrip()
+
+    @property
+    def written(self) -> set[int]:
+        """The lines of the solution that a student writes, counted from one."""
+        lines: set[int] = set()
+        removed = 0  # lines of markers so far
+        for match in _REGION.finditer(self.source):
+            first = self.source.count("\n", 0, match.start()) + 1 - removed
+            lines |= set(range(first, first + match[1].count("\n")))
+            removed += 2
+        return lines
+
+    @property
+    def hidden(self) -> str:
+        """What only the instructor may read: the solution, or the model answer with its rubric."""
+        return "\n".join(match[1].strip("\n") for match in _REGION.finditer(self.source))
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source of one TP."""
+
+    name: str
+    path: Path
+    cells: tuple[Cell, ...]
+
+    def by_role(self, *roles: str) -> list[Cell]:
+        """The cells of these roles, in order."""
+        return [cell for cell in self.cells if cell.role in roles]
+
+    @property
+    def exercises(self) -> list[str]:
+        """The names of the exercises, in order."""
+        return [cell.name for cell in self.by_role("exercise") if cell.name]
+
+    def cell(self, role: str, name: str) -> Cell:
+        """The cell of this role and name."""
+        for cell in self.cells:
+            if (cell.role, cell.name) == (role, name):
+                return cell
+        raise SourceError(f"{self.name} has no {role} {name}; it has {', '.join(self.exercises)}")
+
+    def points(self, exercise: str) -> float:
+        """The automatic points of an exercise."""
+        return self.cell("check", exercise).points
+
+    @property
+    def title(self) -> str:
+        """The first heading of the notebook."""
+        headings = (re.match(r"# (.+)", cell.source) for cell in self.cells)
+        return next((heading[1] for heading in headings if heading), self.name)
+
+
+@cache
+def load(course: Course, assignment: str) -> Source:
+    """The source of a TP; ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there."""
+    course.expect(assignment)
+    path = course.script(assignment)
+    source = Source(assignment, path, parse(path.read_text(encoding="utf-8"), path))
+    for cell in source.cells:
+        if not cell.is_markdown:
+            _refuse_no_python(cell, path)
+    return source
+
+
+def _refuse_no_python(cell: Cell, path: Path) -> None:
+    if any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
+        return  # magics are IPython's
+    try:
+        ast.parse(cell.solution)
+    except SyntaxError as error:
+        raise source_error(path, cell.line_of(error.lineno or 0), error.msg) from None
+
+
+def parse(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
+    """The cells of a percent-format script; ``path`` is what the script is called in an error."""
+    import jupytext
+
+    cells: list[Cell] = []
+    seen: dict[tuple[bool, str | None], int] = {}
+    blocks = jupytext.reads(text, fmt="py:percent").cells
+    headers = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
+    lines = headers if len(headers) == len(blocks) else [1] * len(blocks)  # text may stand before the first header
+    for block, line in zip(blocks, lines, strict=True):
+        metadata, markdown = dict(block.metadata), block.cell_type == "markdown"
+        roles = [role for role in ROLES if role in metadata]
+        if len(roles) > 1 or (not roles and not markdown):
+            raise source_error(path, line, f"the header of this cell is to say what it is: one of {', '.join(ROLES)}")
+        role = roles[0] if roles else "text"
+        if (role in ("answer", "text")) != markdown:
+            raise source_error(path, line, "only text and answers are markdown")
+        name = metadata.get(role)
+        key = (role == "check", name)
+        if name is not None and key in seen:
+            raise source_error(path, line, f"the cell in line {seen[key]} is called {name}, too")
+        seen[key] = line
+        try:
+            points = float(metadata.get("points", 0))
+        except (TypeError, ValueError):
+            raise source_error(path, line, f"points={metadata['points']!r} is no number") from None
+        cells.append(Cell(role, name, block.source, points, metadata, line))
+    _refuse_unpaired(cells, path)
+    for cell in cells:
+        markers = sum(bool(_MARKER.match(text)) for text in cell.source.splitlines())
+        if markers != 2 * len(_REGION.findall(cell.source)):
+            raise source_error(path, cell.line, "a ### BEGIN SOLUTION and its ### END SOLUTION do not match")
+        if cell.role in ("exercise", "answer") and not cell.hidden:
+            raise source_error(path, cell.line, f"{cell.role} {cell.name} has no ### BEGIN SOLUTION … ### END SOLUTION")
+        if cell.role in ("check", "answer") and cell.points <= 0:
+            raise source_error(path, cell.line, f"{cell.role} {cell.name} has no points")
+    return tuple(cells)
+
+
+def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
+    """Each exercise has one check cell, and each check cell an exercise."""
+    by_role = {role: {cell.name: cell for cell in cells if cell.role == role} for role in ("exercise", "check")}
+    for role, other in (("exercise", "check"), ("check", "exercise")):
+        for name, cell in by_role[role].items():
+            if name not in by_role[other]:
+                raise source_error(path, cell.line, f"the {role} {name} has no {other} cell of that name")
+
+
+def advice(source: Source) -> list[str]:
+    """What is allowed and yet not good: one line each, with file and line number."""
+    said = []
+    for i, cell in enumerate(source.cells):
+        if cell.role == "exercise":
+            text = next((before for before in reversed(source.cells[:i]) if before.role == "text"), None)
+            hints = text.source.count("<details>") if text else 0
+            if hints != 3:
+                said.append(str(source_error(source.path, (text or cell).line,
+                                             f"the exercise {cell.name} has {hints} hints, "
+                                             "not three (idea, shape, line)")))
+        if not cell.is_markdown:
+            said += [str(source_error(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
+                               f"a notebook shows {WIDTH}"))
+                     for number, line in enumerate(cell.source.splitlines(), 1) if len(line) > WIDTH]
+        height = len(cell.source.strip().splitlines())
+        if cell.role in ("given", "demo", "training") and height > HEIGHT:
+            reason = (f"the {cell.role} {cell.name} has {height} lines; a screen shows {HEIGHT}: a module takes what "
+                      "need not be read, two cells the rest")
+            said.append(str(source_error(source.path, cell.line, reason)))
+        if cell.role == "answer" and (wrong := rubric.advice(cell.hidden, cell.points)):
+            said.append(str(source_error(source.path, cell.line, f"the rubric of {cell.name} {wrong}")))
+    return said

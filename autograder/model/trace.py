@@ -1,0 +1,330 @@
+"""The trace that a check is recorded on.
+
+A check is a function of a `Trace`. It runs once, on the solution, and every call it makes through the trace's
+handles is written down as an operation of `autograder.runtime.replay`. What stands on the trace afterwards is calls
+and inputs: it can be replayed on any other definitions of the same names.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from types import ModuleType
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..runtime.compare import RELATIONS
+from ..runtime.recorded import Op, Spec
+from ..runtime.replay import Replayer, source_of
+from ..runtime.values import a
+from .source import SourceError, source_error
+
+OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
+Program = Callable[["Trace"], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A program over the names of an exercise, and its weight among that exercise's checks."""
+
+    exercise: str
+    name: str
+    program: Program
+    weight: float
+    without: Mapping[str, str] = field(default_factory=dict, compare=False)  # relation → why it does not apply here
+
+    @property
+    def says(self) -> str:
+        """The sentence that tells a student what this check looks at."""
+        return " ".join((self.program.__doc__ or self.name).split())
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of the program."""
+        return self.program.__code__.co_filename, self.program.__code__.co_firstlineno
+
+
+def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = None) -> Callable[[Program], Program]:
+    """Declare a function of a trace to be a check of ``exercise``; ``weight`` is its share among that exercise's.
+
+    ``without`` switches relations off for it: the name of each, and why.
+    """
+    unknown = set(without or ()) - set(RELATIONS)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise CheckError(f"{exercise}: there is no relation called {names}; there are: {', '.join(RELATIONS)}")
+
+    def declare(program: Program) -> Program:
+        @wraps(program)
+        def run(trace: Trace) -> None:
+            program(trace)
+
+        name = program.__name__.replace("_", "-")
+        made = Check(exercise, name, program, weight, without or {})
+        if not (program.__doc__ or "").strip():
+            raise source_error(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
+        run.check = made  # type: ignore[attr-defined]
+        return run
+
+    return declare
+
+
+def checks_in(module: ModuleType | None) -> list[Check]:
+    """The checks that a module declares, in order."""
+    found = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
+    return [check for check in found if isinstance(check, Check)]
+
+
+class CheckError(SourceError):
+    """A check cannot be recorded: the fault is the course's, not a student's."""
+
+
+class Redraw(Exception):
+    """This draw could not tell right from wrong: take another."""
+
+
+class Trace:
+    """Records the operations of one check while they run on the solution."""
+
+    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = "", like: Mapping[str, int] | None = None):
+        self.rng = np.random.Generator(np.random.PCG64(seed))
+        self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
+        self.ops: list[Op] = []
+        self.specs: dict[str, Spec] = {}
+        self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
+        self.replayer = Replayer(namespace)
+        self.count = 0
+        self.ones = ones  # axes of size one, by the first letter of their names
+        self.like = like or {}  # axes whose size is given, by name
+        self.drawn: dict[str, int] = {}
+
+    @property
+    def device(self) -> object:
+        """The device of the replay, to pass as an argument."""
+        return _DEVICE
+
+    # Draws
+
+    def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
+        """A distinct random size for each letter, from ``low`` up."""
+        names = letters.split()
+        high = low + max(len(names) + 2, 5) if high is None else high
+        drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
+        sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
+                 for name, n in zip(names, drawn, strict=True)}
+        self.drawn.update(sizes)
+        return list(sizes.values())
+
+    def integer(self, low: int, high: int) -> int:
+        """A random integer in [low, high)."""
+        return int(self.rng.integers(low, high))
+
+    def choice(self, values: list[T] | tuple[T, ...]) -> T:
+        """One of the values."""
+        return values[int(self.rng.integers(len(values)))]
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Normally distributed numbers."""
+        return (torch.randn(shape, generator=self.generator) * scale).to(dtype)
+
+    def uniform(self, *shape: int) -> Tensor:
+        """Numbers in [0, 1)."""
+        return torch.rand(shape, generator=self.generator)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        """Random int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
+        drawn = torch.randint(low, high, shape, generator=self.generator)
+        if drawn.numel() > 1:
+            drawn.view(-1)[torch.randperm(drawn.numel(), generator=self.generator)[:2]] = torch.tensor([low, high - 1])
+        return drawn
+
+    def one_hot(self, size: int, *shape: int) -> Tensor:
+        """Random one-hot vectors of the given size, as float32: (*shape, size)."""
+        return torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
+
+    def require(self, condition: Any) -> None:
+        """Draw everything again unless ``condition`` holds."""
+        if not condition:
+            raise Redraw
+
+    def clear_margin(self, handle: Handle | Tensor, dim: int = -1, margin: float = 1e-3) -> None:
+        """Draw again when the two largest values along ``dim`` are closer than ``margin``."""
+        values = handle.value if isinstance(handle, Handle) else handle
+        if values.shape[dim] > 1:
+            top = values.topk(2, dim=dim).values
+            self.require((top.select(dim, 0) - top.select(dim, 1)).min() > margin)
+
+    # Names and calls
+
+    def __getitem__(self, name: str) -> Handle:
+        """A name of the notebook."""
+        return self._do("name", name=name)
+
+    @property
+    def torch(self) -> Handle:
+        """The library in the kernel."""
+        return self.module("torch")
+
+    @property
+    def numpy(self) -> Handle:
+        """The library in the kernel."""
+        return self.module("numpy")
+
+    def module(self, name: str) -> Handle:
+        """One of the libraries that `autograder.runtime.replay` knows, by its full name."""
+        return self._do("module", name=name)
+
+    def unpack(self, handle: Handle, n: int) -> list[Handle]:
+        """The ``n`` results of a call that returns a tuple."""
+        registers = [self._register() for _ in range(n)]
+        self._step({"op": "unpack", "of": handle._at, "to": registers})
+        return [Handle(self, register) for register in registers]
+
+    def weights(self, module: Handle, scale: float = 1.0) -> None:
+        """Normally distributed values for all parameters: far larger than torch's own, so that a lost state shows."""
+        values = {name: self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype).numpy()
+                  for name, parameter in module.value.named_parameters()}
+        self._step({"op": "weights", "of": module._at, "values": values})
+
+    def stub(self, name: str, thing: Callable[..., Any]) -> Handle:
+        """Put ``thing``, a self-contained class or function, in the place of ``name`` for this check."""
+        return self._do("define", source=source_of(thing), name=thing.__name__, replaces=name)
+
+    def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
+        """A self-contained class or function as a handle, to call or to pass on.
+
+        ``like`` names what of the notebook it stands for, where it does: the audited compares their faces.
+        """
+        return self._do("define", source=source_of(thing), name=thing.__name__, like=like)
+
+    def leaf(self, tensor: Tensor) -> Handle:
+        """An input that requires a gradient."""
+        return self._do("leaf", value=_encode(tensor))
+
+    def backward(self, handle: Handle) -> None:
+        """Backward from a fixed random projection of the result."""
+        projection = self.normal(*handle.value.shape)
+        self._step({"op": "backward", "of": handle._at, "projection": _encode(projection)})
+
+    def evaluating(self, module: Handle) -> None:
+        """Dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
+        self._step({"op": "evaluating", "of": module._at})
+
+    def attempt(self, function: Handle, *args: Any, **kwargs: Any) -> Handle:
+        """The name of the exception that a call raises, or "no error"."""
+        return self._do("attempt", f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
+
+    def forbid(self, *names: str) -> None:
+        """Torch functions that do not count in this check."""
+        self._step({"op": "forbid", "names": list(names)})
+
+    def seed(self, value: int) -> None:
+        """Seed all generators of the kernel here."""
+        self._step({"op": "seed", "value": value})
+
+    def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
+               rtol: float | None = None, sums_to_one: str | None = None,
+               holds: Callable[[Any], str | None] | None = None) -> None:
+        """A named result of the check; see docs/authoring.md for what may be said about it."""
+        self.lines[name] = sys._getframe(1).f_lineno
+        of_largest = OF_LARGEST if any(op["op"] == "attr" and op["name"] == "grad" and op["to"] == handle._at
+                                       for op in self.ops) else None
+        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None,
+                                of_largest=of_largest)
+        self._step({"op": "output", "name": name, "of": handle._at})
+
+    # The trace itself
+
+    def _register(self) -> int:
+        self.count += 1
+        return self.count
+
+    def _do(self, kind: str, **fields: Any) -> Handle:
+        register = self._register()
+        self._step({"op": kind, "to": register, **fields})
+        return Handle(self, register)
+
+    def _step(self, op: Op) -> None:
+        self.ops.append(op)
+        if not self.replayer.step(op):
+            error = self.replayer.error
+            assert error
+            raise CheckError(f"operation {op['op']} fails on the solution: {error.type}: {error.message}")
+
+
+class Handle:
+    """Something that a call of the check made; using it records another call."""
+
+    _tape: Trace
+    _at: int
+
+    def __init__(self, trace: Trace, at: int):
+        object.__setattr__(self, "_tape", trace)
+        object.__setattr__(self, "_at", at)
+
+    @property
+    def value(self) -> Any:
+        """What it is on the solution, for draws that depend on it; never part of the transcript."""
+        return self._tape.replayer.registers[self._at]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Handle:
+        return self._tape._do("call", f=self._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
+
+    def __getattr__(self, name: str) -> Handle:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._tape._do("attr", of=self._at, name=name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._tape._step({"op": "set", "of": self._at, "name": name, "value": _encode(value)})
+
+    def __getitem__(self, key: Any) -> Handle:
+        return self._tape._do("item", of=self._at, key=_encode(key))
+
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise CheckError("a handle cannot be unpacked by itself: use t.unpack(handle, n)")
+
+    def __bool__(self) -> bool:
+        raise CheckError("a check cannot branch on a handle: use handle.value, and t.require")
+
+
+class _Device:
+    pass
+
+
+_DEVICE = _Device()
+
+
+def _encoded(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {name: _encode(value) for name, value in kwargs.items()}
+
+
+def _encode(value: Any) -> Any:
+    """An argument as a transcript holds it."""
+    if isinstance(value, Handle):
+        return {"$ref": value._at}
+    if value is _DEVICE:
+        return {"$device": True}
+    if isinstance(value, Tensor):
+        return {"$tensor": value.detach().cpu().contiguous().numpy()}
+    if isinstance(value, torch.dtype):
+        return {"$dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, slice):
+        return {"$slice": [value.start, value.stop, value.step]}
+    if isinstance(value, tuple):
+        return {"$tuple": [_encode(item) for item in value]}
+    if isinstance(value, list):
+        return [_encode(item) for item in value]
+    if isinstance(value, dict):
+        return {"$dict": [[_encode(k), _encode(v)] for k, v in value.items()]}
+    if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
+        return value
+    raise CheckError(f"{a(type(value).__name__)} cannot be an argument of a check: use t.define for code of your own")

@@ -1,1 +1,0 @@
-"""What shows that the judge is right."""

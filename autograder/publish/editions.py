@@ -1,0 +1,127 @@
+"""Notebooks that stand alone: for Colab, Kaggle, or a folder in which only the notebook lies.
+
+Each opens with a cell that brings the helper package: from the student wheel beside it, or from an address. Its figures
+are inside it. The cells that count keep their names, so that what is handed in is graded as ever.
+"""
+
+import base64
+import copy
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from ..course import Course, CourseError
+from ..model import source
+from . import kit, release, wheels
+from .about import CPU_INDEX, about
+from .address import Address, parsed
+
+KINDS = ("alone", "colab")
+COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
+_FIGURE = re.compile(r"\]\(figures/([\w.-]+)\)")
+_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
+
+
+def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
+    """Write all TPs in this form into ``folder``, the student wheel beside them; returns the names of the notebooks.
+
+    ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
+    text, which is what Colab shows.
+    """
+    told = about(course)
+    url = url or told.address
+    address = parsed(url) if url else None
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = wheels.student_wheel(course, folder)
+    names = []
+    for assignment in course.assignments:
+        notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)
+        first = _first_cell(course, wheel.name, address.file(wheel.name) if address else "")
+        notebook.cells.insert(_first_code(notebook), new_code_cell(first, id="helper-package"))
+        nbformat.validate(notebook)
+        names.append(f"{assignment}.ipynb")
+        nbformat.write(notebook, folder / names[-1])
+    (folder / "README.md").write_text(_readme(course, told.title, names, address), encoding="utf-8")
+    (folder / ".binder").mkdir(exist_ok=True)
+    (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course), encoding="utf-8")
+    return names
+
+
+def binder_requirements(course: Course) -> str:
+    """What Binder installs: its machines have no GPU."""
+    return f"--extra-index-url {CPU_INDEX}\n" + "".join(f"{line}\n" for line in about(course).dependencies)
+
+
+def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
+    """The released notebook with its figures inside."""
+    notebook = copy.deepcopy(release.released_notebook(course, assignment))
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for name in dict.fromkeys(_FIGURE.findall(cell.source)):
+                path = course.images / name
+                if not path.is_file():
+                    raise CourseError(f"{path} is not drawn yet")
+                cell.source = cell.source.replace(f"](figures/{name})", f"]({embed(cell, path)})")
+    return notebook
+
+
+def _attached(cell: NotebookNode, path: Path) -> str:
+    """As an attachment of the cell."""
+    data, mime = _pixels(path)
+    name = f"{path.stem}.{mime.removeprefix('image/')}"
+    cell.setdefault("attachments", {})[name] = {mime: base64.b64encode(data).decode()}
+    return f"attachment:{name}"
+
+
+def _inline(cell: NotebookNode, path: Path) -> str:
+    """Within the text: Colab shows no attachments."""
+    data, mime = _pixels(path)
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+
+
+@cache
+def _pixels(path: Path) -> tuple[bytes, str]:
+    """A figure as pixels, and their type: neither Colab nor JupyterLab shows SVG that is inside a notebook."""
+    if path.suffix != ".svg":
+        return path.read_bytes(), _TYPES[path.suffix]
+    from resvg_py import svg_to_bytes
+
+    return bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
+
+
+def _first_code(notebook: NotebookNode) -> int:
+    return next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+
+
+def _first_cell(course: Course, wheel: str, address: str) -> str:
+    """The cell that brings the helper package; where `tp` can be imported it does nothing, in the sandbox, too."""
+    needs = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
+    text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8")
+    marks = {"@ADDRESS@": address, "@WHEELS@": f"{wheel.split('-')[0]}-*.whl", "@WHEEL@": wheel, "@NEEDS@": repr(needs)}
+    for mark, value in marks.items():
+        text = text.replace(mark, value)
+    return text.rstrip("\n")
+
+
+def _readme(course: Course, title: str, names: list[str], address: Address | None) -> str:
+    """A page with a row for each notebook, and a badge for each place where it can be opened."""
+    lines = [f"# {title}", ""]
+    if address and address.repository:
+        lines += ["| session | on Colab | on Binder |", "|---|---|---|"]
+        lines += [f"| {_title(course, name)} | {COLAB_BADGE}({address.colab(name)}) "
+                  f"| {BINDER_BADGE}({address.binder(name)}) |" for name in names]
+    else:
+        lines += [f"- [{_title(course, name)}]({name})" for name in names]
+    lines += ["", "Each notebook stands alone. Its first cell brings the helper package of the course: "
+                  "from the file `.whl` beside it, or from the address that stands in it."]
+    return "\n".join(lines) + "\n"
+
+
+def _title(course: Course, name: str) -> str:
+    return source.load(course, name.removesuffix(".ipynb")).title

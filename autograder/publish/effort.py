@@ -1,0 +1,116 @@
+"""What a TP asks of a student: minutes and difficulty of each exercise and question, core and extension.
+
+One line of its text says it, `*Minutes* 20 · *Difficulty* ●●○○`, and `· *Extension*` behind that where the core of the
+session goes on without it. Here these lines are read, added up, and made into the table of all TPs.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course import Course
+from ..model import source
+from ..model.source import Cell, Source
+
+TIME = "{time}"  # stands in the text of a TP for what `time` says
+WORDS_A_MINUTE = 150
+_LINE = re.compile(r"^\*Minutes\* (\d+)(?: · \*Difficulty\* (●{1,4}○{0,3}))?( · \*Extension\*)?(?=[:\s]|\Z)", re.M)
+_HINTS = re.compile(r"<details>.*?</details>", re.S)
+
+
+@dataclass(frozen=True)
+class Task:
+    """An exercise or a question, and what it asks of a student."""
+
+    kind: str  # "exercise" or "question"
+    name: str
+    points: float
+    minutes: int
+    difficulty: str  # ● out of four; empty for a question
+    extension: bool
+
+
+def task(cells: tuple[Cell, ...], i: int) -> Task | None:
+    """What the exercise or the question in cell ``i`` asks; None where no line says it, and for all other cells."""
+    cell = cells[i]
+    if cell.role not in ("exercise", "answer") or cell.name is None:
+        return None
+    text = cell if cell.role == "answer" else next((one for one in reversed(cells[:i]) if one.role == "text"), None)
+    said = _LINE.search(text.source) if text else None
+    if said is None or len(said[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(said[2]):
+        return None
+    points = cell.points or next(one.points for one in cells if (one.role, one.name) == ("check", cell.name))
+    kind = "exercise" if cell.role == "exercise" else "question"
+    return Task(kind, cell.name, points, int(said[1]), said[2] or "", bool(said[3]))
+
+
+def tasks(tp: Source) -> list[Task]:
+    """The exercises and questions of a TP whose text says what they ask."""
+    return [one for i in range(len(tp.cells)) if (one := task(tp.cells, i))]
+
+
+def core(tp: Source) -> int:
+    """The minutes of the core, reading included."""
+    texts = (_HINTS.sub("", cell.source.replace(cell.hidden, "")) for cell in tp.cells if cell.is_markdown)
+    reading = sum(len(text.split()) for text in texts) // WORDS_A_MINUTE
+    return reading + sum(one.minutes for one in tasks(tp) if not one.extension)
+
+
+def extensions(tp: Source) -> int:
+    """The minutes of the extensions."""
+    return sum(one.minutes for one in tasks(tp) if one.extension)
+
+
+def time(tp: Source) -> str:
+    """How long a TP takes, in words."""
+    more = f", and {_hours(extensions(tp))} for the extensions" if extensions(tp) else ""
+    return f"about {_hours(core(tp))}{more}"
+
+
+def _hours(minutes: int) -> str:
+    """Minutes in words, up to the next five."""
+    hours, rest = divmod(5 * -(-minutes // 5), 60)
+    return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest))
+
+
+def page(course: Course) -> str:
+    """The table of all TPs, and of the exercises and questions in each, in Markdown."""
+    sources = [source.load(course, name) for name in course.assignments]
+    lines = ["# What each session asks", "",
+             f"Minutes are estimates of the authors: nobody was timed. Reading is counted at {WORDS_A_MINUTE} words a "
+             "minute, and belongs to the core.\nThis page is made by `autograder release`; do not edit it.", "",
+             "| session | core | extensions | exercises | questions | points |", "|---|--:|--:|--:|--:|--:|"]
+    for tp in sources:
+        kinds = [one.kind for one in tasks(tp)]
+        points = sum(cell.points for cell in tp.by_role("check", "answer"))
+        lines.append(f"| {tp.title} | {_hours(core(tp)) or '–'} | {_hours(extensions(tp)) or '–'} "
+                     f"| {kinds.count('exercise')} | {kinds.count('question')} | {points:g} |")
+    for tp in sources:
+        lines += ["", f"## {tp.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]
+        lines += [f"| `{one.name}` | {'extension: ' * one.extension}{one.kind} | {one.minutes} | {one.difficulty} "
+                  f"| {one.points:g} |" for one in tasks(tp)]
+    return "\n".join(lines) + "\n"
+
+
+def _place(course: Course) -> Path:
+    return course.root / "docs" / "sessions.md"
+
+
+def write(course: Course) -> None:
+    """Write the page of a course that has a folder docs."""
+    if _place(course).parent.is_dir():
+        _place(course).write_text(page(course), encoding="utf-8")
+
+
+def is_stale(course: Course) -> bool:
+    """Whether a course has a folder docs, and the page in it is not what would be written now."""
+    path = _place(course)
+    return path.parent.is_dir() and not (path.is_file() and path.read_text(encoding="utf-8") == page(course))
+
+
+def advice(tp: Source) -> list[str]:
+    """The exercises and questions whose text does not say what they ask: one line each, with file and line number."""
+    asked = [i for i, cell in enumerate(tp.cells) if cell.role in ("exercise", "answer")]
+    return [str(source.source_error(tp.path, tp.cells[i].line, f"nothing says how long the {tp.cells[i].role} "
+                             f"{tp.cells[i].name} takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
+            for i in asked if task(tp.cells, i) is None]

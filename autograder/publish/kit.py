@@ -1,0 +1,72 @@
+"""The student kit: a zip that stands alone, with the notebooks, what they import, and scripts that set it up.
+
+Students are on Windows, macOS and Linux. The kit holds no solution and nothing of grading.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..course import Course
+from .about import CPU_INDEX, About, about
+from .files import start
+
+FILES = Path(start.__file__).parent
+WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same course
+_SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
+
+
+def kit(course: Course, path: Path) -> None:
+    """Write the zip; everything in it lies in one folder of the zip's name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in contents(course).items():
+            entry = zipfile.ZipInfo(f"{path.stem}/{name}", WHEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100755 if name.endswith(".sh") else 0o100644) << 16
+            archive.writestr(entry, data)
+
+
+def contents(course: Course) -> dict[str, bytes]:
+    """What is in the kit: name, with slashes, and bytes."""
+    told = about(course)
+    files = dict(released(course))
+    files["README.md"] = readme(course, told).encode()
+    files["requirements.txt"] = requirements(told).encode()
+    for script in ("start.py", "start.sh", "start.bat"):
+        files[script] = script_bytes(script)
+    if (course.root / "environment.yml").is_file():
+        files["environment.yml"] = (course.root / "environment.yml").read_bytes()
+    return files
+
+
+def released(course: Course) -> Iterator[tuple[str, bytes]]:
+    """What `release` has put into the course's folder for students."""
+    for file in sorted(course.released.rglob("*")):
+        name = file.relative_to(course.released)
+        if file.is_file() and not _SKIPPED & set(name.parts) and file.suffix != ".pyc":
+            yield name.as_posix(), file.read_bytes()
+
+
+def script_bytes(name: str) -> bytes:
+    """A script of the kit; cmd reads no labels in a batch file without its own line ends."""
+    data = (FILES / name).read_bytes().replace(b"\r\n", b"\n")
+    return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
+
+
+def requirements(told: About) -> str:
+    """The list for pip, and where Linux without a GPU gets its torch."""
+    lines = ["# pip install -r requirements.txt",
+             f"# On Linux without a GPU: pip install --extra-index-url {CPU_INDEX} -r requirements.txt"]
+    return "\n".join([*lines, *told.dependencies]) + "\n"
+
+
+def readme(course: Course, told: About) -> str:
+    """The page that a student reads first, in Markdown."""
+    environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
+                              keep_trailing_newline=True)
+    conda = (course.root / "environment.yml").is_file()
+    return environment.get_template("README.md.j2").render(
+        about=told, sessions=start.sessions(course.released), index=CPU_INDEX, conda=conda)

@@ -1,0 +1,269 @@
+"""Make what students and readers see from the sources: notebooks, figures and self-checks.
+
+For a TP this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures beside
+both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can say
+which are stale.
+"""
+
+import ast
+import filecmp
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from traitlets.config import Config
+
+from ..course import Course, CourseError
+from ..model import digests, source
+from ..model.source import Cell, Source
+from ..runtime import workspace
+from . import effort, syllabus
+
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
+
+# How nbgrader makes a release of a solution notebook; `classroom.nbgrader.config` says the same to plain nbgrader.
+STUBS = Config({"ClearSolutions": {"code_stub": {"python": source.STUB}, "text_stub": source.ANSWER_STUB}})
+
+
+class ExecutionError(Exception):
+    """A solution notebook does not run; the message says where it stops."""
+
+
+class WorkedInError(CourseError):
+    """Somebody's work lies where releases lie; the message says where."""
+
+    def __init__(self, paths: Iterable[Path]):
+        super().__init__(f"{', '.join(map(str, paths))}: not as released, somebody has worked in it; move it away "
+                         "(make lab opens a copy of the course), and nothing is lost or given to the class")
+
+
+def solution_notebook(course: Course, assignment: str) -> NotebookNode:
+    """The notebook of a source, solutions in it, not executed."""
+    cells, texts = [], 0
+    tp_source = source.load(course, assignment)
+    for cell in tp_source.cells:
+        texts += cell.grade_id is None
+        make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
+        made = make(_text(tp_source, cell), id=cell.grade_id or f"text-{texts}")
+        if cell.grade_id:
+            made.metadata["nbgrader"] = _nbgrader(cell)
+        cells.append(made)
+    about = {"assignment": assignment, "made_from": digests.of_source(course, assignment)}
+    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def _text(tp_source: Source, cell: Cell) -> str:
+    """A cell as it stands in the solution notebook; a check says where its hidden part is to be found."""
+    if cell.is_markdown:
+        text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
+        return text.replace(effort.TIME, effort.time(tp_source))
+    if cell.role == "check":
+        where = f"# solutions/{tp_source.name}/checks.py, exercise \"{cell.name}\""
+        return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
+    return cell.source
+
+
+def _nbgrader(cell: Cell) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "schema_version": 3, "grade_id": cell.grade_id, "task": False, "solution": cell.role in ("exercise", "answer"),
+        "grade": cell.role in ("check", "answer"), "locked": cell.role in ("given", "check")}
+    if metadata["grade"]:
+        metadata["points"] = cell.points
+    return metadata
+
+
+@cache
+def released_notebook(course: Course, assignment: str) -> NotebookNode:
+    """The notebook a student receives, made by nbgrader's own preprocessors. Do not change it: it is kept."""
+    from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+
+    steps = LockCells, ClearSolutions, ClearOutput, ComputeChecksums, ClearHiddenTests, ComputeChecksums
+    notebook = solution_notebook(course, assignment)
+    resources: dict[str, Any] = {}
+    for preprocessor in steps:
+        notebook, resources = preprocessor(config=STUBS).preprocess(notebook, resources)
+    return sealed(notebook)
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
+    notebook.metadata.setdefault("course", {})["seal"] = workspace.seal(notebook)
+    return notebook
+
+
+def worked_in(folder: Path) -> list[Path]:
+    """The notebooks below a folder that are not as they were released: somebody's work, which nobody may overwrite."""
+    notebooks = (path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
+    return [path for path in notebooks if not workspace.is_sealed(path.read_bytes())]
+
+
+def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
+    """The solution notebook, executed in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbconvert.filters import strip_ansi
+
+    notebook = solution_notebook(course, assignment)
+    begun = ["the first cell"]
+    client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
+                            resources={"metadata": {"path": str(course.folder(assignment))}},
+                            on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
+    paths = [str(course.released), os.environ.get("PYTHONPATH", "")]
+    try:
+        client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
+        if isinstance(error, CellTimeoutError):
+            reason = f"it takes more than {seconds} seconds"
+        raise ExecutionError(f"{assignment} stops in the cell {begun[-1]}: {reason}") from None
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata["course"]["executed"] = _code(notebook)
+    return notebook
+
+
+def _code(notebook: NotebookNode) -> str:
+    """The digest of a notebook's code, which its outputs depend on. Text, comments and docstrings may change.
+
+    So may what a cell says before it gives up for want of a module: a run that has outputs came past it.
+    """
+    return digests.of_texts(_essential(_plain(cell.source)) for cell in _code_cells(notebook))
+
+
+def _essential(source: str) -> str:
+    """Python in one layout, without comments, docstrings and last words about a missing module."""
+    return ast.unparse(_Essential().visit(ast.parse(source)))
+
+
+class _Essential(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def _undocumented(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node, clean=False):
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        gives_up = all(ast.unparse(handler).startswith("except ModuleNotFoundError")
+                       and ast.unparse(handler.body[0]).startswith("sys.exit(") for handler in node.handlers)
+        return node.body if gives_up and not node.orelse and not node.finalbody else node
+
+
+def _plain(source: str) -> str:
+    """A cell without its magics, which are no Python."""
+    return "".join(line for line in source.splitlines(True) if not line.lstrip().startswith(("%", "!")))
+
+
+def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
+    """The solution notebook with the outputs of its last run; None when its code has changed since."""
+    path, notebook = _executed(course, assignment), solution_notebook(course, assignment)
+    ran = nbformat.read(path, 4) if path.is_file() else notebook
+    if ran.metadata.get("course", {}).get("executed") != _code(notebook):
+        return None
+    for cell, old in zip(_code_cells(notebook), _code_cells(ran), strict=True):
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count
+    notebook.metadata = {**ran.metadata, "course": {**ran.metadata["course"], **notebook.metadata["course"]}}
+    return notebook
+
+
+def figures_of(course: Course, assignment: str) -> list[str]:
+    """The names of the figures that a TP shows."""
+    return sorted(set(_PICTURE.findall(course.script(assignment).read_text(encoding="utf-8"))))
+
+
+def release(course: Course, assignment: str, run: bool = True, again: bool = False) -> list[str]:
+    """Make everything of one TP anew; returns the names of figures that are not drawn yet.
+
+    The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
+    it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
+    released; nothing is written then.
+    """
+    from . import selfchecks  # brings torch: only where something is recorded
+
+    refuse_work(course)
+    selfchecks.write(course, assignment)
+    syllabus.write(course, assignment)
+    effort.write(course)
+    folders = course.folder(assignment), course.released / assignment
+    folders[1].mkdir(parents=True, exist_ok=True)
+    missing = set()
+    for folder in folders:
+        shutil.rmtree(folder / "figures", ignore_errors=True)
+        for figure in figures_of(course, assignment):
+            if not (course.images / figure).is_file():
+                missing.add(figure)
+                continue
+            (folder / "figures").mkdir(exist_ok=True)
+            shutil.copy(course.images / figure, folder / "figures" / figure)
+    nbformat.write(released_notebook(course, assignment), _released(course, assignment))
+    executed = None if again else _with_outputs(course, assignment)
+    if executed is None:
+        executed = execute(course, assignment) if run else solution_notebook(course, assignment)
+    nbformat.write(executed, _executed(course, assignment))
+    return sorted(missing)
+
+
+def _released(course: Course, assignment: str) -> Path:
+    return course.released / assignment / f"{assignment}.ipynb"
+
+
+def _executed(course: Course, assignment: str) -> Path:
+    return course.folder(assignment) / f"{assignment}.ipynb"
+
+
+def refuse_work(course: Course, folder: Path | None = None) -> None:
+    """``WorkedInError`` when a notebook of the release (in ``folder`` alone, if it is named) is not as released."""
+    found = worked_in(folder or course.released)
+    if found:
+        raise WorkedInError(path.relative_to(course.root) for path in found)
+
+
+def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None) -> bool:
+    """Whether a notebook was made from the present source, and from which code it was executed, if it was."""
+    made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+    current = digests.of_source(course, assignment)
+    return bool(made.get("made_from") == current and made.get("executed") == executed)
+
+
+def stale(course: Course, assignment: str) -> list[str]:
+    """The generated files of a TP that were not made from its present sources."""
+    found = []
+    code = _code(solution_notebook(course, assignment))
+    for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):
+        worked = executed is None and path.is_file() and bool(worked_in(path.parent))
+        if worked or not _is_fresh(course, assignment, path, executed):
+            found.append(str(path.relative_to(course.root)))
+    for folder in (course.released / assignment, course.folder(assignment)):
+        for figure in figures_of(course, assignment):
+            drawn, copied = course.images / figure, folder / "figures" / figure
+            if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False)):
+                found.append(str(copied.relative_to(course.root)))
+    from . import selfchecks
+
+    if selfchecks.made_from(course, assignment) != digests.of_tp(course, assignment):
+        found.append(str((course.selfchecks / f"{assignment}.bin").relative_to(course.root)))
+    if syllabus.is_stale(course, assignment):
+        found.append(f"the page of the syllabus of {assignment}")
+    if effort.is_stale(course):
+        found.append("the page of the minutes of all TPs")
+    return found

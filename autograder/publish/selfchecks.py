@@ -1,0 +1,46 @@
+"""Record the self-checks that are shipped with the course: public seeds, the solution's answers and the faults'."""
+
+import gzip
+from typing import Any
+
+from ..course import Course
+from ..model import digests
+from ..model.oracle import Oracle, oracle
+from ..runtime import selfcheck, wire
+from ..runtime.recorded import record_to_tree, to_tree
+
+PUBLIC_SEEDS = (1, 2)
+
+
+def write(course: Course, assignment: str) -> None:
+    """Write the data of one TP into the package that reads it."""
+    course.selfchecks.mkdir(parents=True, exist_ok=True)
+    tree = {"made_from": digests.of_tp(course, assignment), **recorded(course, assignment)}
+    (course.selfchecks / f"{assignment}.bin").write_bytes(gzip.compress(wire.pack(tree), mtime=0))
+
+
+def made_from(course: Course, assignment: str) -> str | None:
+    """The digest of the sources that the shipped data was recorded from; None when there is none."""
+    path = course.selfchecks / f"{assignment}.bin"
+    return selfcheck.read(path).get("made_from") if path.is_file() else None
+
+
+def recorded(course: Course, assignment: str) -> dict[str, Any]:
+    """The self-check data of a TP, as a tree."""
+    truth = oracle(course, assignment)
+    exercises = {exercise: _exercise(truth, exercise) for exercise in truth.source.exercises}
+    return {"assignment": assignment, "exercises": exercises}
+
+
+def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
+    checks, records = [], []
+    for check in truth.checks_of(exercise):
+        first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
+        own = [*first, *(one[0] for one in others)]
+        records += [record.plain for record in own]
+        checks.append({"name": check.name, "says": check.says, "weight": check.weight,
+                       "records": [record_to_tree(record) for record in own]})
+    faults = [{"name": fault.name, "says": fault.says,
+                 "replies": [to_tree(reply) for reply in truth.replies(fault, records)]}
+                for fault in truth.faults_of(exercise)]
+    return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}

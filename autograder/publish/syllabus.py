@@ -1,0 +1,122 @@
+"""The page that says where each point of a TP's syllabus is met.
+
+A TP may have a `syllabus.toml` beside its source: a list of points, in groups. Cells of the source name the points
+they cover in their header (`covers="12,13"`).
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course import Course
+from ..model.source import Cell, Source, SourceError, load
+
+_ROLES = {"exercise": "exercise", "answer": "written answer", "given": "worked cell", "demo": "worked cell",
+          "training": "worked cell", "text": "text"}
+_CHECKED = "worked cell with a check"
+_ORDER = ("exercise", "written answer", _CHECKED, "worked cell", "text")
+
+HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* is read by a person; a *worked cell* "
+       "runs on what the student wrote,\nand one *with a check* stops where something does not hold.\n"
+       "This page is made by `autograder release` from the source of the TP; do not edit it.")
+
+
+@dataclass(frozen=True)
+class Syllabus:
+    """The points of a TP by group, and where the page about them lies."""
+
+    page: Path
+    title: str
+    intro: str
+    groups: dict[str, list[str]]
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return sum(map(len, self.groups.values()))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell that covers a point: what a student does there, its name, the heading above it."""
+
+    kind: str
+    name: str
+    heading: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} `{self.name}` ({self.heading})" if self.name else f"{self.kind} ({self.heading})"
+
+
+def read(course: Course, assignment: str) -> Syllabus | None:
+    """The syllabus of a TP; None where nobody has written one."""
+    path = course.folder(assignment) / "syllabus.toml"
+    if not path.is_file():
+        return None
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+        groups = {group["name"]: group["points"] for group in tree["groups"]}
+        return Syllabus(course.root / tree["page"], tree["title"], tree["intro"], groups)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise SourceError(f"{path}: not a syllabus ({error})") from None
+
+
+def coverage(source: Source, count: int) -> dict[int, list[Place]]:
+    """For each point from 1 to ``count`` the cells that cover it, exercises first."""
+    found: dict[int, list[Place]] = {number: [] for number in range(1, count + 1)}
+    heading = ""
+    for cell in source.cells:
+        titles = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
+        heading = titles[-1] if titles else heading
+        for number in str(cell.metadata.get("covers", "")).replace(",", " ").split():
+            if not number.isdigit() or int(number) not in found:
+                covers = cell.metadata["covers"]
+                raise SourceError(f"{source.name}: covers={covers!r} names no point from 1 to {count}")
+            found[int(number)].append(Place(_kind(cell), cell.name or "", heading))
+    for places in found.values():
+        places.sort(key=lambda place: _ORDER.index(place.kind))
+    return found
+
+
+def _kind(cell: Cell) -> str:
+    """What a student does there; a worked cell that asserts something has a check."""
+    worked = cell.role in ("given", "demo", "training")
+    return _CHECKED if worked and re.search(r"^\s*assert ", cell.source, re.M) else _ROLES[cell.role]
+
+
+def page(source: Source, syllabus: Syllabus) -> str:
+    """The page in Markdown."""
+    found = coverage(source, syllabus.count)
+    lines = [f"# {syllabus.title}", "", syllabus.intro, HOW]
+    number = 0
+    for group, points in syllabus.groups.items():
+        lines += ["", f"## {group}", "", "| | point | where |", "|---|---|---|"]
+        for point in points:
+            number += 1
+            lines.append(f"| {number} | {point} | {_places(found[number])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _places(places: Iterable[Place]) -> str:
+    """The places of a point: what a student does there, the text only where there is nothing else."""
+    done = [place for place in places if place.kind != "text"] or places
+    return "; ".join(dict.fromkeys(map(str, done)))
+
+
+def write(course: Course, assignment: str) -> None:
+    """Write the page of a TP that has a syllabus."""
+    syllabus = read(course, assignment)
+    if syllabus:
+        syllabus.page.parent.mkdir(parents=True, exist_ok=True)
+        syllabus.page.write_text(page(load(course, assignment), syllabus), encoding="utf-8")
+
+
+def is_stale(course: Course, assignment: str) -> bool:
+    """Whether a TP has a syllabus and its page is not what would be written now."""
+    syllabus = read(course, assignment)
+    if syllabus is None:
+        return False
+    have = syllabus.page.read_text(encoding="utf-8") if syllabus.page.is_file() else ""
+    return have != page(load(course, assignment), syllabus)

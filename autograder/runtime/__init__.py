@@ -1,0 +1,20 @@
+"""What runs beside a student's code, in notebook, kernel and judge alike: replay a check, describe, compare.
+
+A notebook uses the names below; each brings its module when it is first used.
+"""
+
+import importlib
+from typing import Any
+
+_HOMES = {name: "selfcheck" for name in ("borrow", "case", "check", "done", "progress", "start")} | {"table": "tables"}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,279 @@
+"""A check in a student's hands: what it does, as lines of Python, and its inputs, to play with."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import keyword
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import tables
+from .card import STYLE, marked
+from .recorded import Op, RecordedCheck
+from .replay import Replayer
+from .values import Array, Value, plain
+
+LONG = 60  # characters: longer lists are inputs, not written into the lines
+
+
+class Case:
+    """One draw of a check: ``lines`` of Python that make its calls, ``inputs`` by name, and what is ``expected``.
+
+    ``case["encoder_input"]`` is an input, ``case.run()`` makes the calls as the check does.
+    """
+
+    def __init__(self, exercise: str, check: str, says: str, record: RecordedCheck, namespace: dict[str, Any]):
+        self.exercise, self.check, self.says, self.record, self.namespace = exercise, check, says, record, namespace
+        writer = _Writer(record, namespace)
+        self.lines: list[str] = writer.lines
+        self.inputs: dict[str, Any] = writer.inputs
+        self.expected = {name: _expected(record.answer.outputs[name]) for name, spec in record.specs.items()
+                         if not spec.holds}
+
+    def __getitem__(self, name: str) -> Any:
+        """An input of the check, by the name that stands in its lines."""
+        return self.inputs[name]
+
+    def run(self) -> dict[str, Any]:
+        """Make the calls of the check on the notebook's definitions, and return its outputs by name.
+
+        What your code prints is seen, and an exception comes with its whole traceback; ``%debug`` can follow.
+        """
+        replayer, outputs = Replayer(self.namespace, printed=sys.stdout), {}
+        with replayer.running():
+            for number, op in enumerate(self.record.ops):
+                getattr(replayer, "_" + op["op"])(op, number)
+                if op["op"] == "output":
+                    outputs[op["name"]] = replayer.registers[op["of"]]
+        return outputs
+
+    def show(self) -> None:
+        """Display the lines and the inputs: in a notebook as HTML, elsewhere as text."""
+        if tables.kernel() is None:
+            print(self.text())
+            return
+        from IPython.display import display
+
+        display({"text/html": self.page(), "text/plain": self.text()}, raw=True)  # type: ignore[no-untyped-call]
+
+    def text(self) -> str:
+        """The case for a terminal."""
+        lines = "\n".join(f"    {line}" for line in self.lines)
+        return (f"{self.exercise}, {self.check}: {self.says}\n\nWhat the check does; copy the lines into a cell of "
+                f"your own, after `case = {self.call}`:\n\n{lines}\n\ninputs: {self.named(self.inputs)}\n"
+                f"expected: {self.named(self.expected)}\n\n{AFTER}")
+
+    def page(self) -> str:
+        """The case for a notebook, as HTML."""
+        call, inputs, expected = (html.escape(one) for one in
+                                  (self.call, self.named(self.inputs), self.named(self.expected)))
+        return (f'{STYLE}<div class="tp-card" role="group" aria-label="A check of {html.escape(self.exercise)}">'
+                f'<p class="head"><b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: '
+                f"{marked(self.says)}</p><p>What the check does; copy the lines into a cell of your own, after "
+                f"<code>case = {call}</code>:</p>"
+                f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'
+                f"<p><b>inputs</b>: {inputs}<br><b>expected</b>: {expected}</p>"
+                f'<p class="soft">{marked(AFTER)}</p></div>')
+
+    @property
+    def call(self) -> str:
+        """How it was asked for."""
+        return f'tp.case("{self.exercise}", "{self.check}")'
+
+    @staticmethod
+    def named(values: dict[str, Any]) -> str:
+        """Names with what they stand for, in short."""
+        return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
+
+    def _ipython_display_(self) -> None:
+        """Silent: it has been shown when it was made, and need not be shown again as a value."""
+
+
+AFTER = ("`case.run()` makes these calls exactly as the check does, and returns what comes out: your prints are seen, "
+         "and an error comes with its whole traceback.")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    if isinstance(value, (int, float, bool, type(None))):
+        return repr(value)
+    return f"({type(value).__name__} of {len(value)})" if isinstance(value, (list, tuple, dict, str)) else "(code)"
+
+
+def _expected(value: Value) -> Any:
+    """An expected output as the student's code would give it."""
+    if isinstance(value, Array) and value.kind == "tensor":
+        return torch.from_numpy(value.array.copy()).to(getattr(torch, value.dtype))
+    return plain(value)
+
+
+class _Writer:
+    """Writes the operations of a transcript as lines of Python, and collects the inputs that they name."""
+
+    def __init__(self, record: RecordedCheck, namespace: dict[str, Any]):
+        self.namespace = namespace
+        self.lines: list[str] = []
+        self.inputs: dict[str, Any] = {}
+        self.said: dict[int, str] = {}  # register → an expression
+        self.made: dict[int, Any] = {}  # register → the function or class of the notebook that it stands for
+        self.owner: dict[int, int] = {}  # register of an attribute → that of what it belongs to
+        self.outputs: dict[int, str] = {op["of"]: op["name"] for op in reversed(record.ops) if op["op"] == "output"}
+        self.unpacked = {op["of"] for op in record.ops if op["op"] == "unpack"}
+        self.taken = {op["name"] for op in record.ops if op["op"] == "name"}  # what is called stays what it is
+        self.values = Replayer({})
+        for op in record.ops:
+            self.lines += getattr(self, "_" + op["op"])(op)
+
+    # Operations: the lines of each
+
+    def _name(self, op: Op) -> list[str]:
+        self.said[op["to"]], self.made[op["to"]] = op["name"], self.namespace.get(op["name"])
+        return []
+
+    def _module(self, op: Op) -> list[str]:
+        self.said[op["to"]] = op["name"]
+        line = f"import {op['name']}"
+        return [] if line in self.lines else [line]
+
+    def _attr(self, op: Op) -> list[str]:
+        self.said[op["to"]], self.owner[op["to"]] = f"{self.said[op['of']]}.{op['name']}", op["of"]
+        self.made[op["to"]] = getattr(self.made.get(op["of"]), op["name"], None)
+        return []
+
+    def _set(self, op: Op) -> list[str]:
+        return [f"{self.said[op['of']]}.{op['name']} = {self.argument(op['value'], op['name'])}"]
+
+    def _item(self, op: Op) -> list[str]:
+        self.said[op["to"]] = f"{self.said[op['of']]}[{self.argument(op['key'], 'key')}]"
+        return []
+
+    def _unpack(self, op: Op) -> list[str]:
+        names = [self.variable(register, "part") for register in op["to"]]
+        return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {self.said[op['of']]}"]
+
+    def _call(self, op: Op) -> list[str]:
+        function = self.said[op["f"]]
+        if function.endswith(".to") and op["args"] == [{"$device": True}]:  # here, all is on the CPU
+            owner = self.owner[op["f"]]
+            self.said[op["to"]], self.made[op["to"]] = self.said[owner], self.made.get(owner)
+            return []
+        call = f"{function}({self.arguments(op)})"
+        made = self.made.get(op["f"])
+        self.made[op["to"]] = getattr(made, "forward", None) if isinstance(made, type) else None
+        if op["to"] in self.unpacked and op["to"] not in self.outputs:
+            self.said[op["to"]] = call
+            self.unpacked.discard(op["to"])
+            return []
+        return [f"{self.variable(op['to'], function.rpartition('.')[2].lower())} = {call}"]
+
+    def _attempt(self, op: Op) -> list[str]:
+        self.said[op["to"]] = self.variable(op["to"], "outcome")
+        return ["try:", f"    {self.said[op['f']]}({self.arguments(op)})", f'    {self.said[op["to"]]} = "no error"',
+                "except Exception as error:", f"    {self.said[op['to']]} = type(error).__name__"]
+
+    def _weights(self, op: Op) -> list[str]:
+        name = self.input(f"weights of {self.said[op['of']]}",
+                          {name: torch.from_numpy(value.copy()) for name, value in op["values"].items()})
+        return [f"{self.said[op['of']]}.load_state_dict({name}, strict=False)"]
+
+    def _define(self, op: Op) -> list[str]:
+        self.values._define({**op, "replaces": None}, 0)
+        self.said[op["to"]] = self.input(op["name"], self.values.registers[op["to"]])
+        if op.get("replaces"):
+            return [f"# the check puts a stub, {self.said[op['to']]}, in the place of your {op['replaces']}"]
+        return []
+
+    def _leaf(self, op: Op) -> list[str]:
+        argument = self.argument(op["value"], "leaf")
+        return [f"{self.variable(op['to'], 'leaf')} = {argument}.clone().requires_grad_()"]
+
+    def _backward(self, op: Op) -> list[str]:
+        return [f"({self.said[op['of']]} * {self.argument(op['projection'], 'projection')}).sum().backward()"]
+
+    def _evaluating(self, op: Op) -> list[str]:
+        return [f"for part in {self.said[op['of']]}.modules():", "    part.training = False"]
+
+    def _forbid(self, op: Op) -> list[str]:
+        return [f"# does not count here: {', '.join(op['names'])}"]
+
+    def _seed(self, op: Op) -> list[str]:
+        return [f"torch.manual_seed({op['value']})"]
+
+    def _output(self, op: Op) -> list[str]:
+        said = self.said[op["of"]]
+        return [] if said == op["name"] else [f"{said}  # {op['name']}"]
+
+    # Expressions
+
+    def arguments(self, op: Op) -> str:
+        """The arguments of a call."""
+        names = _parameters(self.made.get(op["f"]))
+        given = [self.argument(value, next(names, "input")) for value in op["args"]]
+        return ", ".join([*given, *(f"{name}={self.argument(value, name)}" for name, value in op["kwargs"].items())])
+
+    def argument(self, tree: Any, name: str) -> str:
+        """An argument as an expression; what is long becomes an input of that name."""
+        if isinstance(tree, np.ndarray):
+            return self.input(name, tree.copy())
+        if isinstance(tree, list):
+            if _holds_refs(tree):
+                return f"[{', '.join(self.argument(item, name) for item in tree)}]"
+            return repr(tree) if len(repr(tree)) <= LONG else self.input(name, list(tree))
+        if not isinstance(tree, dict):
+            return repr(tree)
+        (kind, content), *_ = tree.items()
+        if kind == "$ref":
+            return self.said[content]
+        if kind == "$tuple":
+            items = ", ".join(self.argument(item, name) for item in content)
+            return f"({items},)" if len(content) == 1 else f"({items})"
+        if kind == "$device":
+            return 'torch.device("cpu")'
+        if kind == "$dtype":
+            return f"torch.{content}"
+        if kind == "$slice":
+            return f"slice{tuple(content)}"
+        return self.input(name, self.values.value(tree))
+
+    def input(self, name: str, value: Any) -> str:
+        """An input as it is named in the lines."""
+        name = next(free for free in _numbered(name) if free not in self.inputs)
+        self.inputs[name] = value
+        return f'case["{name}"]'
+
+    def variable(self, register: int, word: str) -> str:
+        """A variable for a register: named as the output that it is, if it can be."""
+        name = self.outputs.get(register, "")
+        if not name.isidentifier() or keyword.iskeyword(name) or name in self.taken:
+            taken = self.taken | self.namespace.keys()
+            name = next(free for free in _numbered(word if word.isidentifier() else "value", "_") if free not in taken)
+        self.taken.add(name)
+        self.said[register] = name
+        return name
+
+
+def _holds_refs(tree: Any) -> bool:
+    return isinstance(tree, dict) or (isinstance(tree, list) and any(map(_holds_refs, tree)))
+
+
+def _numbered(name: str, between: str = " ") -> Iterator[str]:
+    """The name, then the name with numbers from 2 up."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name}{between}{number}"
+        number += 1
+
+
+def _parameters(function: Any) -> Iterator[str]:
+    """The names of a function's parameters, without `self`; none where it does not tell."""
+    try:
+        return iter([name for name in inspect.signature(function).parameters if name != "self"])
+    except (TypeError, ValueError):
+        return iter(())

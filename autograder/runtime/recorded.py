@@ -1,0 +1,170 @@
+"""What a replay answers, and what is recorded of a check: plain data, and their form as trees for `wire`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from . import values
+from .values import Value, printable
+
+Op = dict[str, Any]  # one operation of a transcript: its name under "op", and what it needs
+Kind = Literal["missing-name", "not-written", "unusable", "raised"]
+
+MAX_OUTPUTS = 1_000
+MAX_NUMBER = 10**6
+MAX_NAMES = 20
+MAX_MESSAGE = 300
+
+
+class ReplyError(ValueError):
+    """What arrived is not a reply."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The last line of the student's own code that an exception passed."""
+
+    line: int
+    function: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Error:
+    """Why a replay stopped.
+
+    ``kind`` says what it means: a name that is not there, a stub that is not written yet, definitions that do not
+    allow the next call ("unusable"), or an exception in the student's code. ``at`` is the number of the operation.
+    """
+
+    kind: Kind
+    type: str
+    message: str
+    where: Where | None = None
+    at: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of a replay: the named outputs, why it stopped early, which operations changed their arguments,
+    which forbidden functions were called, and what of the surroundings is not as it was."""
+
+    outputs: dict[str, Value]
+    error: Error | None = None
+    mutated: tuple[int, ...] = ()
+    called: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
+
+    ``of_largest`` is the absolute tolerance of an array as a share of its largest number.
+    ``relation`` names the relation that asks for it; where its answer must be that of the check, ``like`` names that.
+    """
+
+    axes: str | None = None
+    atol: float | None = None
+    rtol: float | None = None
+    sums_to_one: str | None = None
+    holds: str | None = None
+    relation: str | None = None
+    like: str | None = None
+    of_largest: float | None = None
+
+
+@dataclass(frozen=True)
+class RecordedCheck:
+    """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected.
+
+    The first ``base`` operations are the check's own, those behind them ask for the relations. ``relation`` is set
+    where the whole record asks for one: the check once more, on other sizes.
+    """
+
+    ops: list[Op]
+    expected: Reply
+    specs: dict[str, Spec]
+    base: int
+    relation: str | None = None
+
+    @property
+    def answer(self) -> Reply:
+        """The solution's reply, in full."""
+        alike = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
+        return replace(self.expected, outputs={**self.expected.outputs, **alike})
+
+    @property
+    def plain(self) -> RecordedCheck:
+        """The check alone, without the relations."""
+        if self.base == len(self.ops):
+            return self
+        specs = {name: spec for name, spec in self.specs.items() if spec.relation is None}
+        outputs = {name: self.expected.outputs[name] for name in specs}
+        expected = replace(self.expected, outputs=outputs, mutated=tuple(
+            number for number in self.expected.mutated if number < self.base))
+        return RecordedCheck(self.ops[: self.base], expected, specs, self.base, self.relation)
+
+
+def to_tree(reply: Reply) -> dict[str, Any]:
+    """The reply as a tree."""
+    return {
+        "outputs": {name: values.to_tree(value) for name, value in reply.outputs.items()},
+        "error": asdict(reply.error) if reply.error else None,
+        "mutated": list(reply.mutated),
+        "called": list(reply.called),
+        "changed": list(reply.changed),
+    }
+
+
+def from_tree(tree: Any) -> Reply:
+    """The reply that a tree holds, whoever sent it; ``ReplyError`` when it is none. Words are made safe to print."""
+    if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
+        raise ReplyError("no outputs")
+    mutated = tree.get("mutated")
+    if not isinstance(mutated, list) or not all(type(n) is int and 0 <= n < MAX_NUMBER for n in mutated[:MAX_OUTPUTS]):
+        raise ReplyError("no numbers of operations")
+    try:
+        reader = values.Reader()
+        outputs = {name: reader.read(value) for name, value in tree["outputs"].items()}
+    except values.DescriptionError as error:
+        raise ReplyError(f"an output is {error}") from None
+    return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
+                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names[:MAX_NAMES]):
+        raise ReplyError("no names")
+    return tuple(printable(name) for name in names[:MAX_NAMES])
+
+
+def error_from_tree(tree: Any) -> Error:
+    """The error that a tree holds, bounded and in the expected form whatever was sent."""
+    if not isinstance(tree, dict):
+        tree = {}
+    where, kind = tree.get("where"), tree.get("kind")
+    if isinstance(where, dict) and type(where.get("line")) is int and 0 <= where["line"] < MAX_NUMBER:
+        where = Where(where["line"], printable(where.get("function")), printable(where.get("text")))
+    else:
+        where = None
+    known: dict[Any, Kind] = {one: one for one in get_args(Kind)}
+    at = tree.get("at")
+    return Error(known[kind] if isinstance(kind, str) and kind in known else "raised",
+                 printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
+                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0)
+
+
+def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
+    """The record as a tree: how self-checks are shipped."""
+    specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
+             for name, spec in record.specs.items()}
+    return {"ops": record.ops, "expected": to_tree(record.expected), "specs": specs, "base": record.base,
+            "relation": record.relation}
+
+
+def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
+    """The record that one of our own trees holds."""
+    return RecordedCheck(tree["ops"], from_tree(tree["expected"]),
+                  {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])

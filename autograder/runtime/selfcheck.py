@@ -1,0 +1,275 @@
+"""The self-check: what a student runs beneath an exercise, and is told at once what is wrong.
+
+The checks were recorded on the solution with public seeds when the course was released. Here they are replayed
+on the student's definitions, and what comes back is compared with the recorded answers and with those of known
+faults. No line of the solution is shipped. The same comparison grades the submission later, on other draws.
+"""
+
+import gzip
+import os
+import random
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import card, compare, diagnosis, history, provided, recorded, selfcheck_data, tables, wire
+from .beside import Beside, beside
+from .card import Card
+from .case import Case
+from .findings import Failed, Finding, findings
+from .recorded import RecordedCheck, Reply
+from .replay import Printed, replay
+
+GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
+NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
+MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
+
+_started: str | None = None
+_passed: set[str] = set()
+_borrowed: dict[str, provided.Names] = {}  # exercise → what its borrowed cell defined
+
+
+@dataclass(frozen=True)
+class ShippedCheck:
+    """A check as it was recorded at release time, once for each public seed."""
+
+    name: str
+    says: str
+    weight: float
+    records: list[RecordedCheck]
+
+
+@dataclass(frozen=True)
+class ShippedExercise:
+    """The checks of an exercise, and what its known faults answer to all their records."""
+
+    points: float
+    checks: list[ShippedCheck]
+    faults: list[diagnosis.Candidate]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One check on the student's definitions: what is wrong, if anything, and the record and reply that show it."""
+
+    check: ShippedCheck
+    failed: Failed | None = None
+    record: RecordedCheck | None = None
+    reply: Reply | None = None
+    printed: str = ""  # by the student's code
+
+
+def start(name: str) -> None:
+    """Open the TP called ``name``: its self-checks, and the seeds of all generators."""
+    global _started
+    _started = name
+    _passed.clear()
+    _borrowed.clear()
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+
+
+def check(exercise: str) -> None:
+    """Check an exercise on the definitions of the calling notebook, and say what is right and what is not.
+
+    In a notebook this is a card. In a terminal and in nbgrader's Validate it is text, and what is wrong goes to stderr:
+    Validate then counts the exercise as not passed.
+    """
+    if os.environ.get(GRADING):
+        return
+    said = _card(exercise, sys._getframe(1).f_globals)
+    if said.passed:
+        _passed.add(exercise)
+    else:
+        _passed.discard(exercise)
+    if tables.kernel() is None or os.environ.get(NBGRADER):
+        print(card.text(said), file=sys.stdout if said.passed else sys.stderr)
+    else:
+        from IPython.display import display
+
+        display({"text/html": card.page(said), "text/plain": card.text(said)}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def case(exercise: str, name: str) -> Case:
+    """What the check ``name`` of an exercise does, and its inputs, to play with: ``tp.case("encoder", "states")``.
+
+    Of the draws that the check was recorded on, the first on which the notebook's definitions fail is taken.
+    """
+    namespace = sys._getframe(1).f_globals
+    checks = {one.name: one for one in _exercise(exercise).checks}
+    if name not in checks:
+        raise RuntimeError(f"{exercise} has no check {name!r}; it has {', '.join(checks)}")
+    records = checks[name].records
+    fails = (one for one in records if compare.first_difference(one, replay(one.ops, namespace)))
+    made = Case(exercise, name, checks[name].says, next(fails, records[0]).plain, namespace)
+    made.show()
+    return made
+
+
+def done(*names: str) -> bool:
+    """Whether a cell has what it needs: exercises that passed their check in this session or are borrowed, and else
+    variables that cells above make. Says what is waited for."""
+    namespace = sys._getframe(1).f_globals
+    exercises = [name for name in names if name in _data(_started)]
+    waiting = [name for name in exercises if name not in _passed and not _is_borrowed(name, namespace)]
+    unmade = [name for name in names if name not in exercises and name not in namespace]
+    if waiting:
+        print(f"This cell waits for {' and '.join(waiting)}: write it, run its check, then run this cell again.")
+        if provided.path(str(_started)).is_file():
+            print(f'Stuck? tp.borrow("{waiting[0]}") lends it to you, without points, and the rest goes on.')
+    elif unmade:
+        print(f"This cell waits for `{'` and `'.join(unmade)}`: run the cells above that make it, then this one again.")
+    return not waiting and not unmade
+
+
+def borrow(exercise: str) -> None:
+    """Take an exercise from what the teacher lends, for no points, so that the cells that need it go on.
+
+    Run your own cell again to give it back.
+    """
+    if os.environ.get(GRADING):
+        return
+    _exercise(exercise)
+    namespace, lent = sys._getframe(1).f_globals, provided.parts(str(_started))
+    if exercise not in lent:
+        there = f"Lent are: {', '.join(lent)}." if lent else f"A file {_started}.lent from your teacher would do it."
+        print(f"{exercise} is not lent here. {there} No other exercise needs it to be right.")
+        return
+    _borrowed[exercise] = provided.lend(exercise, lent[exercise], namespace)
+    _passed.discard(exercise)
+    print(f"{exercise} is borrowed: it works, it is worth no points, and the cells that wait for it go on. "
+          "To give it back, run your own cell again.")
+
+
+def progress() -> None:
+    """Where the student stands: every exercise of this TP, checked now."""
+    namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
+    for exercise, shipped in _data(_started).items():
+        results = _results(exercise, namespace)
+        weight = sum(check.weight for check in shipped.checks)
+        lent = _is_borrowed(exercise, namespace)
+        share = 0 if lent else sum(result.check.weight for result in results if result.failed is None) / weight
+        earned, total = earned + share * shipped.points, total + shipped.points
+        rows.append((exercise, "borrowed" if lent else _tally(results),
+                     f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
+    rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
+    tables.table(rows, header=("exercise", "checks", "points"),
+                caption="Automatic checks; written answers are read by a person")
+
+
+@cache
+def _data(name: str | None) -> dict[str, ShippedExercise]:
+    """Exercise → what was shipped of it."""
+    if name is None:
+        raise RuntimeError("run the first cell of the notebook: it calls tp.start(…)")
+    path = selfcheck_data.find(name)
+    if path is None:
+        raise RuntimeError(f"the self-checks of {name} are missing: get the course again, "
+                           "or, as its author, run `make notebooks`")
+    return {exercise: _shipped(tree) for exercise, tree in read(path)["exercises"].items()}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The tree in a file of shipped self-checks."""
+    tree: dict[str, Any] = wire.unpack(gzip.decompress(path.read_bytes()))
+    return tree
+
+
+def _shipped(tree: dict[str, Any]) -> ShippedExercise:
+    checks = [ShippedCheck(one["name"], one["says"], one["weight"],
+                           list(map(recorded.record_from_tree, one["records"])))
+              for one in tree["checks"]]
+    faults = [diagnosis.Candidate(one["name"], one["says"], list(map(recorded.from_tree, one["replies"])))
+                for one in tree["faults"]]
+    return ShippedExercise(tree["points"], checks, faults)
+
+
+def _exercise(name: str) -> ShippedExercise:
+    """What was shipped of an exercise."""
+    data = _data(_started)
+    if name not in data:
+        raise RuntimeError(f"{_started} has no exercise {name!r}; it has {', '.join(data)}")
+    return data[name]
+
+
+def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
+    """The result of each check of an exercise, on what ``namespace`` defines."""
+    shipped = _exercise(exercise)
+    records = [record for check in shipped.checks for record in check.records]
+    printed = [Printed(MAX_PRINTED) for _ in records]
+    got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
+    named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
+    answers = iter(zip(records, got, named, printed, strict=True))
+    results = []
+    for check in shipped.checks:
+        result = Result(check)
+        for record, reply, fault, sink in [next(answers) for _ in check.records]:
+            difference = compare.first_difference(record, reply)
+            if difference and result.failed is None:
+                failed = Failed(check.name, difference + _advice(reply), fault.says if fault else None)
+                result = Result(check, failed, record, reply, sink.getvalue())
+        results.append(result)
+    return results
+
+
+def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
+    return exercise in _borrowed and provided.holds(_borrowed[exercise], namespace)
+
+
+def _is_absent(reply: Reply | None) -> bool:
+    """Whether there is nothing to check yet."""
+    return bool(reply and reply.error and reply.error.kind in ("not-written", "missing-name"))
+
+
+def _advice(reply: Reply) -> str:
+    """What to do where a name is not there: most often a cell was not run."""
+    if reply.error and reply.error.kind == "missing-name":
+        return " Run the cell above, then this one."
+    if reply.error and reply.error.type == "NameError":
+        return ". If a cell above defines it, run that cell first"
+    return ""
+
+
+def _card(exercise: str, namespace: dict[str, Any]) -> Card:
+    """What is said about an exercise."""
+    if _is_borrowed(exercise, namespace):
+        return Card(exercise, "borrowed. It works, and is worth no points")
+    results = _results(exercise, namespace)
+    wrong = findings([result.failed for result in results if result.failed])
+    names = {op["name"] for result in results for record in result.check.records for op in record.ops
+             if op["op"] == "name"}
+    older = tuple(history.outdated(sorted(names & namespace.keys()), namespace))
+    if len(wrong) == 1 and all(result.failed and _is_absent(result.reply) for result in results):
+        return Card(exercise, _tally(results) if wrong[0].says == compare.NOT_WRITTEN else wrong[0].says, older=older)
+    first = next((result for result in results if result.failed), None)
+    return Card(
+        exercise,
+        _tally(results),
+        right=tuple((result.check.name, result.check.says) for result in results if result.failed is None),
+        wrong=wrong,
+        picture=_picture(results, wrong[0]) if wrong else None,
+        printed=first.printed if first else "",
+        older=older,
+    )
+
+
+def _picture(results: list[Result], finding: Finding) -> Beside | None:
+    """Expected beside got, in the first check that sees a finding and can show it."""
+    shown = (beside(result.record, result.reply) for result in results
+             if result.record and result.reply and result.check.name in finding.checks)
+    return next(filter(None, shown), None)
+
+
+def _tally(results: list[Result]) -> str:
+    passed = sum(result.failed is None for result in results)
+    if passed == len(results):
+        return f"all {passed} checks pass" if passed > 1 else "the check passes"
+    if all(result.failed and result.failed.difference == compare.NOT_WRITTEN for result in results):
+        return "not written yet"
+    return f"{passed} of {len(results)} checks pass"

@@ -1,0 +1,373 @@
+"""The small kernel inside the sandbox: runs cells, replays transcripts, and sends plain data back.
+
+This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
+notebook imports, once, and then forks a fresh kernel for each submission. A fork leaves for namespaces of its
+own before it runs a line of a student's: its own process table, its own scratch, no capability, bounded resources.
+"""
+
+import contextlib
+import ctypes
+import gc
+import glob
+import importlib
+import os
+import pkgutil
+import resource
+import signal
+import socket
+import struct
+import sys
+import time
+from typing import Any, NoReturn
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+CLONE_NEWNET = 0x40000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 2, 1
+MAX_MESSAGE = 64 * 2**20
+MAX_OUTPUT = 10_000
+MAX_FILES = 16_384  # of each file system that a kernel can write to: an empty file takes the system's memory too
+SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+# Messages: four bytes of length, then a message of autograder.runtime.wire
+
+
+def send(sock: socket.socket, tree: Any) -> None:
+    from autograder.runtime import wire
+
+    data = wire.pack(tree)
+    sock.sendall(struct.pack("<I", len(data)) + data)
+
+
+def receive(sock: socket.socket) -> Any:
+    """The next message; None when the other end has hung up."""
+    from autograder.runtime import wire
+
+    head = _read(sock, 4)
+    if head is None:
+        return None
+    (length,) = struct.unpack("<I", head)
+    if length > MAX_MESSAGE:
+        raise wire.WireError(f"a message of {length} bytes")
+    data = _read(sock, length)
+    return None if data is None else wire.unpack(data)
+
+
+def _read(sock: socket.socket, count: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < count:
+        part = sock.recv(min(count - len(parts), 2**20))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+# The warm parent: imports once, forks on demand, runs no line of a student's
+
+
+def die_with_parent() -> None:
+    """From now on this process is killed when the one that started it ends, however it ends."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    die_with_parent()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    refused = bytes.fromhex(sys.argv[2])
+    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
+    shell = _warm(sys.argv[3].split())
+    if limits["address_space"]:
+        # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
+        with open("/proc/self/statm") as file:
+            limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
+    gc.collect()
+    gc.freeze()  # what all forks share is not to be copied for being looked through
+    while branch := _fork_for(control, shell, limits, refused):
+        control.close()
+        control, limits = branch, {**limits, "branch": 1}
+
+
+def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
+    """Fork as the control socket orders until it is closed; in a branch of this process, the socket that orders it."""
+    die_with_parent()
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
+    guards: set[int] = set()
+    control.sendall(b"ready %d" % os.getpid())
+    while True:
+        order, fds, _, _ = socket.recv_fds(control, 64, 1)
+        if not order:
+            return None
+        if order == b"branch":
+            _reap()
+            branch = os.fork()
+            if branch == 0:
+                return socket.socket(fileno=fds[0])
+            os.close(fds[0])
+            guards.add(branch)
+        elif order == b"fork":
+            apart, guard = _fork(control, fds[0], shell, limits, refused)
+            guards.add(guard)
+            control.sendall(b"%d %d" % (apart, guard))
+        else:
+            guards.discard(int(order.split()[1]))
+            _kill(guards)
+            control.sendall(b"killed")
+
+
+def _warm(helpers: list[str]) -> Any:
+    """Import what notebooks import, ``helpers`` and the runtime; the shell that runs cells."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+    import numpy.random  # noqa: F401
+    import torch
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    torch.set_num_threads(1)
+    for name in ["autograder.runtime", *helpers]:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{name}."):
+            importlib.import_module(module.name)
+
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui: Any = None) -> None:
+            """There is no window here; `%matplotlib inline` is no error."""
+
+        def _showtraceback(self, *args: Any, **kwargs: Any) -> None:
+            """Errors are reported to the judge, not printed."""
+
+    config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}
+    shell = Shell.instance(config=Config(config))
+    shell.run_cell("pass", store_history=False)  # type: ignore[no-untyped-call]  # the first of all imports more
+    return shell
+
+
+def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], refused: bytes) -> tuple[bool, int]:
+    """Fork a kernel that serves the socket ``fd``: whether it has namespaces of its own, and its guard's number."""
+    inside, outside = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        control.close()
+        os.close(inside)
+        _guard(fd, outside, shell, limits, refused)
+    os.close(outside)
+    os.close(fd)
+    answer = os.read(inside, 64)
+    os.close(inside)
+    return answer == b"1", guard
+
+
+def _kill(others: set[int]) -> None:
+    """Kill what a kernel started, and itself, wherever they went: everything beneath us but the other kernels.
+
+    First all are stopped, so that none can start another while we look.
+    """
+    stopped: set[int] = set()
+    while new := _beneath(os.getpid(), others) - stopped:
+        for pid in new:
+            _signal(pid, signal.SIGSTOP)
+        stopped |= new
+    for pid in stopped:
+        _signal(pid, signal.SIGKILL)
+    for _ in range(200):  # what has left its kernel comes to us only when that has died
+        _reap()
+        if not _beneath(os.getpid(), others):
+            return
+        time.sleep(0.01)
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _signal(pid: int, which: int) -> None:
+    try:
+        os.kill(pid, which)
+    except ProcessLookupError:
+        pass
+
+
+def _beneath(root: int, spared: set[int]) -> set[int]:
+    """The processes beneath one, without those that are spared and what is beneath them."""
+    children: dict[int, set[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:  # it has just ended
+            continue
+        children.setdefault(parent, set()).add(int(name))
+    found: set[int] = set()
+    todo = [root]
+    while todo:
+        new = children.get(todo.pop(), set()) - spared
+        found |= new
+        todo += new
+    return found
+
+
+def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: bytes) -> NoReturn:
+    """Between the warm parent and a kernel: makes the namespaces, waits for the kernel, dies with it."""
+    die_with_parent()
+    os.setpgid(0, 0)
+    uid, gid = os.getuid(), os.getgid()
+    own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC
+    if limits.get("branch"):  # others work at the same time in this network
+        own |= CLONE_NEWNET
+    apart = bool(limits["isolated"]) and _libc.unshare(own) == 0
+    if apart:
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(line)
+    pid = os.fork()
+    if pid == 0:
+        die_with_parent()
+        os.write(report, b"%d" % apart)
+        os.close(report)
+        status = 1
+        try:
+            _confine(apart, limits)
+            _refuse(refused)
+            _bound_gpu(limits["gpu"])
+            _serve(socket.socket(fileno=fd), shell)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(report)
+    os.close(fd)
+    _libc.prctl(PR_SET_DUMPABLE, 0)
+    os.waitpid(pid, 0)
+    os._exit(0)
+
+
+def _confine(apart: bool, limits: dict[str, int]) -> None:
+    """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
+    if apart:
+        for place in filter(os.path.ismount, glob.glob("/dev/*")):
+            # devices can be used; their rights are the machine's own, and a grader's who is root could change them
+            kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+            if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None):
+                raise OSError(ctypes.get_errno(), f"{place} cannot be protected")
+        options = f"size={limits['disk']},nr_inodes={MAX_FILES},mode=700".encode()
+        for place in (SCRATCH, "/dev/shm"):
+            if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+                raise OSError(ctypes.get_errno(), f"no {place} of its own")
+        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None):
+            _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
+    os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
+    os.chdir(f"{os.environ['HOME']}/work")
+    bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
+              "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0}
+    if limits["address_space"]:
+        bounds["RLIMIT_AS"] = limits["address_space"]
+    for name, value in bounds.items():
+        which = getattr(resource, name)
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (value, value))
+    for capability in range(64):
+        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    _libc.capset(header, nothing)
+    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def _refuse(refused: bytes) -> None:
+    """A session keyring of its own, and the filter of system calls, if there is one."""
+    if not refused:
+        return
+    keyctl = {"x86_64": 250}.get(os.uname().machine, 219)
+    _libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
+    if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Program(len(refused) // 8, refused)), 0, 0):
+        raise OSError(ctypes.get_errno(), "system calls cannot be filtered")
+
+
+def _bound_gpu(limit: int) -> None:
+    """torch gives out so many bytes of the GPU and no more; whoever asks CUDA itself is seen from outside."""
+    if limit:
+        import torch
+
+        share = limit / torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, share), 0)
+
+
+# The kernel: one submission
+
+
+class _Bounded:
+    """A stream that keeps the first characters and counts the rest."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: Any) -> int:
+        text = str(text)
+        if len(self.text) < MAX_OUTPUT:
+            self.text += text[: MAX_OUTPUT - len(self.text)]
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _serve(sock: socket.socket, shell: Any) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    handlers = {"cell": _cell, "replay": _replay}
+    while (message := receive(sock)) is not None:
+        sys.stdout = sys.stderr = output = _Bounded()
+        try:
+            reply = handlers[message["do"]](message, shell)
+        except BaseException as error:
+            reply = {"failed": type(error).__name__[:80]}
+        printed = output.text if message["do"] == "cell" else ""
+        send(sock, {"number": message["number"], "printed": printed, **reply})
+
+
+def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    """Run the source of one cell; what it defines stays."""
+    from dataclasses import asdict, replace
+
+    from autograder.runtime.recorded import MAX_MESSAGE, Where
+    from autograder.runtime.replay import describe_error
+
+    result = shell.run_cell(message["source"], store_history=False)
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return {"error": None}
+    described = describe_error(error, shell.user_ns)
+    if isinstance(error, SyntaxError):
+        where = Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
+        described = replace(described, where=where, message=str(error.msg)[:MAX_MESSAGE])
+    return {"error": asdict(described)}
+
+
+def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    from autograder.runtime.recorded import to_tree
+    from autograder.runtime.replay import replay
+
+    return {"reply": to_tree(replay(message["ops"], shell.user_ns, message["device"]))}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Under which conditions a submission is judged, and what it may use."""
+
+import glob
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Device = Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one submission.
+
+    A cell and the checks of an exercise are bounded in CPU seconds. The notebook is bounded by the clock, waiting
+    included, and ``share`` is the part of its time that one cell, or the checks of one exercise, may take. The judge
+    has bounds of its own for each submission: CPU seconds, and memory beyond what it had before.
+    """
+
+    cell_seconds: float = 15
+    exercise_seconds: float = 15
+    notebook_seconds: float = 180
+    share: float = 1 / 4
+    memory: int = 3 * 2**30
+    processes: int = 64
+    files: int = 256
+    disk: int = 64 * 2**20
+    judge_seconds: float = 30
+    judge_memory: int = 3 * 2**30
+
+    @property
+    def clock(self) -> float:
+        """Seconds after which nobody waits for a verdict any more, starts and restarts of kernels included."""
+        return 2 * self.notebook_seconds + 300
+
+    def scaled(self, exercise_seconds: float) -> "Limits":
+        """The same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
+        factor = exercise_seconds / self.exercise_seconds
+        return replace(self, cell_seconds=factor * self.cell_seconds, exercise_seconds=exercise_seconds,
+                       notebook_seconds=factor * self.notebook_seconds, judge_seconds=factor * self.judge_seconds)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The conditions of a judgement; a verdict depends on all of them."""
+
+    device: Device = "cpu"
+    isolated: bool = True
+    limits: Limits = Limits()
+    account: str = ""  # where bubblewrap cannot work and we are root: whose rights student code has
+
+    @property
+    def isolation(self) -> str:
+        """How reports call it."""
+        if self.isolated:
+            return "bubblewrap"
+        return f"account {self.account}" if self.account else "none"
+
+
+def resolved(device: str) -> Device:
+    """The device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one."""
+    if device != "auto":
+        return "cuda" if device == "cuda" else "cpu"
+    if not glob.glob("/dev/nvidia*"):  # without what the walls would let through nobody waits for torch
+        return "cpu"
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def options_of(device: str, isolated: bool, exercise_seconds: float) -> Options:
+    """The options that a command line states; all other limits are scaled with the seconds of an exercise."""
+    return Options(resolved(device), isolated, Limits().scaled(exercise_seconds))

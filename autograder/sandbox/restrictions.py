@@ -1,0 +1,96 @@
+"""The walls: bubblewrap's arguments, and the environment of a kernel. A read-only system, the helpers, nothing else."""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import kernel
+from .options import Limits, Options
+
+KERNEL = Path(kernel.__file__)
+ENGINE = KERNEL.parent.parent  # the package `autograder`, of which a kernel sees the runtime
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts",
+          "/etc/localtime")
+HELPERS = "/course"  # where a kernel finds what the notebooks import
+RUNTIME = "/runtime"  # where it finds what replays checks
+
+
+class SandboxError(Exception):
+    """The sandbox itself cannot be had; the message says what to do."""
+
+
+def require_bubblewrap() -> str:
+    """The path of bubblewrap, tried out; ``SandboxError`` when it is missing or not allowed to work."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise SandboxError("bubblewrap is missing, and nothing is graded without it: install it "
+                           "(Debian: apt-get install bubblewrap), or say --no-isolation "
+                           "to run student code unprotected")
+    trial = subprocess.run([program, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    if trial.returncode:
+        reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else "no reason given"
+        raise SandboxError(f"bubblewrap cannot make a sandbox here ({reason}): allow unprivileged user namespaces, "
+                           "or say --no-isolation to run student code unprotected")
+    return program
+
+
+def environment(scratch: str, path: str, device: str) -> dict[str, str]:
+    """The variables of a kernel: where it may write, where the helpers are, one thread, no GPU unless asked for."""
+    variables = {
+        "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": scratch, "IPYTHONDIR": f"{scratch}/ipython",
+        "TMPDIR": scratch, "MPLCONFIGDIR": f"{scratch}/matplotlib", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1", "TP_GRADING": "1", "PYTHONPATH": path, "PYTHONHASHSEED": "0",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    }
+    if device == "cpu":
+        variables["CUDA_VISIBLE_DEVICES"] = ""
+    return variables
+
+
+def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
+    """The arguments of bubblewrap."""
+    built = ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session",
+             "--cap-drop", "ALL", "--hostname", "lab", "--clearenv"]
+    for name, value in variables.items():
+        built += ["--setenv", name, value]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            built += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            built += ["--ro-bind", path, path]
+    for path in sorted({sys.prefix, sys.base_prefix, *(p for p in sys.path if p.endswith("site-packages"))}):
+        if not path.startswith("/usr/"):
+            built += ["--ro-bind", path, path]
+    built += ["--ro-bind", str(KERNEL), "/kernel.py"]
+    for name in ("__init__.py", "runtime"):
+        built += ["--ro-bind", str(ENGINE / name), f"{RUNTIME}/autograder/{name}"]
+    for helper in helpers:
+        built += ["--ro-bind", str(helper), f"{HELPERS}/{helper.name}"]
+    built += _scratch(options.limits)
+    if options.device == "cuda":
+        for node in glob.glob("/dev/nvidia*"):
+            built += ["--dev-bind", node, node]
+    if not any(path.startswith("/tmp/") for path in built):
+        built += ["--symlink", kernel.SCRATCH, "/tmp"]
+    return [*built, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", kernel.SCRATCH]
+
+
+def _scratch(limits: Limits) -> list[str]:
+    # what is mapped from /dev/zero would be memory that no process is charged for
+    size, scratch = ["--size", str(limits.disk)], kernel.SCRATCH
+    built = ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/null", "/dev/zero",
+             *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", scratch, "--dir", f"{scratch}/matplotlib"]
+    for cache in _font_caches():
+        built += ["--ro-bind", cache, f"{scratch}/matplotlib/{Path(cache).name}"]
+    return built
+
+
+def _font_caches() -> list[str]:
+    """Matplotlib's list of fonts, which takes seconds to make and never changes here."""
+    import matplotlib
+
+    return glob.glob(f"{matplotlib.get_cachedir()}/fontlist-*.json")

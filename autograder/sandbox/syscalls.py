@@ -1,0 +1,81 @@
+"""The system calls that a kernel is refused: what notebooks do not need, and what no other wall closes.
+
+The program is made by libseccomp, outside, for this machine's processor; a kernel installs it last of all.
+"""
+
+import errno
+import functools
+import tempfile
+from typing import Any
+
+from .options import Options
+from .restrictions import SandboxError
+
+# One line a kind, and why it is refused.
+REFUSED = {
+    "keyrings, which all processes of a user share": "add_key keyctl request_key",
+    "other processes' memory and files": "ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp",
+    "mounts": "mount umount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr"
+              " open_by_handle_at name_to_handle_at quotactl quotactl_fd fanotify_init",
+    "namespaces, in which it would have rights": "unshare setns",
+    "programs inside the system's kernel, and doors where holes were found": "bpf perf_event_open userfaultfd "
+        "io_uring_setup io_uring_enter io_uring_register kexec_load kexec_file_load init_module finit_module "
+        "delete_module lookup_dcookie vmsplice",
+    "the machine's clock, name, log and swap": "syslog acct swapon swapoff reboot settimeofday clock_settime adjtimex "
+        "clock_adjtime sethostname setdomainname iopl ioperm vhangup",
+}
+# Memory that belongs to no process, so that no watchdog can count it. CUDA's own library needs some of it.
+UNCOUNTED = "memfd_create memfd_secret shmget shmat msgget semget mq_open"
+
+NAMESPACES = 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
+TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
+DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
+UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the walls close in
+LOW = 0xFFFFFFFF
+
+
+@functools.cache
+def program(options: Options) -> bytes:
+    """The filter as the system reads it (classic BPF); none without isolation. ``SandboxError`` without libseccomp."""
+    if not (options.isolated or options.account):
+        return b""
+    try:
+        import pyseccomp as seccomp
+    except (ImportError, RuntimeError, OSError):
+        raise SandboxError("libseccomp is missing, and nothing is graded without it: install it "
+                           "(Debian: apt-get install libseccomp2), or say --no-isolation "
+                           "to run student code unprotected") from None
+    made = seccomp.SyscallFilter(seccomp.ALLOW)
+    refused = seccomp.ERRNO(errno.EPERM)
+    counted = options.device == "cpu"
+    for name in " ".join([*REFUSED.values(), *([UNCOUNTED] if counted else [])]).split():
+        if seccomp.resolve_syscall(seccomp.system_arch(), name) != -1:  # not every processor has every call
+            made.add_rule(refused, name)
+    made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be read; C libraries then take clone
+    for name, argument, mask, value in _by_argument(counted):
+        made.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
+    if options.isolated:
+        for family in range(INTERNET + 1, INTERNET_6):
+            made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
+        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))
+    else:  # without a namespace of its own the network is the machine's
+        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, UNIX))
+    return _exported(made)
+
+
+def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
+    """Calls that are refused where the bits of one argument under a mask have a value."""
+    rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
+    rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
+    rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE)]
+    if counted:
+        rules += [("mmap", 3, SHARED_ANONYMOUS, SHARED_ANONYMOUS), ("mmap", 3, HUGE, HUGE)]
+    return rules
+
+
+def _exported(made: Any) -> bytes:
+    with tempfile.TemporaryFile() as file:
+        made.export_bpf(file)
+        file.seek(0)
+        return file.read()

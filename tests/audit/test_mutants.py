@@ -1,0 +1,99 @@
+"""Mutants: what the generator writes, that the judge kills them, and that a hole in the checks would be seen."""
+
+import ast
+
+import pytest
+
+from autograder.audit.mutants import mutants_of
+from autograder.audit.mutation import Equivalent, equivalents, mutate
+from autograder.model import source
+from autograder.model.source import SourceError, parse
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
+
+SCRIPT = '''# %% exercise="steps"
+def steps(x, start, n):
+    given = x + 1
+    ### BEGIN SOLUTION
+    state = start
+    for t in range(n):
+        state = state - x[t] * 2
+        if t > 3 and state.any():
+            break
+    return state, torch.softmax(x, dim=0)
+    ### END SOLUTION
+
+# %% check="steps" points=1
+tp.check("steps")
+'''
+
+
+def changes(script):
+    cell = next(cell for cell in parse(script) if cell.role == "exercise")
+    return cell, mutants_of(cell)
+
+
+def test_every_mutant_is_another_program_with_one_place_changed():
+    cell, found = changes(SCRIPT)
+    texts = [mutant.source for mutant in found]
+    assert len(set(texts)) == len(texts) > 40
+    assert ast.unparse(ast.parse(cell.solution)) not in texts
+    for mutant in found:
+        assert mutant.exercise == "steps" and ast.parse(mutant.source)
+
+
+def test_only_what_a_student_writes_is_changed():
+    _, found = changes(SCRIPT)
+    assert all("given = x + 1" in mutant.source for mutant in found)
+
+
+@pytest.mark.parametrize("operator, wanted", [
+    ("off by one", "range(n + 1)"), ("off by one", "range(n + -1)"), ("off by one", "range(1, n)"),
+    ("comparison", "t >= 3"), ("and, or", "t > 3 or state.any()"), ("another function", "state.all()"),
+    ("another function", "torch.log_softmax(x, dim=0)"), ("argument dropped", "torch.softmax(x)"),
+    ("constant", "dim=1"), ("swapped", "return (torch.softmax(x, dim=0), state)"), ("detach", "state.detach()"),
+    ("without gradient", "with torch.no_grad():"), ("goes on", "pass"), ("in place", "state.sub_(x[t] * 2)"),
+    ("cached", "steps.__dict__.setdefault('_kept'"), ("surroundings", "torch.set_grad_enabled(False)"),
+    ("surroundings", "torch.rand(1)"), ("by the formula", "torch.exp(x) / torch.exp(x).sum(0, keepdim=True)"),
+    ("dropped", "for t in range(n):\n        pass"), ("half of it", "state = x[t] * 2"), ("squeeze", "state.squeeze()"),
+])
+def test_the_operators_write_what_people_write(operator, wanted):
+    _, found = changes(SCRIPT)
+    assert any(mutant.operator == operator and wanted in mutant.source for mutant in found)
+
+
+def test_every_mutant_of_the_tiny_tp_is_killed(tiny):
+    found = mutate(tiny, TINY)
+    assert found.survivors == [] and found.stale == [] and found.count > 30
+    assert found.shapes < found.count and found.asserts < found.count, "weaker tests let some through"
+
+
+def test_a_hole_in_the_checks_is_seen(tmp_path):
+    """The positive control: when `double` is only ever asked about zeros, mutants of it survive."""
+    text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
+    blind = """
+@check("double", without={"gradient": "for this test"})
+def nothing_but_zeros(t):
+    'Twice nothing.'
+    t.output("doubled", t["double"](t.normal(3, 4) * 0))
+"""
+    course = tiny_copy(tmp_path, checks=text.replace('@check("double")', '@check("last")', 2) + blind)
+    assert {mutant.exercise for mutant in mutate(course, TINY).survivors} == {"double"}
+
+
+def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path):
+    course = tiny_copy(tmp_path)
+    path = course.folder(TINY) / "equivalents.toml"
+    path.write_text('[[equivalent]]\nexercise = "double"\nchange = "return 2 * x → return 3 * x"\nwhy = "no"\n',
+                    encoding="utf-8")
+    assert mutate(course, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
+    path.write_text("equivalent = 3\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="not a list of equivalent mutants"):
+        mutate(course, TINY)
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_a_sample_of_the_mutants_of_each_tp_is_killed(name):
+    found = mutate(REPOSITORY, name, seeds=("sample",), every=20)
+    listed = {(one.exercise, one.change) for one in equivalents(REPOSITORY, name)}
+    survived = [one for one in found.survivors if (one.exercise, one.change) not in listed]
+    assert not survived and found.count >= len(source.load(REPOSITORY, name).exercises)

@@ -1,0 +1,99 @@
+"""Every TP is audited on one draw, another in each run; `make audited` does it on twenty.
+
+And what proves notices what does not hold.
+"""
+
+import re
+
+import pytest
+
+from autograder import cli
+from autograder.audit.versions import audit, audit_all
+from autograder.model.oracle import oracle
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_faults_are_caught_and_named_and_variants_pass(name, seed):
+    audited = audit(REPOSITORY, name, [seed])
+    assert not audited.problems, str(audited)
+    assert audited.faults and audited.variants
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_every_exercise_has_faults_variants_and_checks(name):
+    truth = oracle(REPOSITORY, name)
+    for exercise in truth.source.exercises:
+        assert len(truth.checks_of(exercise)) >= 2, exercise
+        assert len(truth.faults_of(exercise)) >= 5, exercise
+        assert len([variant for variant in truth.variants if variant.exercise == exercise]) >= 4, exercise
+
+
+def test_the_course_names_enough_faults():
+    assert sum(len(oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_sentences_are_for_people(name):
+    truth = oracle(REPOSITORY, name)
+    for fault in truth.faults:
+        assert len(fault.says) > 20 and fault.says.rstrip()[-1] in ".!?)`", f"{fault.exercise}/{fault.name}"
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.name), fault.name
+    names = [(fault.exercise, fault.name) for fault in truth.faults]
+    assert len(set(names)) == len(names)
+
+
+# What proves notices what does not hold
+
+
+def test_the_tiny_tp_is_proven_on_many_seeds():
+    audited = audit(TINY_COURSE, TINY, range(20))
+    assert not audited.problems and audited.seeds == 20
+    assert audited.faults == len(oracle(TINY_COURSE, TINY).faults) == 6
+
+
+def with_faults(folder, *lines):
+    """The tiny course with these faults and variants of `double`, and no others."""
+    header = "from autograder.model.faults import Fault, Variant\n"
+    return tiny_copy(folder, faults=header + "\n".join(lines))
+
+
+HARMLESS = [
+    'FAULTS = [Fault("double", "harmless", "…", swap=("2 * x", "x * 2"))]',
+    'VARIANTS = [Variant("double", "wrong", swap=("2 * x", "3 * x"))]',
+]
+
+
+def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
+    audited = audit(with_faults(tmp_path, *HARMLESS), TINY, range(2))
+    assert audited.problems["double: the fault harmless is not caught"] == 2
+    assert any("variant wrong fails" in problem for problem in audited.problems)
+    assert "harmless is not caught (on 2 of 2 seeds)" in str(audited)
+
+
+def test_two_faults_that_look_alike_are_a_fault(tmp_path):
+    course = with_faults(tmp_path, 'FAULTS = [Fault("double", "one", "…", swap=("2 * x", "3 * x")),'
+                                     ' Fault("double", "two", "…", swap=("2 * x", "x * 3"))]')
+    assert any("two is named as one" in problem for problem in audit(course, TINY, range(2)).problems)
+
+
+def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    drifts = text.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n    return double.calls * x")
+    problems = audit(tiny_copy(tmp_path, **{TINY: drifts, "faults": ""}), TINY, range(1)).problems
+    assert any("double/values: the solution answers differently on the same seed" in problem for problem in problems)
+    assert any("double: the solution fails values" in problem for problem in problems)
+
+
+def test_proofs_side_by_side_say_the_same(tmp_path):
+    course = with_faults(tmp_path, *HARMLESS)
+    assert audit_all(course, [TINY], seeds=7, jobs=2) == [audit(course, TINY, range(7))]
+
+
+@pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])
+def test_the_command_says_it_in_words_and_by_its_status(tmp_path, capsys, lines, status):
+    course = with_faults(tmp_path, *lines)
+    assert cli.main(["--course", str(course.root), "audit", "--seeds", "2", "--jobs", "1"]) == status
+    said = capsys.readouterr().out
+    assert f"{TINY}: " in said and ("all caught, named and passed" in said) == (status == 0)
+    assert ("harmless is not caught" in said) == (status == 1)

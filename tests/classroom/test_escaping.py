@@ -1,0 +1,88 @@
+"""What a student wrote, followed from every field of a submission to every place where a person reads it."""
+
+import csv
+import io
+import json
+import unicodedata
+
+import pytest
+import workers
+
+from autograder import cli, escaping
+from autograder.classroom import grades, grading, report
+from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.nbgrader.notebook import annotated, rebuilt
+from autograder.classroom.overview import overview
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.judging import judge as judging
+from autograder.sandbox.options import Options
+from conftest import SHORT, TINY, TINY_COURSE
+
+# Sets a title, clears the screen, colours, turns the direction of reading, opens a line, and drives other readers.
+EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\u200b`<script>alert(1)<!--"
+CELL = f"{EVIL} MARKED-SOURCE"
+RAISES = f"""
+Named = type({EVIL + "MARKED-TYPE"!r}, (Exception,), {{}})
+print({EVIL + "MARKED-PRINTED"!r})
+raise Named({EVIL + chr(10) + "MARKED-MESSAGE"!r})
+"""
+STUDENT = f"=cmd {EVIL}\nMARKED-STUDENT".replace("/", "")
+FILE = f"{EVIL}\nMARKED-FILE.ipynb".replace("/", "")
+
+
+def wrong(text):
+    """The characters that no sink may get: controls, direction marks and their like."""
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c != "\n"}
+
+
+@pytest.fixture
+def term(tmp_path, short_judge, monkeypatch):
+    """A course in which one has handed in a notebook with a mark in every field, and that notebook's path."""
+    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+    monkeypatch.setattr(judging, "Judge", lambda *args: short_judge)
+    course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    made = notebook(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))
+    for cell in made.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "encoder":
+            cell.cell_type = f"{EVIL}MARKED-CELL-TYPE"
+    path = hand_in(course, STUDENT, TINY, json.dumps(made))
+    return course, path.rename(path.with_name(FILE))
+
+
+def test_nothing_of_a_students_drives_what_people_read(term, capsys):
+    course, path = term
+    sinks = {}
+    cli.main(["--course", str(course.root), "check", str(path)])
+    cli.main(["--course", str(course.root), "check", "--json", str(path)])
+    cli.main(["--course", str(course.root), "check", str(path / "no" / EVIL)])
+    sinks["terminal"] = capsys.readouterr()
+    sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
+    graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT), workers=workers.Here())
+    sinks["table"] = overview(graded)
+    sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
+    entries, nothing = Classroom(course).store.entries(TINY), grades.Grades([], {}, {})
+    sinks["page of one"] = report.student_page(STUDENT, entries, nothing)
+    told = annotated(rebuilt(course, graded[0].handed.read()), graded[0].verdict)
+    sinks["notes"] = told.cells[0].source
+    sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))
+    grade = grades.Grade(1, 0, 0, unread=False)
+    grades.write(grades.Grades([(STUDENT, STUDENT, EVIL, "@sum")], {TINY: 8}, {(STUDENT, TINY): grade}), course.root)
+    tables = [(course.root / f"{name}.csv").read_bytes().decode() for name in ("grades", f"moodle-{TINY}", "canvas")]
+    sinks["tables of grades"] = "\n".join(tables).replace("\r\n", "\n")
+    for name, text in sinks.items():
+        assert "MARKED" in text, name  # else nothing was followed there
+        assert wrong(text) == set(), name
+        assert "MARKED-PRINTED" not in text, name
+        assert "page" in name or "\nMARKED" not in text, f"{name}: a line of the student's own"
+    for name in ("page", "page of one", "notes"):
+        assert "<script" not in sinks[name] and "<!--" not in sinks[name], name
+    for row in (row for table in tables for row in csv.reader(io.StringIO(table))):
+        assert all(cell[:1] not in ("=", "+", "@", "\t") for cell in row)
+    for field in ("SOURCE", "MESSAGE", "TYPE", "CELL-TYPE", "FILE", "STUDENT"):
+        assert any(f"MARKED-{field}" in text for text in sinks.values()), f"{field} arrives nowhere"
+
+
+@pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b"])
+def test_words_of_people_stay_as_they_are(text):
+    assert escaping.line(text) == escaping.lines(text) == escaping.markdown(text) == escaping.spreadsheet(text) == text
+    assert str(escaping.html(text)) == text

@@ -1,0 +1,174 @@
+"""What is kept of a verdict, what it depends on, and that a file which holds anything else is no verdict."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.classroom.verdict_store import Entry, VerdictStore
+from autograder.course import Course
+from autograder.judging.submission import Submission
+from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.sandbox.options import Limits, Options
+from conftest import TINY
+
+HANDED = Submission(b"{}", TINY, "ada")
+VERDICT = Verdict(
+    assignment=TINY, score=2.5, max_score=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
+    notes=("größe 漢字 </script>",), exercises=(
+        ExerciseResult("double", 1.0, 2.0, "partial", (CheckResult("values", False, "You square it.", "squared"),
+                                                       CheckResult("gradient", True, "The gradient flows back."))),
+        ExerciseResult("encoder", 1.5, 4.0, "timeout", ()),
+        ExerciseResult("last", 0.0, 2.0, "missing", ())))
+
+
+@pytest.fixture
+def store(tiny, tmp_path):
+    """The store of a course that has the sources of the tiny one."""
+    (tmp_path / "solutions").symlink_to(tiny.solutions)
+    return VerdictStore(Course(tmp_path))
+
+
+def test_what_is_kept_comes_back_as_it_was(store):
+    entry = store.keep(HANDED, VERDICT, Options())
+    assert store.kept(HANDED, Options()) == store.load(TINY, "ada") == entry
+    assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
+    store.save(replace(entry, entered=True))
+    assert store.kept(HANDED, Options()).entered
+    assert (store.assignments(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
+    assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
+
+
+def test_the_first_tp_of_which_somebody_was_never_judged(store):
+    for student in ("ada", "bob", "cleo"):
+        (store.course.gradebook / "submitted" / student / TINY).mkdir(parents=True)
+    store.keep(HANDED, VERDICT, Options())
+    assert (store.to_judge(["tp9", TINY]), store.to_judge(["tp9"])) == (TINY, None)
+    for student in ("bob", "cleo"):
+        store.keep(replace(HANDED, student=student), VERDICT, Options())
+    assert store.to_judge(["tp9", TINY]) is None
+
+
+OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(Limits()).items()]
+
+
+@pytest.mark.parametrize("options", [
+    Options(device="cuda"), Options(isolated=False), *(Options(limits=limits) for limits in OTHER_LIMITS)])
+def test_a_verdict_depends_on_all_terms(store, options):
+    store.keep(HANDED, VERDICT, Options())
+    assert store.kept(HANDED, options) is None
+    store.keep(HANDED, VERDICT, options)
+    assert store.kept(HANDED, options) and store.kept(HANDED, Options()) is None
+
+
+def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
+    store.keep(HANDED, VERDICT, Options())
+    assert store.kept(replace(HANDED, data=b"{} "), Options()) is None
+    assert store.kept(replace(HANDED, student="bob"), Options()) is None
+    assert store.kept(replace(HANDED, filename="another", note="a note"), Options())
+
+
+@pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py"])
+def test_a_verdict_depends_on_the_sources(store, tiny, name):
+    store.keep(HANDED, VERDICT, Options())
+    solutions = store.course.solutions
+    solutions.unlink()
+    (solutions / TINY).mkdir(parents=True)
+    for path in tiny.folder(TINY).glob("*.py"):
+        (solutions / TINY / path.name).write_bytes(path.read_bytes())
+    assert store.kept(HANDED, Options())
+    with open(solutions / TINY / name, "a") as file:
+        file.write("\n")
+    assert store.kept(HANDED, Options()) is None
+
+
+def changed(**fields):
+    """The file of an entry in which some fields hold something else."""
+    def change(text):
+        tree = json.loads(text)
+        for path, value in fields.items():
+            *way, last = path.split("__")
+            place = tree
+            for step in way:
+                place = place[int(step) if step.isdigit() else step]
+            place[last] = value
+        return json.dumps(tree)
+    return change
+
+
+def without(name):
+    """The file of an entry in which a field is missing."""
+    return lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != name})
+
+
+BEFORE = {  # as the first versions of the judge wrote it
+    "student": "ada", "assignment": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
+    "seconds": 1.25, "seed": "5eed", "notes": [], "exercises": [], "entered": True,
+    "key": {"submission": "0", "made_from": "0", "device": "cpu", "isolation": "bubblewrap"}}
+
+OTHERS = {
+    "nothing": lambda text: "",
+    "cut off": lambda text: text[: len(text) // 2],
+    "two of them": lambda text: text + text,
+    "an old format": lambda text: json.dumps(BEFORE),
+    "a list": lambda text: f"[{text}]",
+    "null": lambda text: "null",
+    "a number": lambda text: "8",
+    "no key": without("key"),
+    "no student": without("student"),
+    "a score in words": changed(verdict__score="8"),
+    "a score that is nothing": changed(verdict__score=None),
+    "an unknown outcome": changed(verdict__exercises__0__verdict="brilliant"),
+    "an unknown device": changed(verdict__device="abacus"),
+    "notes that are one text": changed(verdict__notes="a note"),
+    "checks that are numbers": changed(verdict__exercises__0__checks=[1, 2]),
+    "limits in words": changed(key__terms__limits="many"),
+    "entered perhaps": changed(entered="perhaps"),
+    "not a number": lambda text: text.replace("2.5", "NaN"),
+    "no text": lambda text: text.encode("utf-16"),
+    "broken text": lambda text: text.encode("latin-1", "replace").replace(b"gr", b"\xff\xfe"),
+    "nested without end": lambda text: "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_file_that_holds_something_else_is_refused(store, what):
+    store.keep(HANDED, VERDICT, Options())
+    path = store.path(TINY, "ada")
+    written = OTHERS[what](path.read_text(encoding="utf-8"))
+    path.write_bytes(written if isinstance(written, bytes) else written.encode())
+    assert store.load(TINY, "ada") is store.kept(HANDED, Options()) is None
+    assert store.entries(TINY) == []
+    with pytest.raises(FileError) as refused:
+        from_json(path.read_bytes(), Entry, "ada.json")
+    assert str(refused.value).startswith("ada.json does not hold an Entry: ") and "\n" not in str(refused.value)
+    entry = store.keep(HANDED, VERDICT, Options())
+    assert store.entries(TINY) == [entry]
+
+
+@given(st.binary())
+def test_any_bytes_are_an_entry_or_refused(data):
+    with pytest.raises(FileError):
+        from_json(data, Entry, "it")
+
+
+def test_a_verdict_in_json_is_what_it_was():
+    assert from_json(to_json(VERDICT).encode(), Verdict, "it") == VERDICT
+
+
+def test_half_a_file_is_never_left(store, monkeypatch):
+    entry = store.keep(HANDED, VERDICT, Options())
+    monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        store.keep(HANDED, replace(VERDICT, score=0.0), Options())
+    assert store.entries(TINY) == [entry]
+    assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
+
+
+def test_the_secret_is_made_once_and_is_its_owners(store):
+    secret = store.secret()
+    assert len(secret) == 32 and store.secret() == secret
+    assert (store.course.gradebook / "secret").stat().st_mode & 0o777 == 0o600

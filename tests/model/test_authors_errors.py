@@ -1,0 +1,153 @@
+"""What an author gets wrong is one line with file and line number, and never a traceback."""
+
+import pytest
+
+from autograder import cli
+from autograder.course import CourseError
+from autograder.model import source
+from autograder.publish.new import FIRST, PLACES, new
+
+SOURCE, CHECKS, FAULTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults"))
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    made = new(tmp_path / "course")
+    monkeypatch.chdir(made.root)
+    return made
+
+
+def line_with(course, file, text):
+    """The number of the first line of a file that holds this text."""
+    lines = (course.root / file).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+WRONG = {
+    # name: (file, old, new, the line that is named holds, what is said)
+    "syntax error in a solution": (SOURCE, "scores.sum(dim=1, keepdim=True)\n", "scores.sum(dim=1, keepdim=True\n",
+                                   "scores.sum(dim=1", "was never closed"),
+    "syntax error in a given cell": (SOURCE, "import torch\n", "import torch as\n", "import torch as",
+                                     "invalid syntax"),
+    "given cell that does not run": (SOURCE, "import torch\n", "import torch\nimport nothing_at_all\n",
+                                     "import nothing_at_all", "No module named 'nothing_at_all'"),
+    "syntax error in checks": (CHECKS, "import torch\n", "import torch as\n", "import torch as", "invalid syntax"),
+    "syntax error in faults": (FAULTS, "VARIANTS = [", "VARIANTS = = [", "VARIANTS = =", "invalid syntax"),
+    "checks that do not run": (CHECKS, "import torch\n", "import torch\ntorch.nothing\n", "torch.nothing", "nothing"),
+    "swap not found": (FAULTS, '("dim=1", "dim=0")', '("dim=7", "dim=0")', '"sum-over-the-batch"', "stands 0 times"),
+    "swap found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),
+    "fault of no exercise": (FAULTS, 'Fault("shares", "softmax"', 'Fault("sharse", "softmax"', '"softmax"',
+                               "no exercise sharse"),
+    "both names nothing": (FAULTS, 'swap=("dim=1", "dim=0")', 'both=("softmax", "nobody")', '"sum-over-the-batch"',
+                           "nobody"),
+    "wrong number of axes": (CHECKS, 'axes="B D"', 'axes="B S D"', 'axes="B S D"', "axes='B S D'"),
+    "missing docstring": (CHECKS, '    """Each row is divided by its sum."""\n', "", '@check("shares", weight=2)',
+                          "no docstring"),
+    "error in a check": (CHECKS, 't["shares"](t.uniform(B, S) + 0.1), axes="B S"', 't["shares"](t.unifrom(B, S))',
+                         "unifrom", "unifrom"),
+    "name that the notebook has not": (CHECKS, 't["average"](values', 't["avarage"](values', "avarage", "avarage"),
+    "no output": (CHECKS, '    t.output("gradient", values.grad, axes="B S D")\n', "", '@check("average")',
+                  "no output"),
+    "check of no exercise": (CHECKS, '@check("shares")', '@check("share")', '@check("share")', "exercise share,"),
+    "exercise without a check cell": (SOURCE, '# %% check="average" points=3\ntp.check("average")\n', "",
+                                      'exercise="average"', "no check cell"),
+    "check cell without an exercise": (SOURCE, 'exercise="average"', 'exercise="mean"', 'exercise="mean"',
+                                       "no check cell"),
+    "no points": (SOURCE, "points=3", "", 'check="average"', "no points"),
+    "points in words": (SOURCE, "points=3", 'points="three"', 'check="average"', "no number"),
+    "header that says nothing": (SOURCE, '# %% given="imports"', "# %%", "# %%", "one of given"),
+    "two cells of a name": (SOURCE, 'demo="look"', 'demo="imports"', 'demo="imports"', "too"),
+    "end of a solution forgotten": (SOURCE, "(dim=1, keepdim=True)\n    ### END SOLUTION\n", "(dim=1, keepdim=True)\n",
+                                    'exercise="shares"', "do not match"),
+}
+
+
+# auditing finds them a process further down
+COMMANDS = [(what, ["release", "--no-run"]) for what in WRONG] + [
+    (what, ["audit", "--seeds", "1"]) for what in ("swap not found", "error in a check")]
+
+
+@pytest.mark.parametrize("what, command", COMMANDS, ids=lambda part: part if isinstance(part, str) else part[0])
+def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
+    file, old, instead, at, said = WRONG[what]
+    path = course.root / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, instead, 1), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    number = lines.index(at) + 1 if at in lines else line_with(course, file, at)
+    assert cli.main(command) == 2
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
+    assert said in err and "Traceback" not in err
+
+
+def test_the_course_as_it_begins_has_none(course, capsys):
+    assert cli.main(["release", "--no-run"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "note" not in out
+
+
+def test_hints_that_are_missing_are_told_by_the_tool(course, capsys):
+    path = course.root / SOURCE
+    text = path.read_text(encoding="utf-8")
+    begin, end = text.index("# <details><summary>Hint 3"), text.index("# </details>", text.index("Hint 3"))
+    path.write_text(text[:begin] + text[end + len("# </details>\n"):], encoding="utf-8")
+    assert cli.main(["release", "--no-run"]) == 0
+    said = capsys.readouterr().out
+    number = line_with(course, SOURCE, "## Exercise 1") - 1
+    assert f"note: {SOURCE}:{number}: the exercise shares has 2 hints" in said
+
+
+@pytest.mark.parametrize("wide", [source.WIDTH, source.WIDTH + 1])
+def test_a_line_that_no_notebook_shows_whole_is_told_by_the_tool(course, wide):
+    path = course.root / SOURCE
+    text = path.read_text(encoding="utf-8")
+    line = f"{'import torch  # ':.<{wide}}"
+    path.write_text(text.replace("import torch\n", f"{line}\n", 1), encoding="utf-8")
+    said = source.advice(source.load(course, FIRST))
+    number = line_with(course, SOURCE, line)
+    expected = f"{SOURCE}:{number}: {wide} characters in a line of code; a notebook shows {source.WIDTH}"
+    assert said == [expected] * (wide > source.WIDTH)
+
+
+@pytest.mark.parametrize("height", [source.HEIGHT, source.HEIGHT + 1])
+@pytest.mark.parametrize("header", ['given="tools"', 'demo="tools"', 'training="tools"', 'exercise="shares"'])
+def test_a_given_cell_that_no_screen_shows_whole_is_told_by_the_tool(course, header, height):
+    path = course.root / SOURCE
+    cells = path.read_text(encoding="utf-8").split("# %% ")
+    if header.startswith("exercise"):  # the answer to an exercise may be as long as it is
+        number = next(i for i, cell in enumerate(cells) if cell.startswith(header))
+    else:
+        number = next(i for i, cell in enumerate(cells) if cell.startswith("[markdown]") and i > 2)
+        cells.insert(number, f"{header}\nx = 1\n\n")
+    lines = len(cells[number].strip().splitlines()) - 1
+    cells[number] = cells[number].rstrip() + "\nx = 1" * (height - lines) + "\n\n"
+    path.write_text("# %% ".join(cells), encoding="utf-8")
+    said = source.advice(source.load(course, FIRST))
+    number, role = line_with(course, SOURCE, f"# %% {header}"), header.split("=")[0]
+    expected = (f"{SOURCE}:{number}: the {role} tools has {height} lines; a screen shows {source.HEIGHT}: "
+                "a module takes what need not be read, two cells the rest")
+    assert said == [expected] * (height > source.HEIGHT and not header.startswith("exercise"))
+
+
+def test_a_line_of_a_solution_is_found_behind_its_markers(course):
+    cell = source.load(course, FIRST).cell("exercise", "average")
+    lines = (course.root / SOURCE).read_text(encoding="utf-8").splitlines()
+    for number, text in enumerate(cell.solution.splitlines(), 1):
+        assert lines[cell.line_of(number) - 1] == text
+
+
+def test_a_new_course_wants_a_folder_of_its_own(tmp_path, capsys):
+    (tmp_path / "mine").write_text("")
+    with pytest.raises(CourseError):
+        new(tmp_path / "mine")
+    assert cli.main(["new", str(tmp_path)]) == 2
+    assert "not empty" in capsys.readouterr().err and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_new_course_is_called_after_its_folder(tmp_path):
+    made = new(tmp_path / 'Ma "Course" 1')
+    assert 'name = "ma-course-1"' in (made.root / "pyproject.toml").read_text()
+    assert {path.relative_to(made.root).as_posix() for path in made.root.rglob("*") if path.is_file()} == set(
+        PLACES.values())

@@ -1,0 +1,216 @@
+"""Relations: each is broken by an answer whose values are right, is named so, and can be switched off by name."""
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.judging.judge import judged, records_of
+from autograder.model import recording
+from autograder.model.faults import Variant
+from autograder.model.oracle import Oracle
+from autograder.model.trace import CheckError, check
+from autograder.runtime import compare
+from autograder.runtime.compare import RELATIONS
+from autograder.runtime.recorded import Spec
+from autograder.runtime.values import describe, plain
+from conftest import TINY
+
+DOUBLE = "return 2 * x"
+GRU = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
+RETURN = "return henc_ts, henc_final"
+
+# name → (exercise, swap, what the student is told)
+BROKEN = {
+    "kept on the function": ("double", (DOUBLE, "kept = double.__dict__.setdefault(len(x), 2 * x)\n    return kept"),
+                             RELATIONS["other inputs"]),
+    "kept on the network": ("encoder", (GRU, "if not hasattr(self, 'kept'):\n"
+                            "            self.kept = self.gru(encoder_input, henc_init)\n"
+                            "        henc_ts, henc_final = self.kept"), RELATIONS["other inputs"]),
+    "a list that grows": ("double", ("def double(x):", "seen = []\ndef double(x):\n    seen.append(x)\n"
+                                     "    x = x + (len(seen) > 1)"), RELATIONS["memory"]),
+    "detached": ("encoder", (RETURN, "return henc_ts.detach(), henc_final"), RELATIONS["gradient"]),
+    "without gradient": ("encoder", (GRU, f"with torch.no_grad():\n            {GRU}"), RELATIONS["gradient"]),
+    "another value in evaluation": ("encoder", (RETURN, "return henc_ts * (1 if self.training else 2), henc_final"),
+                                    RELATIONS["modes"]),
+    "squeezed": ("encoder", (RETURN, "return henc_ts.squeeze(1), henc_final.squeeze(1)"), RELATIONS["one sequence"]),
+    "the last but one": ("encoder", (RETURN, "return henc_ts[-max(len(henc_ts), 2):] if len(henc_ts) > 1 else "
+                                     "henc_ts[1:], henc_final"), RELATIONS["one timestep"]),
+    "gradients off": ("double", (DOUBLE, "torch.set_grad_enabled(False)\n    return 2 * x"), "set_grad_enabled"),
+    "another default dtype": ("last", ("return", "torch.set_default_dtype(torch.float64)\n    return"),
+                              "default dtype"),
+    "seeded": ("last", ("return", "torch.manual_seed(0)\n    return"), "seed of torch's generator"),
+    "seeded in Python": ("last", ("return", "import random\n    random.seed(0)\n    return"),
+                         "state of Python's generator"),
+    "drawn from torch": ("encoder", (GRU, f"torch.rand(3)\n        {GRU}"), "state of torch's generator"),
+    "drawn from numpy": ("double", (DOUBLE, "import numpy\n    numpy.random.rand()\n    return 2 * x"),
+                         "state of numpy's generator"),
+    "mode changed": ("encoder", (GRU, f"self.eval()\n        {GRU}"), "mode of the network"),
+    "wider numbers": ("last", ("double(rows[-1])", "double(rows[-1]).double()"), "float64, it must be of float32"),
+}
+
+
+# Loops, packages and built-ins, wherever they are hidden; `x` is (B, D).
+ROWS = "torch.stack([2 * row for row in x])"
+HIDDEN = {
+    "a loop in a nested function": ("loop", f"def rows():\n        return {ROWS}\n    return rows()"),
+    "a loop in a lambda": ("loop", f"return (lambda: {ROWS})()"),
+    "a map": ("loop", "return torch.stack(list(map(lambda row: 2 * row, x)))"),
+    "a recursion": ("loop", "return torch.cat([2 * x[:1], double(x[1:])]) if len(x) > 1 else 2 * x"),
+    "an import in a function": ("sacrebleu", "import sacrebleu\n    sacrebleu.corpus_bleu(['a'], [['a']])\n"
+                                "    return 2 * x"),
+    "an import of a part": ("sacrebleu", "from sacrebleu.metrics import BLEU\n    BLEU()\n    return 2 * x"),
+    "a built-in in a lambda": ("relu", "return (lambda: 2 * x + 0 * torch.relu(x))()"),
+    "a built-in in a comprehension": ("relu", "return 2 * x + sum(0 * nn.functional.relu(x) for _ in range(2))"),
+}
+
+
+@pytest.fixture
+def truth(tiny) -> Oracle:
+    """The tiny solution, executed for this test alone."""
+    return Oracle(tiny, TINY)
+
+
+def result_of(truth, version, seed):
+    records = records_of(truth, version.exercise, str(seed))
+    replies = truth.replies(version, [record for own in records for record in own])
+    return judged(truth, version.exercise, records, replies)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_relation_is_seen_and_said(truth, seed, name):
+    exercise, swap, said = BROKEN[name]
+    result = result_of(truth, Variant(exercise, name, swap=swap), seed)
+    failed = [one for one in result.checks if not one.passed]
+    assert failed, "no check sees it"
+    assert any(said in one.message for one in failed), [one.message for one in failed]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, _, said) in BROKEN.items() if said in RELATIONS.values()])
+def test_without_relations_the_same_answer_would_pass(truth, seed, name):
+    """The positive control: the first check, asked as it stands, is content with every one of them."""
+    exercise, swap, _ = BROKEN[name]
+    record = records_of(truth, exercise, str(seed))[0][0].plain
+    (reply,) = truth.replies(Variant(exercise, name, swap=swap), [record])
+    assert compare.first_difference(record, reply) is None
+
+
+def test_a_relation_is_switched_off_by_name_and_reason(truth, seed):
+    version = Variant("encoder", "squeezed", swap=BROKEN["squeezed"][1])
+    assert result_of(truth, version, seed).score < truth.source.points("encoder")
+    for one in truth.checks_of("encoder"):
+        one.without["one sequence"] = "for this test"
+    try:
+        assert result_of(truth, version, seed).score == truth.source.points("encoder")
+    finally:
+        for one in truth.checks_of("encoder"):
+            del one.without["one sequence"]
+
+
+def test_a_relation_that_is_not_there_cannot_be_switched_off():
+    with pytest.raises(CheckError, match="no relation called gravity"):
+        check("double", without={"gravity": "it is an encoder"})
+
+
+def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
+    """A check whose draws need several sequences has no record with one."""
+
+    @check("double")
+    def several(t):
+        """Rows that differ."""
+        (B,) = t.sizes("B")
+        x = t.normal(B, 2)
+        t.require(B > 1)
+        t.output("doubled", t["double"](x))
+
+    assert [record.relation for record in truth.records(several.check, seed)] == [None]
+
+
+def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):
+    """A check keeps its own draw away from ties; here the weights move so far that every draw is near one."""
+
+    @check("encoder")
+    def largest_unit(t):
+        """Which unit is the largest."""
+        T, B, V, H = t.sizes("T B V H")
+        encoder = t["EncoderRNN"](V, H, t.device)
+        t.weights(encoder)
+        henc_ts, _ = t.unpack(encoder(t.normal(T, B, V)), 2)
+        t.output("largest", henc_ts.argmax(-1), axes="T B")
+
+    asked = []
+    for nudge in (recording.NUDGE, 3.0):
+        monkeypatch.setattr(recording, "NUDGE", nudge)
+        (first, *_) = truth.records(largest_unit.check, seed)
+        asked.append({spec.relation for spec in first.specs.values()})
+    assert asked[0] - asked[1] == {"other inputs"} and "memory" in asked[1]
+
+
+def asked_on_two_sizes(*forbidden):
+    @check("double")
+    def two_sizes(t):
+        """Short and long."""
+        D, short, long = t.sizes("D short long")
+        t.forbid(*forbidden)
+        t.output("short", t["double"](t.normal(short, D)))
+        t.output("long", t["double"](t.normal(long, D)))
+
+    return two_sizes.check
+
+
+def difference(truth, one, lines, seed):
+    record = truth.records(one, seed)[0]
+    (reply,) = truth.replies(Variant("double", "this way", swap=(DOUBLE, lines)), [record])
+    return compare.first_difference(record, reply)
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_the_way_is_seen_wherever_it_is_hidden(truth, seed, name):
+    forbidden, lines = HIDDEN[name]
+    said = difference(truth, asked_on_two_sizes(forbidden), lines, seed)
+    assert said and ("there is a loop" if forbidden == "loop" else f"`{forbidden}` does not count here") in said
+    assert difference(truth, asked_on_two_sizes("softmax"), lines, seed) is None, "allowed where it is not forbidden"
+
+
+@pytest.mark.parametrize("lines", ["return torch.stack([x, x]).sum(0)", "return sum(x for _ in range(2))",
+                                   "return torch.vmap(lambda row: 2 * row)(x)"])
+def test_what_does_not_grow_with_the_inputs_is_no_loop(truth, seed, lines):
+    assert difference(truth, asked_on_two_sizes("loop"), lines, seed) is None
+
+
+def test_two_networks_of_one_class_have_gradients_of_their_own(truth, seed):
+    @check("encoder")
+    def two_encoders(t):
+        """One behind the other."""
+        T, B, V = t.sizes("T B V")
+        first, second = (t["EncoderRNN"](V, V, t.device) for _ in range(2))
+        t.weights(first)
+        t.weights(second)
+        henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
+        t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
+
+    record = truth.records(two_encoders.check, seed)[0]
+    gradients = plain(record.answer.outputs["gradient"])
+    assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
+    cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
+    (reply,) = truth.replies(cut, [record])
+    said = compare.first_difference(record, reply)
+    assert said and said.startswith(RELATIONS["gradient"])
+
+
+@pytest.mark.parametrize("scale, off, right", [(1e-6, 0.0, True), (1e-6, 0.1, False), (1e6, 1e-6, True),
+                                               (1e6, 0.1, False), (1.0, 0.1, False)])
+def test_gradients_are_compared_by_their_size(scale, off, right):
+    large = np.array([1.0, -2.0, 1e-9], dtype=np.float32) * np.float32(scale)
+    nothing = np.array([1e-9, 0.0], dtype=np.float32) * np.float32(scale)  # rounding
+    want, have = (describe({"x": torch.from_numpy(large * factor), "bias": torch.from_numpy(noise)})
+                  for factor, noise in ((1, nothing), (1 + off, -nothing)))
+    spec = Spec(relation="gradient", rtol=2e-3, of_largest=1e-3)
+    assert (compare.output_difference("gradient", want, have, spec) is None) == right
+
+
+def test_every_relation_has_a_sentence(truth, seed):
+    relations = {spec.relation for exercise in truth.source.exercises for own in records_of(truth, exercise, str(seed))
+            for record in own for spec in record.specs.values()}
+    relations |= {record.relation for exercise in truth.source.exercises
+                  for own in records_of(truth, exercise, str(seed)) for record in own}
+    assert relations - {None} == set(RELATIONS)

@@ -1,0 +1,39 @@
+"""Rubrics: the items that a grader ticks."""
+
+import pytest
+
+from autograder.model import rubric, source
+from autograder.model.rubric import Item
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+
+def items(text, points=2.0):
+    return rubric.parse(text, points).items
+
+
+def test_items_hold_what_follows_them():
+    text = ("Model, worth 1 point.\n**Rubric.** 1 point: this (or: that). It need not be long.\n"
+            "0.5 points: `x`; 0.5 points: y.")
+    found = rubric.parse(text, 2.0)
+    assert found.model == "Model, worth 1 point."
+    assert found.items == (Item(1, "this (or: that). It need not be long."), Item(0.5, "`x`"), Item(0.5, "y."))
+
+
+@pytest.mark.parametrize("text, says", [("Model.", "a right answer"), ("Model. **Rubric.** A reason\nthat holds.",
+                                                                      "A reason that holds.")])
+def test_a_rubric_without_items_is_one_item_with_all_points(text, says):
+    assert items(text, 3.0) == (Item(3.0, says),)
+
+
+def test_advice_is_given_where_items_do_not_reach_the_points():
+    assert rubric.advice("**Rubric.** 1 point: this.", 2.0) == "gives 1 points, the answer has 2"
+    assert rubric.advice("**Rubric.** 1 point: this. 1 point: that. 1 point: or this.", 2.0) is None
+
+
+def test_the_rubrics_of_the_course_can_be_ticked():
+    for course, assignments in ((REPOSITORY, REPOSITORY.assignments), (TINY_COURSE, [TINY])):
+        for assignment in assignments:
+            for cell in source.load(course, assignment).by_role("answer"):
+                found = items(cell.hidden, cell.points)
+                assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (assignment, cell.name)
+                assert all(item.says for item in found)

@@ -1,0 +1,97 @@
+"""Each TP says how long it takes, from one line an exercise, and its core fits into a session."""
+
+import pytest
+
+from autograder.course import Course
+from autograder.model import source
+from autograder.model.source import Source, parse
+from autograder.publish import effort
+from conftest import REPOSITORY
+
+LINES = {"*Minutes* 20 · *Difficulty* ●●○○": (20, "●●○○", False),
+         "*Minutes* 5 · *Difficulty* ●○○○ · *Extension*": (5, "●○○○", True),
+         "*Minutes* 5 · *Difficulty* ●●●● · *Extension*: why.": (5, "●●●●", True)}
+NO_LINES = ["", "*Minutes* 20", "*Minutes: 20 · Difficulty: ●●○○*", "*Minutes* 20 · *Difficulty* ●●○",
+            "*Minutes* 20 · *Difficulty* ○●○○", "It says *Minutes* 20 · *Difficulty* ●●○○"]
+
+
+def made_of(line, answer="*Minutes* 7"):
+    """A TP of one exercise and one question; its text has four words beside these lines and its hint."""
+    return Source("tp", "tp.py", parse(f"""\
+# %% [markdown]
+# # Title
+# {line}
+# <details><summary>Hint 1 · the idea</summary>one hint</details>
+
+# %% exercise="a"
+### BEGIN SOLUTION
+x = 1
+### END SOLUTION
+
+# %% check="a" points=2
+1
+
+# %% [markdown] answer="b" points=3
+# Why?
+#
+# {answer}
+#
+# ### BEGIN SOLUTION
+# {"word " * 400}
+# ### END SOLUTION
+""", "tp"))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_says_what_an_exercise_asks(line):
+    (exercise, question), (minutes, difficulty, extension) = effort.tasks(made_of(line)), LINES[line]
+    assert exercise == effort.Task("exercise", "a", 2, minutes, difficulty, extension)
+    assert question == effort.Task("question", "b", 3, 7, "", False)
+    assert effort.core(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
+    assert effort.extensions(made_of(line)) == (minutes if extension else 0)
+    assert effort.advice(made_of(line)) == []
+
+
+@pytest.mark.parametrize("line", NO_LINES)
+def test_an_exercise_without_such_a_line_is_told(line):
+    assert [one.name for one in effort.tasks(made_of(line))] == ["b"]
+    (said,) = effort.advice(made_of(line))
+    assert said.startswith("tp.py:6: nothing says how long the exercise a takes")
+
+
+def test_a_question_has_no_difficulty():
+    line = "*Minutes* 5 · *Difficulty* ●○○○"
+    (said,) = effort.advice(made_of(line, answer=line))
+    assert "the answer b takes" in said
+
+
+@pytest.mark.parametrize("minutes, said", [(1, "5 min"), (55, "55 min"), (56, "1 h"), (61, "1 h 5 min"), (0, "")])
+def test_minutes_are_said_up_to_the_next_five(minutes, said):
+    assert effort._hours(minutes) == said
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_every_session_says_how_long_it_takes_and_a_sitting_of_its_core_has_three_hours_at_most(name):
+    tp = source.load(REPOSITORY, name)
+    assert effort.advice(tp) == []
+    sittings = 2 if any("{time}: two sittings" in cell.source for cell in tp.cells) else 1
+    assert 60 <= effort.core(tp) / sittings <= 180
+    assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
+
+
+def test_the_page_is_stale_until_it_is_written(tmp_path):
+    course = Course(tmp_path)
+    effort.write(course)
+    assert not effort.is_stale(course) and not list(tmp_path.iterdir())
+    (tmp_path / "docs").mkdir()
+    assert effort.is_stale(course)
+    effort.write(course)
+    assert not effort.is_stale(course)
+
+
+def test_the_table_has_every_exercise_and_question():
+    page = effort.page(REPOSITORY)
+    for name in REPOSITORY.assignments:
+        tp = source.load(REPOSITORY, name)
+        assert f"| {tp.title} |" in page and f"## {tp.title}\n" in page
+        assert all(f"| `{one.name}` |" in page for one in effort.tasks(tp))

@@ -1,0 +1,205 @@
+"""The kit stands alone: its scripts set it up and open the start page, and it holds nothing of the instructor's."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.request
+import zipfile
+
+import nbformat
+import pytest
+from environments import clean, environment
+from nbformat.v4 import new_output
+
+from autograder.publish import kit
+from autograder.publish.about import CPU_INDEX, about, as_toml
+from autograder.publish.files import start
+from conftest import REPOSITORY, tiny_copy
+
+NAMES = REPOSITORY.assignments
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The kit of this course, unpacked."""
+    folder = tmp_path_factory.mktemp("kit")
+    kit.kit(REPOSITORY, folder / "student-kit.zip")
+    with zipfile.ZipFile(folder / "student-kit.zip") as archive:
+        archive.extractall(folder)
+    return folder / "student-kit"
+
+
+def test_the_kit_holds_the_course_and_nothing_else(unpacked):
+    names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    top = {"README.md", "requirements.txt", "environment.yml", "start.py", "start.sh", "start.bat"}
+    assert {name for name in names if "/" not in name} == top
+    for name in NAMES:
+        assert {f"{name}/{name}.ipynb", f"selfchecks/{name}.bin"} <= names
+    others = [name for name in names - top if not name.startswith("tp/")]
+    assert not [name for name in others if re.search(r"solutions|autograder|checks|faults|\.py$", name)]
+    assert not [name for name in names if re.search(r"autograder|faults|\.pyc$|\.ipynb_checkpoints", name)]
+
+
+def test_no_file_of_the_kit_holds_a_solution_or_speaks_of_grading(unpacked):
+    texts = [path for path in unpacked.rglob("*") if path.suffix in (".ipynb", ".py", ".md", ".txt", ".sh", ".bat")]
+    assert len(texts) > len(NAMES)
+    for path in texts:
+        assert not re.search(r"BEGIN SOLUTION|HIDDEN TESTS|Rubric", path.read_text(encoding="utf-8")), path
+    for path in unpacked.glob("*"):
+        if path.is_file():
+            assert not re.search(r"autograder|gradebook|nbgrader", path.read_text(encoding="utf-8")
+                                 .replace('"nbgrader"', "")), path  # the name of the cells' metadata, in start.py
+
+
+def test_the_same_course_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        kit.kit(REPOSITORY, tmp_path / name / "student-kit.zip")
+    assert len({(tmp_path / name / "student-kit.zip").read_bytes() for name in ("a", "b")}) == 1
+
+
+def test_requirements_are_those_of_the_project_and_say_where_torch_without_cuda_is(unpacked):
+    lines = (unpacked / "requirements.txt").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == list(about(REPOSITORY).dependencies)
+    for name in ("requirements.txt", "README.md", "start.sh"):
+        assert f"--extra-index-url {CPU_INDEX}" in (unpacked / name).read_text(), name
+
+
+def test_the_readme_lists_every_session_with_its_time(unpacked):
+    readme = (unpacked / "README.md").read_text(encoding="utf-8")
+    sessions = start.sessions(unpacked)
+    assert [session.path for session in sessions] == [f"{name}/{name}.ipynb" for name in NAMES]
+    for session in sessions:
+        assert session.time and f"| {session.title} | {session.time} |" in readme
+
+
+def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
+    course = tiny_copy(tmp_path / "My course")
+    (course.released / "tp").mkdir(parents=True)
+    assert about(course).name == "my-course" and about(course).dependencies
+    assert "# my-course" in kit.contents(course)["README.md"].decode()
+
+
+# The start page
+
+
+def test_the_start_page_counts_the_checks_that_pass_in_saved_notebooks(unpacked, tmp_path):
+    name = "tp3_seq2seq"
+    notebook = nbformat.read(unpacked / name / f"{name}.ipynb", 4)
+    checks = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id", "")
+              .startswith("check-")]
+    (tmp_path / name).mkdir()
+
+    def done():
+        nbformat.write(notebook, tmp_path / name / f"{name}.ipynb")
+        return start.sessions(tmp_path)[0].done
+
+    assert done() == "not begun"
+    card = {"text/html": "<div>", "text/plain": "it: all 2 checks pass\n  ✓ a"}
+    checks[0].outputs = [new_output("display_data", card)]
+    checks[1].outputs = [new_output("stream", name="stderr", text="it: 1 of 2 checks pass\n  ✓ a\n  ✗ b")]
+    assert done() == f"1 of {len(checks)}"
+    checks[1].outputs = [new_output("display_data", {"text/plain": "it: not written yet"})]
+    assert done() == f"1 of {len(checks)}"
+    checks[1].outputs = [new_output("stream", name="stdout", text="it: the check passes\n  ✓ a")]
+    assert done() == f"2 of {len(checks)}"
+    for cell in checks:
+        cell.outputs = checks[0].outputs
+    assert done() == "✓ all done"
+
+
+def test_a_notebook_that_cannot_be_read_is_left_out(tmp_path):
+    for name, text in {"a": "", "b": "[]", "c": '{"cells": [1]}', "d": '{"cells": []}'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.ipynb").write_text(text)
+    assert [session.path for session in start.sessions(tmp_path)] == ["d/d.ipynb"]
+
+
+def test_the_start_page_is_a_notebook_whose_cell_runs_as_it_stands(tmp_path):
+    page = nbformat.read(start.write(tmp_path), 4)
+    nbformat.validate(page)
+    ast.parse(page.cells[1].source)
+    assert "# Start here" in page.cells[0].source
+
+
+def test_the_start_page_needs_nothing_but_python(unpacked, tmp_path):
+    """JupyterLab alone is asked for, and only to open the page."""
+    python = environment(tmp_path / "bare", lends=False)
+    done = subprocess.run([python, "start.py", "--page"], cwd=unpacked, env=clean(PYTHONIOENCODING="ascii"),
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == len(NAMES) + 2
+
+
+# The scripts
+
+
+def test_the_script_installs_once_and_opens_the_start_page(unpacked):
+    environment(unpacked / ".venv")
+    run = {"cwd": "/", "env": clean(), "capture_output": True, "text": True}
+    subprocess.run(["cp", "requirements.txt", ".venv/installed.txt"], cwd=unpacked, check=True)
+    done = subprocess.run(["sh", str(unpacked / "start.sh"), "--page"], **run)
+    assert done.returncode == 0 and NAMES[0] in done.stdout, done.stderr
+    assert "Setting up" not in done.stdout
+    with open(unpacked / "requirements.txt", "a") as file:
+        file.write("no-such-package-as-this\n")
+    done = subprocess.run(["sh", str(unpacked / "start.sh"), "--page"], **run)
+    assert done.returncode and "Setting up" in done.stdout and "no-such-package-as-this" in done.stderr
+
+
+def test_an_old_python_is_told_in_one_line(unpacked, tmp_path):
+    (tmp_path / "old").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "old").chmod(0o755)
+    (tmp_path / "start.sh").write_bytes((unpacked / "start.sh").read_bytes())
+    done = subprocess.run(["sh", "start.sh"], cwd=tmp_path, env=clean(PYTHON=str(tmp_path / "old")),
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Python 3.11 or newer" in done.stderr
+
+
+def test_the_batch_file_has_windows_line_ends_and_every_label_it_jumps_to(unpacked):
+    data = (unpacked / "start.bat").read_bytes()
+    assert data.count(b"\n") == data.count(b"\r\n") > 10
+    text = data.decode("ascii")  # cmd reads it in the code page of the machine
+    labels = set(re.findall(r"^:(\w+)", text, re.M))
+    assert set(re.findall(r"goto (\w+)", text)) == labels
+    assert b"\r" not in (unpacked / "start.sh").read_bytes()
+
+
+@pytest.mark.slow
+def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
+    """The whole way: unpacked, set up with pip, opened."""
+    lab = tmp_path / "kit"
+    subprocess.run(["cp", "-r", unpacked, lab], check=True)
+    (lab / "requirements.txt").write_text("\n".join(about(REPOSITORY).dependencies))
+    subprocess.run(["rm", "-rf", lab / ".venv"], check=True)
+    environment(lab / ".venv")
+    options = ["--no-browser", "--allow-root", "--ServerApp.port=0", "--ServerApp.port_retries=0",
+               "--IdentityProvider.token=x"]
+    with open(tmp_path / "log", "w") as log:
+        server = subprocess.Popen(["sh", "start.sh", *options], cwd=lab, stdout=log, stderr=log, start_new_session=True,
+                                  env=clean(HOME=str(tmp_path), JUPYTER_NO_CONFIG="1"))
+    try:
+        for _ in range(600):
+            found = re.search(r"http://\S+/lab/tree/start\.ipynb\S*", (tmp_path / "log").read_text())
+            if found or server.poll() is not None:
+                break
+            time.sleep(0.2)
+        assert found, (tmp_path / "log").read_text()[-2000:]
+        root = found[0].split("/lab/")[0]
+        with urllib.request.urlopen(f"{root}/lab/tree/start.ipynb?token=x") as page:
+            assert b"JupyterLab" in page.read()
+        with urllib.request.urlopen(f"{root}/api/contents/start.ipynb?token=x") as answer:
+            assert "Start here" in json.load(answer)["content"]["cells"][0]["source"]
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait()
+
+
+def test_a_small_project_file_is_read_as_it_was_meant():
+    import tomllib
+
+    tree = {"project": {"name": 'a "b" \\c', "dependencies": ["x>=1", "y"]}, "tool.x": {"on": True}}
+    read = tomllib.loads(as_toml(tree))
+    assert read == {"project": tree["project"], "tool": {"x": {"on": True}}}

@@ -1,0 +1,206 @@
+"""What is generated is fresh, holds no solution, and runs for a student who has filled in nothing."""
+
+import html
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbgrader.validator import Validator
+
+from autograder.classroom import samples
+from autograder.model import source
+from autograder.model.oracle import oracle
+from autograder.publish import effort, release, selfchecks
+from autograder.runtime import compare, selfcheck
+from autograder.runtime.replay import replay
+from conftest import REPOSITORY
+
+NAMES = REPOSITORY.assignments
+REGION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.M | re.S)
+
+each_tp = pytest.mark.parametrize("name", NAMES)
+
+
+def notebook_of(name):
+    """The released notebook that lies in the course."""
+    return nbformat.read(REPOSITORY.released / name / f"{name}.ipynb", 4)
+
+
+def expected(name, cell):
+    """A cell as its source says that a student receives it."""
+    stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
+    text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
+    return text.replace(effort.TIME, effort.time(source.load(REPOSITORY, name))) if cell.is_markdown else text
+
+
+@each_tp
+def test_generated_files_are_fresh(name):
+    assert release.stale(REPOSITORY, name) == [], "run `make notebooks`"
+
+
+@each_tp
+def test_released_notebook_is_what_the_source_gives(name):
+    made = release.released_notebook(REPOSITORY, name)
+    assert notebook_of(name) == made
+    for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
+        assert released.source.strip() == expected(name, cell).strip()
+
+
+def too_wide(notebook):
+    """The lines of code that are longer than a screen is wide."""
+    code = (cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return [line for text in code for line in text.splitlines() if len(line) > source.WIDTH]
+
+
+@each_tp
+def test_every_line_of_code_fits_into_a_screen(name):
+    notebook = notebook_of(name)
+    assert too_wide(notebook) == []
+    next(cell for cell in notebook.cells if cell.cell_type == "code").source += "\n" + "x" * (source.WIDTH + 1)
+    assert len(too_wide(notebook)) == 1
+
+
+@each_tp
+def test_nothing_is_left_that_an_author_would_be_told(name):
+    assert source.advice(source.load(REPOSITORY, name)) == []
+
+
+@each_tp
+def test_a_stub_stands_in_the_place_of_every_solution(name):
+    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
+    for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
+        text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
+        assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
+        assert "SOLUTION" not in text and not telling_lines(cell) & {line.strip() for line in text.splitlines()}
+
+
+@each_tp
+def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
+    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
+    solved = {cell.id: cell.source for cell in release.solution_notebook(REPOSITORY, name).cells}
+    for cell in source.load(REPOSITORY, name).by_role("check"):
+        shown, _, hidden = solved[cell.grade_id].partition("\n### BEGIN HIDDEN TESTS\n")
+        assert shown == released[cell.grade_id] == cell.source
+        where, end = hidden.split("\n")
+        assert end == "### END HIDDEN TESTS"
+        path, exercise = re.fullmatch(r'# (\S+), exercise "(\S+)"', where).groups()
+        assert (REPOSITORY.root / path).is_file() and exercise == cell.name
+
+
+@each_tp
+def test_figures_are_all_there(name):
+    for figure in release.figures_of(REPOSITORY, name):
+        drawn = (REPOSITORY.images / figure).read_bytes()
+        for folder in (REPOSITORY.released / name, REPOSITORY.folder(name)):
+            assert (folder / "figures" / figure).read_bytes() == drawn
+
+
+@each_tp
+def test_shipped_self_checks_pass_on_the_solution(name):
+    truth, shipped = oracle(REPOSITORY, name), selfcheck._data(name)
+    assert list(shipped) == truth.source.exercises
+    for exercise in shipped.values():
+        for record in (record for check in exercise.checks for record in check.records):
+            reply = replay(record.ops, truth.namespace)
+            assert compare.first_difference(record, reply) is None
+
+
+def telling_lines(cell):
+    """Lines of a solution that nobody would write by chance."""
+    lines = (line.strip() for line in cell.hidden.splitlines())
+    return {line for line in lines if len(line) > 30 and not line.startswith("#")}
+
+
+@each_tp
+def test_no_solution_leaks_into_what_is_released_up_to_it(name):
+    """A later TP gives earlier answers on purpose; the TP itself and those before it must not."""
+    cells = source.load(REPOSITORY, name).by_role("exercise", "answer")
+    secrets = {line for cell in cells for line in telling_lines(cell)}
+    assert secrets
+    for earlier in NAMES[: NAMES.index(name) + 1]:
+        lines = {line.strip() for cell in notebook_of(earlier).cells for line in cell.source.splitlines()}
+        assert not secrets & lines
+
+
+def test_no_instructor_file_in_the_course():
+    released, helpers = REPOSITORY.released, REPOSITORY.released / "tp"
+    assert not [path for path in released.rglob("*.py") if not path.is_relative_to(helpers)]
+    for path in released.rglob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"BEGIN SOLUTION|BEGIN HIDDEN|END SOLUTION|Rubric", text), path
+    modules = list(helpers.rglob("*.py"))
+    assert helpers / "checking" / "selfcheck.py" in modules
+    for path in modules:
+        assert not re.search(r"^\s*(from|import) autograder", path.read_text(encoding="utf-8"), re.M), path
+
+
+@each_tp
+def test_self_check_data_holds_no_code_of_the_solution(name):
+    recorded = selfchecks.recorded(REPOSITORY, name)["exercises"].values()
+    secrets = {line for cell in source.load(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
+    records = [record for exercise in recorded for check in exercise["checks"] for record in check["records"]]
+    assert records
+    stubs = "\n".join(op.get("source", "") for record in records for op in record["ops"])
+    assert not [line for line in secrets if line in stubs]
+
+
+@each_tp
+def test_every_exercise_is_explained(name):
+    """Before each exercise: shapes or a worked example, and three hints that open one by one."""
+    cells = source.load(REPOSITORY, name).cells
+    for i, cell in enumerate(cells):
+        if cell.role == "exercise":
+            before = next(c.source for c in reversed(cells[:i]) if c.role == "text")
+            assert before.count("<details>") == 3, f"{cell.name}: {before.count('<details>')} hints"
+
+
+@each_tp
+def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
+    monkeypatch.setenv("TP_QUICK", "1")
+    notebook = notebook_of(name)
+    resources = {"metadata": {"path": str(REPOSITORY.released / name)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    reports = {cell.metadata.nbgrader.grade_id: cell.outputs for cell in notebook.cells
+               if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")}
+    assert list(reports) == [cell.grade_id for cell in source.load(REPOSITORY, name).by_role("check")]
+    for grade_id, outputs in reports.items():
+        (card,) = [output.data["text/plain"] for output in outputs if output.output_type == "display_data"]
+        assert "not written yet" in card, f"{grade_id} says of the blank exercise: {card}"
+
+
+BASE = "import tp\ndef f(x):\n    return x"
+GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit(f'{no}: …')"
+
+
+@pytest.mark.parametrize("same", [
+    BASE.replace("import tp", "import tp  # why").replace("    return", "    'What it does.'\n    return"),
+    BASE.replace("import tp", GIVES_UP),
+])
+def test_outputs_are_kept_when_only_words_change(same):
+    assert release._essential(same) == release._essential(BASE)
+
+
+@pytest.mark.parametrize("other", [
+    BASE.replace("return x", "return -x"),
+    BASE.replace("import tp", GIVES_UP.replace("sys.exit(f'{no}: …')", "tp = None")),
+    BASE.replace("import tp", GIVES_UP.replace("ModuleNotFoundError", "ValueError")),
+    BASE.replace("import tp", GIVES_UP + "\nelse:\n    tp.x = 1"),
+])
+def test_outputs_are_not_kept_when_code_changes(other):
+    assert release._essential(other) != release._essential(BASE)
+
+
+@pytest.mark.slow
+@each_tp
+def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypatch):
+    """The whole notebook, all right but one known fault: Validate reports that check, and the fault's sentence."""
+    monkeypatch.delenv("TP_QUICK", raising=False)
+    truth = oracle(REPOSITORY, name)
+    fault = truth.faults[0]
+    cells = {**samples.solved(REPOSITORY, name), fault.exercise: truth.text_of(fault)}
+    nbformat.write(samples.notebook(REPOSITORY, name, cells), tmp_path / f"{name}.ipynb")
+    failed = Validator().validate(str(tmp_path / f"{name}.ipynb"))["failed"]
+    automatic = [one for one in failed if one["source"].startswith("tp.check")]
+    assert [one["source"] for one in automatic] == [f'tp.check("{fault.exercise}")']
+    assert fault.says.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())

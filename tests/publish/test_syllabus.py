@@ -1,0 +1,88 @@
+"""Each point of a syllabus is met in its TP, and the page that says where is up to date."""
+
+import pytest
+
+from autograder.course import Course
+from autograder.model.source import Source, SourceError, load, parse
+from autograder.publish import syllabus
+from autograder.publish.syllabus import Place, Syllabus
+from conftest import REPOSITORY, TINY
+
+WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(REPOSITORY, name)]
+POINTS = Syllabus(None, "Where", "An intro.", {"Data": ["read", "pad"], "Model": ["count to two"]})
+
+LOOK = '# %% [markdown]\n# # Title\n# ## Data\n\n# %% demo="look" covers="2"\n1\n'
+WORDS = ('\n# %% exercise="words" covers="2,3"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n\n'
+         '# %% check="words" points=1\n1\n')
+
+
+def made_of(text):
+    return Source("tp", None, parse(text, "tp"))
+
+
+def test_the_translator_has_thirty_four_points():
+    assert [syllabus.read(REPOSITORY, name).count for name in WITH_SYLLABUS] == [34]
+
+
+@pytest.mark.parametrize("name", WITH_SYLLABUS)
+def test_every_point_is_something_a_student_does(name):
+    met = syllabus.coverage(load(REPOSITORY, name), syllabus.read(REPOSITORY, name).count)
+    assert all(met.values())
+    unchecked = {"text", "worked cell"}
+    assert not [number for number, places in met.items() if {place.kind for place in places} <= unchecked]
+
+
+@pytest.mark.parametrize("name", WITH_SYLLABUS)
+def test_the_page_is_up_to_date(name):
+    found = syllabus.read(REPOSITORY, name)
+    page = found.page.read_text(encoding="utf-8")
+    assert page == syllabus.page(load(REPOSITORY, name), found), "run autograder release"
+
+
+def test_places_are_named_with_their_heading_and_exercises_come_first():
+    source = made_of(LOOK + WORDS)
+    assert syllabus.coverage(source, 3)[2] == [Place("exercise", "words", "Data"), Place("worked cell", "look", "Data")]
+    lines = syllabus.page(source, POINTS).splitlines()
+    assert "| 3 | count to two | exercise `words` (Data) |" in lines
+    assert "| 2 | pad | exercise `words` (Data); worked cell `look` (Data) |" in lines
+
+
+def test_a_worked_cell_that_asserts_something_has_a_check():
+    source = made_of(LOOK + "assert 1 == 1\n\n# %% given=\"more\" covers=\"2\"\nprint('assert ')\n")
+    assert [place.kind for place in syllabus.coverage(source, 3)[2]] == ["worked cell with a check", "worked cell"]
+
+
+@pytest.mark.parametrize("covers", ["4", "0", "seven"])
+def test_a_point_that_does_not_exist_is_refused(covers):
+    with pytest.raises(SourceError, match="covers"):
+        syllabus.coverage(made_of(f'# %% demo="look" covers="{covers}"\n1\n'), 3)
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course of one TP, without a syllabus so far."""
+    course = Course(tmp_path)
+    course.folder(TINY).mkdir(parents=True)
+    course.script(TINY).write_text(LOOK + WORDS, encoding="utf-8")
+    return course
+
+
+def test_the_page_is_stale_until_it_is_written(course):
+    assert syllabus.read(course, TINY) is None and not syllabus.is_stale(course, TINY)
+    syllabus.write(course, TINY)
+    assert list(course.root.iterdir()) == [course.solutions]
+    (course.folder(TINY) / "syllabus.toml").write_text(
+        'page = "docs/where.md"\ntitle = "Where"\nintro = "An intro."\n'
+        '[[groups]]\nname = "Data"\npoints = ["read", "pad", "count"]\n', encoding="utf-8")
+    assert syllabus.is_stale(course, TINY)
+    syllabus.write(course, TINY)
+    assert not syllabus.is_stale(course, TINY)
+    assert (course.root / "docs" / "where.md").read_text(encoding="utf-8").startswith("# Where\n\nAn intro.\n")
+
+
+@pytest.mark.parametrize("text", ["not = [toml", "title = 1", 'groups = "none"'])
+def test_what_is_no_syllabus_is_refused_in_one_line(course, text):
+    (course.folder(TINY) / "syllabus.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match="not a syllabus") as refused:
+        syllabus.read(course, TINY)
+    assert "\n" not in str(refused.value)

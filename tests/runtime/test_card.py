@@ -1,0 +1,135 @@
+"""The card of a self-check in a notebook that was really run: a phone and a desk, light and dark."""
+
+import os
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.classroom.samples import solved
+from browser import CONTRASTS, OPEN, SCREENS, chromium_page
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+RIGHT = solved(TINY_COURSE, TINY)
+ZEROS = RIGHT["encoder"].replace("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
+SCRIPT = "</pre><script>window.owned = 1</script>"
+CELLS = {
+    "start": "import torch\nfrom torch import nn\nimport tp\n"
+             f"import sys\nsys.path.insert(0, DATA)\ntp.start('{TINY}')",
+    "check-nothing": "tp.check('double')",
+    "stub": "def double(x):\n    raise NotImplementedError()",
+    "check-stub": "tp.check('double')",
+    "broken": "def double(x):\n    return (2 * x",
+    "check-broken": "tp.check('double')",
+    "right": RIGHT["double"],
+    "check-right": "tp.check('double')",
+    "broken-again": "1 / 0\ndef double(x):\n    return x",
+    "check-older": "tp.check('double')",
+    "own": "def helper():\n    return double",  # names it, and does not define it
+    "magic": "%time double(1)",
+    "wrong": ZEROS.replace("        henc_ts,", f"        print({SCRIPT!r})\n        henc_ts,"),
+    "check-wrong": "tp.check('encoder')",
+    "case": "case = tp.case('encoder', 'initial-state')",
+    "play": "outputs = case.run()\nassert (outputs['henc_ts'] - case.expected['henc_ts']).abs().max() > 0.01",
+    "hostile": "def last(rows):\n    raise ValueError('<img src=x onerror=\"window.owned = 1\">' * 9)",
+    "check-hostile": "tp.check('last')",
+}
+BREAKS = ("broken", "broken-again")
+
+
+@pytest.fixture(scope="module")
+def notebook(shipped, tmp_path_factory):
+    """The notebook, run by a kernel."""
+    cells = [new_code_cell(text.replace("DATA)", f"{str(shipped.parent)!r})"), id=name,
+                           metadata={"tags": ["raises-exception"]} if name in BREAKS else {})
+             for name, text in CELLS.items()]
+    made = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    folder = tmp_path_factory.mktemp("run")
+    client = NotebookClient(made, timeout=300, resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, "PYTHONPATH": str(REPOSITORY.released)})
+    return made
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def page_of_it(request, notebook, tmp_path_factory):
+    """Theme, and the notebook as a page in it."""
+    path = tmp_path_factory.mktemp("pages") / f"{request.param}.html"
+    path.write_text(HTMLExporter(theme=request.param).from_notebook_node(notebook)[0], encoding="utf-8")
+    return request.param, path
+
+
+def said(notebook, name):
+    """What a cell says, as text."""
+    (output,) = next(cell for cell in notebook.cells if cell.id == name).outputs
+    return output.data["text/plain"]
+
+
+def test_a_card_is_html_and_text_and_nothing_is_on_stderr(notebook):
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        kinds = [set(output.get("data", {})) for output in cell.outputs if output.output_type != "error"]
+        if cell.id.startswith("check-") or cell.id == "case":
+            assert kinds == [{"text/html", "text/plain"}], cell.id
+        elif cell.id not in ("magic", *BREAKS):
+            assert [output.text for output in cell.outputs] == ([f"{SCRIPT}\n"] if cell.id == "play" else []), cell.id
+
+
+OLDER = "stopped with an error: what is checked here is the version before it"
+
+
+def test_after_a_cell_that_failed_it_says_that_the_older_version_is_judged(notebook):
+    assert said(notebook, "check-nothing") == "double: `double` is not defined. Run the cell above, then this one."
+    assert said(notebook, "check-stub") == "double: not written yet"
+    broken = " ".join(said(notebook, "check-broken").split())
+    assert OLDER in broken and "not written yet" in broken
+    assert "with an error" not in said(notebook, "check-right") and "all 2 checks pass" in said(notebook, "check-right")
+    older = " ".join(said(notebook, "check-older").split())
+    assert "all 2 checks pass" in older and f"you last ran for `double` {OLDER}" in older
+    assert "with an error" not in said(notebook, "check-wrong")
+
+
+def test_the_card_says_what_is_wrong_once_and_shows_it(notebook):
+    text = " ".join(said(notebook, "check-wrong").split())
+    assert text.count("Your encoder starts from zeros") == 1 and "1 of 2 checks pass" in text
+    assert "</pre><script>" in text and 'look into it: tp.case("encoder", "initial-state")' in text
+
+
+@pytest.mark.parametrize("width", sorted({width for width, _ in SCREENS}))
+def test_cards_can_be_read(page_of_it, width):
+    theme, path = page_of_it
+    with chromium_page(viewport={"width": width, "height": 900}, color_scheme=theme) as page:
+        page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own, for formulas
+        page.goto(path.as_uri())
+        for fold in ("0", OPEN):
+            page.evaluate(fold)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            wide = """[...document.querySelectorAll('.tp-card, .tp-card *')].filter(one => one.checkVisibility() &&
+                one.getBoundingClientRect().right > innerWidth + 0.5).map(one => one.outerHTML.slice(0, 80))"""
+            assert page.evaluate(wide) == []
+        cards = page.locator(".tp-card")
+        assert cards.count() == 8 and page.locator(".tp-card.ok").count() == 1 == page.locator(".tp-beside").count()
+        contrasts = [one for card in cards.all() for one in card.evaluate(CONTRASTS)]
+        assert len(contrasts) > 60 and [text for text, ratio in contrasts if ratio < 4.5] == []
+        assert page.evaluate("window.owned") is None and page.locator(".tp-card img, .tp-card script").count() == 0
+
+
+def test_a_screen_reader_finds_names(page_of_it):
+    _, path = page_of_it
+    with chromium_page() as page:
+        page.route(re.compile("^https?:"), lambda route: route.abort())
+        page.goto(path.as_uri())
+        assert page.get_by_role("group", name="Check of double").count() >= 1
+        picture = page.get_by_role("img", name=re.compile(r"^henc_ts\[:, 0, :\], at T 0, H 0: .*, it must be "))
+        assert picture.count() == 1
+        page.get_by_text("The numbers that differ here").click()
+        assert page.get_by_role("listitem").filter(has_text="T 0, H 0").is_visible()
+
+
+def test_the_headline_is_no_colour_alone(notebook):
+    pages = {cell.id: cell.outputs[0].data["text/html"] for cell in notebook.cells if cell.id.startswith("check-")}
+    signs = {name: re.search(r'<span aria-hidden="true">(.)</span>', page) for name, page in pages.items()}
+    assert {name: sign[1] for name, sign in signs.items() if sign} == {
+        "check-right": "✓", "check-older": "✓", "check-wrong": "◐", "check-hostile": "✗"}

@@ -1,0 +1,92 @@
+"""Borrowed parts: the rest of a session goes on, and nobody has a point for them."""
+
+import gzip
+import importlib
+
+import pytest
+
+import tp
+from autograder.model import source
+from autograder.publish.providing import lend
+from autograder.runtime import provided, selfcheck
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+
+@pytest.fixture
+def notebook(shipped, monkeypatch, tmp_path):
+    """A student's notebook of the tiny TP in a folder of its own: runs a text, and returns its names."""
+    monkeypatch.syspath_prepend(shipped.parent)
+    monkeypatch.chdir(tmp_path)
+    selfcheck._data.cache_clear()
+    tp.start(TINY)
+    names = {"tp": tp, **{name: importlib.import_module(name) for name in ("torch",)}}
+    names["nn"] = names["torch"].nn
+
+    def run(text):
+        exec(text, names)
+        return names
+
+    yield run
+    selfcheck._data.cache_clear()
+    selfcheck._started = None
+
+
+def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsys):
+    notebook("goes_on = tp.done('double')")
+    assert "Stuck?" not in capsys.readouterr().out  # nothing is lent here
+    lend(TINY_COURSE, TINY, ["double"], tmp_path)
+    assert not notebook("goes_on = tp.done('double')")["goes_on"]
+    assert 'tp.borrow("double")' in capsys.readouterr().out
+    names = notebook("tp.borrow('double')\ngoes_on = tp.done('double')")
+    assert names["goes_on"] and names["double"](names["torch"].tensor(21)) == 42
+    capsys.readouterr()
+    notebook("tp.check('double')")
+    assert "borrowed. It works, and is worth no points" in capsys.readouterr().err
+    notebook("tp.progress()")
+    assert ["double", "borrowed", "0", "of", "2"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert notebook("goes_on = tp.done('double')")["goes_on"]  # the check has taken nothing away
+    notebook("def double(x):\n    return x + x\ntp.check('double')")
+    assert "all 2 checks pass" in capsys.readouterr().out
+
+
+def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
+    notebook("tp.borrow('double')")
+    assert f"A file {TINY}.lent from your teacher would do it." in capsys.readouterr().out
+    lend(TINY_COURSE, TINY, ["last"], tmp_path)
+    assert "double" not in notebook("tp.borrow('double')")
+    assert "Lent are: last." in capsys.readouterr().out
+    with pytest.raises(RuntimeError, match="no exercise 'dubble'; it has double"):
+        notebook("tp.borrow('dubble')")
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>not found</html>", provided.pack({"double": "x = 1"})[:-9],
+                                  gzip.compress(b"half")], ids=["nothing", "a page", "cut off", "other bytes"])
+def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
+    (tmp_path / f"{TINY}.lent").write_bytes(data)
+    with pytest.raises(RuntimeError, match=f"^{TINY}.lent holds no lent exercises"):
+        notebook("tp.borrow('double')")
+
+
+def test_a_cell_waits_for_what_cells_above_make(notebook, capsys):
+    assert not notebook("goes_on = tp.done('model', 'log')")["goes_on"]
+    assert "waits for `model` and `log`: run the cells above" in capsys.readouterr().out
+    assert notebook("model, log = 1, []\ngoes_on = tp.done('model', 'log')")["goes_on"]
+    assert not notebook("goes_on = tp.done('double', 'model')")["goes_on"]
+
+
+def test_the_judge_gives_nothing_for_it(grade, right):
+    borrowed = {name: text for name, text in right.items() if name != "double"}
+    verdict = grade(borrowed, own=("tp.borrow('double')",))
+    found = {result.exercise: result.score for result in verdict.exercises}
+    assert found.pop("double") == 0 and all(found.values())
+    assert not [note for note in verdict.notes if "stopped" in note]
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_every_exercise_can_be_lent(name):
+    """By the text alone: each defines a name by which it is known, and is one cell that Python reads."""
+    truth = source.load(REPOSITORY, name)
+    for exercise in truth.exercises:
+        code = compile(truth.cell("exercise", exercise).solution, exercise, "exec")
+        assert code.co_names, exercise
+    assert provided.path(name).suffix == ".lent"

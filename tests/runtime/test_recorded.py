@@ -1,0 +1,192 @@
+"""Answers of kernels: what a replay answers arrives as it was sent; anything else is refused, or bounded and harmless.
+
+No answer, however it was made, may stop the judge: what is accepted is compared with every kind of expected value.
+"""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autograder.runtime import compare, recorded, wire
+from autograder.runtime.recorded import Error, RecordedCheck, Reply, ReplyError, Spec, Where
+from autograder.runtime.replay import describe
+from autograder.runtime.values import MAX_ITEMS
+
+LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to read
+
+EXPECTED = [None, True, 3, 2.5, "text", [1, [2.5, "a"], None], {"a": 1, 2: [3.0]}, torch.ones(2, 3) / 3,
+            torch.arange(3), torch.ones(2, dtype=torch.complex64), np.arange(3.0), torch.tensor(1.5), object()]
+PREDICATE = "def holds(got):\n    return None if got[0] > 1 else 'no'\n"
+SPECS = [Spec(), Spec(holds=PREDICATE)]
+
+# Whatever the wire can bring
+
+arrays = st.sampled_from(wire.DTYPES).flatmap(
+    lambda name: hnp.arrays(np.dtype(name), hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)))
+long_numbers = st.sampled_from([-1, 1]).map(lambda sign: sign * LONG)
+numbers = st.integers() | st.sampled_from([-1, 2**63]) | long_numbers | st.floats() | st.booleans()
+leaves = st.none() | numbers | st.text(max_size=8) | st.sampled_from(["none", "int", "list"]) | arrays
+keys = st.text(max_size=8).filter(lambda key: key != "$array")
+trees = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+                     max_leaves=6)
+
+# Nearly descriptions, errors and replies: right at some places, and anything at others
+
+kinds = st.sampled_from(["none", "bool", "int", "float", "str", "tensor", "array", "list", "dict", "other"]) | leaves
+lengths = st.integers(-1, 3) | numbers
+
+
+def nearly(**fields):
+    """A dict with these fields, of which any may be missing or hold something else."""
+    return st.fixed_dictionaries({}, optional={name: field | trees for name, field in fields.items()})
+
+
+def containers(inner):
+    """Lists and dicts whose length is mostly that of their items."""
+    items = st.lists(inner, max_size=3)
+    honest = items.map(lambda some: {"kind": "list", "items": some, "length": len(some)})
+    pairs = st.lists(st.tuples(inner, inner), max_size=3).map(
+        lambda some: {"kind": "dict", "keys": [key for key, _ in some], "items": [item for _, item in some],
+                      "length": len(some)})
+    return honest | pairs | nearly(kind=kinds, items=items, keys=items, length=lengths)
+
+
+def of_kind(kind, values):
+    return values.map(lambda value: {"kind": kind, "value": value})
+
+
+scalars = (of_kind("none", st.none()) | of_kind("bool", st.booleans()) | of_kind("int", st.integers())
+           | of_kind("float", st.floats()) | of_kind("str", st.text(max_size=8)))
+tensors = arrays.map(lambda array: {"kind": "tensor", "dtype": array.dtype.name, "array": array})
+described = st.recursive(
+    scalars | tensors | nearly(kind=kinds, value=leaves, dtype=leaves, array=arrays, type=leaves, length=lengths),
+    containers, max_leaves=5)
+wheres = nearly(line=numbers, function=leaves, text=leaves)
+errors = nearly(kind=st.sampled_from(["raised", "missing-name"]) | trees, type=leaves, message=leaves, where=wheres)
+answers = st.fixed_dictionaries({
+    "outputs": st.dictionaries(st.just("a") | keys, described, max_size=3),
+    "error": st.none() | errors | trees,
+    "mutated": st.lists(numbers, max_size=3),
+    "called": st.lists(st.text(max_size=5), max_size=3),
+    "changed": st.lists(st.text(max_size=5), max_size=3),
+}) | nearly(outputs=st.dictionaries(keys, described, max_size=2), error=errors, mutated=leaves, called=leaves,
+           changed=leaves)
+
+
+def judged(reply):
+    """What the judge says of a reply in every check that it might be an answer to."""
+    for value in EXPECTED:
+        expected = Reply({"a": describe(value)})
+        two_axes = [Spec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
+        for spec in SPECS + two_axes:
+            record = RecordedCheck([], expected, {"a": spec}, base=1)
+            yield compare.first_difference(record, reply)
+            compare.same(record, expected, reply)
+    if reply.error:
+        yield compare.error_sentence(reply.error)
+
+
+@settings(max_examples=400, deadline=None)
+@given(answers | trees)
+def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
+    arrived = wire.unpack(wire.pack(tree))
+    try:
+        reply = recorded.from_tree(arrived)
+    except ReplyError as refusal:
+        assert "\n" not in str(refusal)
+        return
+    for sentence in judged(reply):
+        assert sentence is None or (len(sentence) < 1000 and sentence.isprintable()), sentence
+    assert recorded.from_tree(recorded.to_tree(reply)).error == reply.error
+
+
+@settings(max_examples=200, deadline=None)
+@given(errors | trees)
+def test_any_tree_is_an_error_in_bounded_words(tree):
+    error = recorded.error_from_tree(wire.unpack(wire.pack(tree)))
+    assert error.kind in ("missing-name", "not-written", "unusable", "raised") and error.type
+    sentence = compare.error_sentence(error)
+    assert len(sentence) < 1000 and sentence.isprintable()
+
+
+@pytest.mark.parametrize("value", EXPECTED, ids=lambda value: type(value).__name__)
+def test_what_is_described_arrives_as_it_was(value):
+    sent = Reply({"a": describe(value)}, Error("raised", "ValueError", "no", Where(3, "f", "f(x)")), (1, 2), ("bmm",))
+    arrived = recorded.from_tree(wire.unpack(wire.pack(recorded.to_tree(sent))))
+    assert (arrived.error, arrived.mutated, arrived.called) == (sent.error, sent.mutated, sent.called)
+    assert compare.output_difference("a", sent.outputs["a"], arrived.outputs["a"], Spec()) is None
+
+
+def answer(**fields):
+    return {"outputs": {"a": fields}, "error": None, "mutated": [], "called": []}
+
+
+NO_REPLIES = {
+    "nothing": None, "list": [], "empty": {}, "outputs-list": {"outputs": []},
+    "mutated-number": {"outputs": {}, "mutated": 1, "called": []},
+    "mutated-array": {"outputs": {}, "mutated": np.ones(3), "called": []},
+    "mutated-negative": {"outputs": {}, "mutated": [-1], "called": []},
+    "mutated-long": {"outputs": {}, "mutated": [LONG], "called": []},
+    "called-numbers": {"outputs": {}, "mutated": [], "called": [1]},
+    "too-many-outputs": {"outputs": {str(i): {"kind": "none"} for i in range(2_000)}, "mutated": [], "called": []},
+    "no-kind": answer(), "kind-unknown": answer(kind="gold"), "kind-list": answer(kind=["int"], value=1),
+    "kind-array": answer(kind=np.ones(3)), "kind-array-of-one": answer(kind=np.ones(1)), "kind-dict": answer(kind={}),
+    "no-array": answer(kind="tensor"), "array-text": answer(kind="tensor", dtype="float32", array="right"),
+    "int-bool": answer(kind="int", value=True), "float-text": answer(kind="float", value="1"),
+    "int-long": answer(kind="int", value=LONG), "int-of-64-bits": answer(kind="int", value=2**63),
+    "text-long": answer(kind="str", value="x" * 20_000),
+    "list-short": answer(kind="list", items=[], length=3), "list-rubbish": answer(kind="list", items=[{}], length=1),
+    "list-negative": answer(kind="list", items=[], length=-1), "list-long": answer(kind="list", items=[], length=LONG),
+    "list-bool": answer(kind="list", items=[{"kind": "none"}], length=True),
+    "dict-without-items": answer(kind="dict", items=[], keys=[{"kind": "none"}], length=1),
+    "dict-negative": answer(kind="dict", items=[], keys=[], length=-1),
+}
+
+
+@pytest.mark.parametrize("name", NO_REPLIES)
+def test_replies_that_are_none_are_refused(name):
+    with pytest.raises(ReplyError):
+        recorded.from_tree(NO_REPLIES[name])
+
+
+def test_a_list_that_claims_elements_it_does_not_send_is_refused():
+    assert compare.output_difference("rows", describe([1, 2, 3]), describe([1, 2, 3]), Spec()) is None
+    with pytest.raises(ReplyError):
+        recorded.from_tree(answer(kind="list", items=[], length=3))
+    honest = recorded.from_tree(recorded.to_tree(Reply({"a": describe(list(range(MAX_ITEMS + 1)))})))
+    assert honest.outputs["a"].length == MAX_ITEMS + 1
+
+
+def test_a_number_too_long_to_read_is_no_message():
+    header = json.dumps({"body": {"number": "N"}, "arrays": []}).replace('"N"', "9" * 5_000).encode()
+    with pytest.raises(wire.WireError):
+        wire.unpack(wire.MAGIC + len(header).to_bytes(4, "little") + header)
+
+
+NO_LINES = [LONG, -1, True, "3", None, 2.5, [3], np.ones(3)]
+
+
+@pytest.mark.parametrize("line", NO_LINES, ids=lambda line: type(line).__name__)
+def test_a_line_that_is_no_number_of_a_line_is_left_out(line):
+    where = {"line": line, "function": "f", "text": "x"}
+    tree = {"kind": "raised", "type": "ValueError", "message": "no", "where": where}
+    assert recorded.error_from_tree(tree) == Error("raised", "ValueError", "no")
+    where["line"] = 3
+    assert compare.error_sentence(recorded.error_from_tree(tree)) == (
+        "Your code stops with ValueError at line 3 of the cell, `x`: no")
+
+
+COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([1 + 0j])]
+
+
+@pytest.mark.parametrize("want", [1.0, 1, True, torch.tensor(1.0), torch.tensor(1)], ids=str)
+@pytest.mark.parametrize("got", COMPLEX, ids=str)
+def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
+    arrived = recorded.from_tree(wire.unpack(wire.pack(recorded.to_tree(Reply({"a": describe(got)})))))
+    sentence = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
+    assert sentence and len(sentence) < 300

@@ -1,0 +1,296 @@
+"""The self-check: what it says of right, wrong and unwritten work, and a check's inputs in a student's hands."""
+
+import html.parser
+import re
+
+import numpy as np
+import pytest
+import torch
+
+import tp
+from autograder.classroom import pages
+from autograder.classroom.samples import solved
+from autograder.model.oracle import oracle
+from autograder.runtime import beside, card, case, compare, selfcheck, values
+from autograder.runtime.findings import Failed, Finding, findings
+from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+
+@pytest.fixture
+def said(shipped, monkeypatch):
+    """The card of an exercise, on these definitions: name → what is said of its cell's text."""
+    monkeypatch.syspath_prepend(shipped.parent)
+    selfcheck._data.cache_clear()
+    tp.start(TINY)
+
+    def run(exercise, text):
+        namespace = {"torch": torch, "nn": torch.nn}
+        exec(compile(text, "<cell>", "exec"), namespace)
+        return selfcheck._card(exercise, namespace)
+
+    yield run
+    selfcheck._data.cache_clear()
+    selfcheck._started = None
+
+
+DOUBLE = "def double(x):\n    return {}\n"
+
+
+def test_right_is_one_line_and_what_was_checked(said):
+    made = said("double", DOUBLE.format("2 * x"))
+    assert made.passed and made.tally == "all 2 checks pass" and not made.wrong
+    assert card.text(made).splitlines() == ["double: all 2 checks pass", "  ✓ values: Twice every number.",
+                                            "  ✓ gradient: The gradient flows back."]
+    assert "<details><summary>What was checked</summary>" in card.page(made)
+
+
+def test_a_fault_is_said_once_with_what_each_check_sees(said):
+    made = said("double", DOUBLE.format("x * x"))
+    text = card.text(made)
+    assert text.count("You square the input.") == 1 and "seen by 2 of 2 checks: values, gradient" in text
+    assert card.page(made).count("You square the input.") == 1
+    assert re.search(r"values: `doubled\[0, 0\]` is", text) and 'look into it: tp.case("double", "values")' in text
+
+
+def test_what_is_right_already_is_said_beside_what_is_not(said):
+    text = solved(TINY_COURSE, TINY)["encoder"].replace("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
+    made = said("encoder", text)
+    assert made.tally == "1 of 2 checks pass" and [check for check, _ in made.right] == ["states"]
+    assert "Right already: states" in card.page(made) and made.picture.name.startswith("henc_ts[")
+
+
+@pytest.mark.parametrize("text, tally", [
+    ("def double(x):\n    raise NotImplementedError()", "not written yet"),
+    ("", "`double` is not defined. Run the cell above, then this one."),
+])
+def test_what_is_not_written_yet_is_one_quiet_line(said, text, tally):
+    made = said("double", text)
+    assert card.text(made) == f"double: {tally}" and not made.passed
+    assert "✗" not in card.page(made) and "bad" not in card.page(made).partition("</style>")[2]
+
+
+def test_what_the_code_prints_in_the_first_check_that_fails_is_shown_and_bounded(said):
+    made = said("double", "def double(x):\n    print('shape', *x.shape, '<b>')\n    return x")
+    assert "shape" in made.printed and "&lt;b&gt;" in card.page(made) and "shape" in card.text(made)
+    many = said("double", "def double(x):\n    print('y' * 10_000_000)\n    return x")
+    assert made.printed.count("\n") < 20 and len(many.printed) == selfcheck.MAX_PRINTED
+    assert said("double", "def double(x):\n    print('y')\n    return 2 * x").printed == ""
+
+
+def test_a_missing_name_inside_says_to_run_the_cells_above(said):
+    made = said("double", DOUBLE.format("factor * x"))
+    assert "name 'factor' is not defined. If a cell above defines it, run that cell first" in made.wrong[0].says
+
+
+def test_everything_foreign_is_escaped(said):
+    text = "def double(x):\n    print('<script>')\n    raise ValueError('<img src=x onerror=alert(1)>')"
+    shown = card.page(said("double", text))
+    assert "<script" not in shown and "<img" not in shown and "&lt;img src=x" in shown
+
+
+@pytest.mark.parametrize("said, shown", [
+    ("the *last* one", "the <em>last</em> one"),
+    ("`2*x*y` and 2*x*y, or 2 * x * y", "<code>2*x*y</code> and 2*x*y, or 2 * x * y"),
+    ("*not in the end*, `*here*`", "<em>not in the end</em>, <code>*here*</code>"),
+    ("**args and *<b>*", "**args and *&lt;b&gt;*"),
+])
+def test_marks_in_a_sentence_are_shown_as_they_are_meant(said, shown):
+    assert card.marked(said) == shown == str(pages.marked(said))
+
+
+class Tags(html.parser.HTMLParser):
+    """The tags that are open at the end of a text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("rect", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert tag in ("rect",) or self.open.pop() == tag
+
+
+def test_the_card_is_whole_html(said):
+    for text in ("2 * x", "x * x", "x", "2 * x.detach()", "None"):
+        assert Tags(card.page(said("double", DOUBLE.format(text)))).open == []
+
+
+def test_notebook_validate_and_terminal_are_told_apart(said, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr(selfcheck.tables, "kernel", lambda: object())
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    scope = {"tp": tp}
+    exec(DOUBLE.format("x * x"), scope)
+    exec("tp.check('double')", scope)
+    assert set(shown[0]) == {"text/html", "text/plain"} and capsys.readouterr() == ("", "")
+    monkeypatch.setenv(selfcheck.NBGRADER, "validate")
+    exec("tp.check('double')", scope)
+    assert len(shown) == 1 and "You square the input." in capsys.readouterr().err
+    exec(DOUBLE.format("2 * x") + "tp.check('double')", scope)
+    assert capsys.readouterr().err == ""
+
+
+# What is said
+
+
+def test_equal_causes_are_one_finding():
+    gradients = compare.RELATIONS["gradient"]
+    failed = [Failed("a", "`x[0]` is 1, it must be 2."), Failed("b", "`y` is 3, it must be 4."),
+              Failed("c", "`z` is 3.", "A fault."), Failed("d", "`z` is 5.", "A fault."),
+              Failed("e", f"{gradients} `g` is missing."),
+              Failed("f", "Your code stops with ValueError at line 3 of the cell, `x`: no"),
+              Failed("g", "Your code stops with ValueError at line 3 of the cell, `x`: yes"),
+              Failed("h", "Your code stops with ValueError at line 4 of the cell, `x`: no"),
+              Failed("i", "Not checked: too late."), Failed("j", "Not checked: too late.")]
+    assert findings(failed) == (
+        Finding("`x[0]` is 1, it must be 2.", ("a", "b"), (("a", failed[0].difference), ("b", failed[1].difference))),
+        Finding("A fault.", ("c", "d"), (("c", "`z` is 3."), ("d", "`z` is 5."))),
+        Finding(gradients, ("e",), (("e", "`g` is missing."),)),
+        Finding(failed[5].difference, ("f", "g"), (("f", failed[5].difference), ("g", failed[6].difference))),
+        Finding(failed[7].difference, ("h",)),
+        Finding("Not checked: too late.", ("i", "j")),
+    )
+
+
+@pytest.mark.parametrize("name, sentence", [
+    ("output", "`output` is None, it must be a tensor of shape (2,). Is a `return` missing?"),
+    ("output of one step", "`output of one step` is None, it must be a tensor of shape (2,). Is a `return` missing?"),
+    ("gradient of x", "`gradient of x` is missing: no gradient arrives there."),
+    ("gradient left behind in x", "`gradient left behind in x` is missing: no gradient arrives there."),
+    ("weight.grad", "`weight.grad` is missing: no gradient arrives there."),
+    ("states[1]", "`states[1]` is None, it must be a tensor of shape (2,)."),
+])
+def test_a_missing_return_is_suggested_only_where_one_can_be_missing(name, sentence):
+    expected = values.describe(torch.zeros(2))
+    assert compare.output_difference(name, expected, values.describe(None), Spec()) == sentence
+
+
+def test_none_is_no_missing_return_where_none_is_right():
+    said = compare.output_difference("mask", values.describe(None), values.describe(torch.zeros(2)), Spec())
+    assert said == "`mask` is a tensor of shape (2,), it must be None."
+
+
+@pytest.mark.parametrize("value, text", [
+    (0.92857142, "0.9286"), (12345.6, "12350"), (0.00001, "0.00001"), (-14.52, "-14.52"), (1e-30, "1e-30"),
+    (float("nan"), "nan"), (2.5e12, "2.5e+12"), (0.0, "0"),
+])
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert compare.number(value) == text
+
+
+# Expected beside got
+
+
+def pair(want, have, axes=None, holds=None):
+    """Expected beside got of one output."""
+    expected = Reply({"y": values.describe(want)})
+    record = RecordedCheck([], expected, {"y": Spec(axes, holds=holds)}, 0)
+    return beside.beside(record, Reply({"y": values.describe(have)}))
+
+
+def test_the_part_shown_is_where_the_difference_is():
+    want = torch.zeros(9, 4, 20)
+    have = want.clone()
+    have[7, 2, 15] = 0.5
+    shown = pair(want, have, "T B V")
+    assert shown.name == "y[:, 2, :]" and shown.axes == ("T", "V") and shown.sizes == (9, 20)
+    assert shown.differing == [("T 7, V 15", "0", "0.5")]
+    assert shown.first[0] <= 7 < shown.first[0] + beside.ROWS and shown.first[1] <= 15 < shown.first[1] + beside.COLUMNS
+    assert len(shown.got) == beside.ROWS and len(shown.got[0].split()) == beside.COLUMNS
+    assert beside.words(shown) == "y[:, 2, :], at T 7, V 15: 0.5, it must be 0."
+    assert shown.part == f"T {shown.first[0]} to {shown.first[0] + 5} of 9, V {shown.first[1]} to " \
+                         f"{shown.first[1] + 6} of 20"
+
+
+def test_what_the_picture_says_is_what_the_arrays_hold(rng):
+    want = torch.from_numpy(rng.normal(size=(3, 2, 4, 5)))
+    have = torch.where(torch.from_numpy(rng.random(want.shape) < 0.5), want, want + 1)
+    shown = pair(want, have, "B h T d")
+    b, h = (int(n) for n in re.findall(r"\d+", shown.name))
+    assert np.allclose([[float(x) for x in row.split()] for row in shown.expected], want[b, h], rtol=1e-5)
+    assert np.allclose([[float(x) for x in row.split()] for row in shown.got], have[b, h], rtol=1e-5)
+    assert [[x == "1" for x in row] for row in shown.wrong] == (want[b, h] != have[b, h]).tolist()
+
+
+@pytest.mark.parametrize("want, have", [
+    (torch.zeros(2, 3), torch.zeros(3, 2)),  # the sentence says more
+    (torch.zeros(2, 3), torch.zeros(2, 3).int()), (torch.tensor(1.0), torch.tensor(2.0)), (torch.zeros(2), None),
+    ("a", "b"), (torch.zeros(2), torch.zeros(2)),
+])
+def test_no_picture_where_it_would_not_help(want, have):
+    assert pair(want, have) is None
+
+
+def test_arrays_inside_of_lists_and_dicts_are_found():
+    want = {"a": [torch.zeros(2)], "b": [torch.zeros(2), torch.zeros(3)]}
+    have = {"b": [torch.zeros(2), torch.ones(3)], "a": [torch.zeros(2)]}
+    assert pair(want, have).name == "y['b'][1]" and len(pair(want, have).differing) == 3
+
+
+def test_the_picture_has_every_number_and_a_frame_around_what_differs():
+    want = torch.tensor([[True, False], [True, True]])
+    have = torch.tensor([[True, True], [True, False]])
+    (_, expected), (_, got) = beside.drawn(pair(want, have, "T S"))
+    assert expected.count(">True<") == 3 and got.count(">False<") == 1
+    assert expected.count('fill="none"') == 0 and got.count('fill="none"') == 2 * 2
+    odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
+    (_, _), (_, got) = beside.drawn(pair(torch.zeros(4), odd))
+    assert re.findall(r">([^<>]+)</text>", got)[-4:] == ["nan", "inf", "-1e-12", "1e+08"]
+
+
+# A check's inputs
+
+
+EACH_TP = pytest.mark.parametrize("name", REPOSITORY.assignments)
+
+
+@EACH_TP
+def test_every_recorded_check_can_be_taken_in_hand(name):
+    """What the lines say is what the check does: run as they stand, they give what is expected."""
+    namespace, shipped, ran = oracle(REPOSITORY, name).namespace, selfcheck._data(name), 0
+    for exercise, one in shipped.items():
+        for check, record in ((each, record.plain) for each in one.checks for record in each.records):
+            taken = case.Case(exercise, check.name, check.says, record, namespace)
+            same_as_expected(record, taken.run())
+            if not any(op.get("replaces") for op in record.ops):  # lines put no stub in the place of one's own
+                scope = {**namespace, "case": taken}
+                exec("\n".join(taken.lines), scope)
+                named = {name: next((line for line in taken.lines if line.endswith(f"  # {name}")), name)
+                         for name in record.specs}
+                same_as_expected(record, {name: eval(line.partition("  # ")[0], scope) for name, line in named.items()})
+                ran += 1
+    assert ran > 40
+
+
+def same_as_expected(record, outputs):
+    for name, spec in record.specs.items():
+        got = values.describe(outputs[name])
+        assert compare.output_difference(name, record.answer.outputs[name], got, spec) is None, name
+
+
+def test_a_case_is_the_draw_that_fails_and_says_what_to_do(said, capsys):
+    scope = {"tp": tp, "torch": torch, "nn": torch.nn}
+    exec(solved(TINY_COURSE, TINY)["encoder"], scope)
+    exec("case = tp.case('encoder', 'initial-state')", scope)
+    out = capsys.readouterr().out
+    assert 'henc_init' in out and "henc_ts float32" in out and 'case = tp.case("encoder", "initial-state")' in out
+    taken = scope["case"]
+    exec("\n".join(taken.lines), scope)
+    torch.testing.assert_close(scope["henc_ts"], taken.expected["henc_ts"])
+    assert taken["henc_init"].shape[0] == 1
+    with pytest.raises(RuntimeError, match="encoder has no check 'no'; it has states, initial-state"):
+        exec("tp.case('encoder', 'no')", scope)
+
+
+def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
+    scope = {"tp": tp}
+    exec("def double(x):\n    print('here')\n    raise KeyError(7)\n", scope)
+    exec("case = tp.case('double', 'values')", scope)
+    with pytest.raises(KeyError) as error:
+        scope["case"].run()
+    assert error.traceback[-1].name == "double" and capsys.readouterr().out.endswith("here\n")
