@@ -16,6 +16,7 @@ from .grammar import counted
 from .judging import submission
 from .judging.verdict import FileError, Verdict
 from .model import source
+from .model.errors import SourceError
 from .sandbox.options import Limits, options_of
 from .sandbox.restrictions import SandboxError
 
@@ -26,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         status: int = args.begin(args) if args.begin else args.run(args, courses.find(args.course))
         return status
-    except (CourseError, source.SourceError, submission.Unreadable, SandboxError, FileError, OSError) as error:
+    except (CourseError, SourceError, submission.Unreadable, SandboxError, FileError, OSError) as error:
         return _cannot(str(error))
     except KeyboardInterrupt:
         print("autograder: stopped; what is graded is kept, and the same command goes on from here", file=sys.stderr)

@@ -16,9 +16,9 @@ from typing import NoReturn
 
 from ..course import Course
 from ..judging.judge import records_of
+from ..model.errors import SourceError
 from ..model.faults import Variant
 from ..model.oracle import Oracle, oracle
-from ..model.source import SourceError
 from ..runtime import compare
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
+from .errors import SourceError
 from .loading import module_of
-from .source import SourceError
 
 Swap = tuple[str, str]
 

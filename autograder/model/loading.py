@@ -6,7 +6,7 @@ import traceback
 from types import ModuleType
 
 from ..course import Course
-from .source import SourceError, source_error
+from .errors import SourceError, source_error
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:

@@ -17,6 +17,7 @@ from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from . import faults, source
+from .errors import SourceError, source_error
 from .faults import Fault, Version
 from .loading import line_in, module_of, said
 from .recording import Recorder
@@ -48,7 +49,7 @@ class Oracle:
                 self._run(str(cell.name), cell.solution)
             except Exception as error:
                 line = line_in(error, self._filename(str(cell.name)))
-                raise source.source_error(self.source.path, cell.line_of(line or 0), said(error)) from None
+                raise source_error(self.source.path, cell.line_of(line or 0), said(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace)
@@ -60,11 +61,11 @@ class Oracle:
         checked = {check.exercise for check in self.checks}
         for check in self.checks:
             if check.exercise not in self.source.exercises:
-                raise source.source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
+                raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
                                    f"and there is none; there are: {', '.join(self.source.exercises)}")
         for name in self.source.exercises:
             if name not in checked:
-                raise source.source_error(self.source.path, self.source.cell("exercise", name).line,
+                raise source_error(self.source.path, self.source.cell("exercise", name).line,
                                    f"the exercise {name} has no check in checks.py")
 
     def _filename(self, cell_name: str) -> str:
@@ -88,10 +89,10 @@ class Oracle:
         """The source of the exercise's cell in a fault or variant."""
         try:
             return faults.edited(version, self.source.cell("exercise", version.exercise).solution, self.faults)
-        except source.SourceError as error:
+        except SourceError as error:
             path = self.course.folder(self.source.name) / "faults.py"
             line = faults.line_of(path, version) if path.is_file() else None
-            raise faults.EditError(str(source.source_error(path, line, error))) from None
+            raise faults.EditError(str(source_error(path, line, error))) from None
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
         """A check, recorded on the solution with this seed: as it stands, and on sizes of one where that can be."""

@@ -13,8 +13,8 @@ from ..runtime.recorded import Op, RecordedCheck, Reply, Spec
 from ..runtime.replay import replay
 from ..runtime.values import Array
 from . import relations
+from .errors import source_error
 from .loading import line_in, said
-from .source import source_error
 from .trace import Check, CheckError, Redraw, Trace
 
 REDRAWS = 100

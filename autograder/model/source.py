@@ -5,7 +5,6 @@ it; `release` makes notebooks of it, `oracle` executes it, `submission` reads wh
 """
 
 import ast
-import os
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 
 from ..course import Course
 from . import rubric
+from .errors import SourceError, source_error
 
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
@@ -22,17 +22,6 @@ STUB = "raise NotImplementedError  # replace this line by your code"
 ANSWER_STUB = "*Your answer here.*"
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
-
-
-class SourceError(ValueError):
-    """What an instructor wrote is not as docs/authoring.md says; the message is one line, with file and line number."""
-
-
-def source_error(path: Path | str, line: int | None, reason: object) -> SourceError:
-    """The error that stands in this line of a file."""
-    shown = os.path.relpath(path)
-    shown = str(path) if shown.startswith("..") else shown
-    return SourceError(f"{shown}:{line or 1}: {' '.join(str(reason).split())}")
 
 
 @dataclass(frozen=True)

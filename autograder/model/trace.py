@@ -22,7 +22,7 @@ from ..runtime.compare import RELATIONS
 from ..runtime.recorded import Op, Spec
 from ..runtime.replay import Replayer, source_of
 from ..runtime.values import a
-from .source import SourceError, source_error
+from .errors import SourceError, source_error
 
 OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]

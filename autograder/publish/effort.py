@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..course import Course
 from ..model import source
+from ..model.errors import source_error
 from ..model.source import Cell, Source
 
 TIME = "{time}"  # stands in the text of a TP for what `time` says
@@ -111,6 +112,6 @@ def is_stale(course: Course) -> bool:
 def advice(tp: Source) -> list[str]:
     """The exercises and questions whose text does not say what they ask: one line each, with file and line number."""
     asked = [i for i, cell in enumerate(tp.cells) if cell.role in ("exercise", "answer")]
-    return [str(source.source_error(tp.path, tp.cells[i].line, f"nothing says how long the {tp.cells[i].role} "
+    return [str(source_error(tp.path, tp.cells[i].line, f"nothing says how long the {tp.cells[i].role} "
                              f"{tp.cells[i].name} takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
             for i in asked if task(tp.cells, i) is None]

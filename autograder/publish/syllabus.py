@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..model.source import Cell, Source, SourceError, load
+from ..model.errors import SourceError
+from ..model.source import Cell, Source, load
 
 _ROLES = {"exercise": "exercise", "answer": "written answer", "given": "worked cell", "demo": "worked cell",
           "training": "worked cell", "text": "text"}

@@ -7,7 +7,8 @@ import pytest
 from autograder.audit.mutants import mutants_of
 from autograder.audit.mutation import Equivalent, equivalents, mutate
 from autograder.model import source
-from autograder.model.source import SourceError, parse
+from autograder.model.errors import SourceError
+from autograder.model.source import parse
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 SCRIPT = '''# %% exercise="steps"

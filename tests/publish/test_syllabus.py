@@ -3,7 +3,8 @@
 import pytest
 
 from autograder.course import Course
-from autograder.model.source import Source, SourceError, load, parse
+from autograder.model.errors import SourceError
+from autograder.model.source import Source, load, parse
 from autograder.publish import syllabus
 from autograder.publish.syllabus import Place, Syllabus
 from conftest import REPOSITORY, TINY
