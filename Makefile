@@ -63,12 +63,12 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 
 proof: $(READY)  ## prove the judge on twenty seeds, with mutants, laws and names; then all that is hostile
 	sh setup.sh --programs bwrap
-	$(BIN)/autograder prove --all --seeds $(or $(SEEDS),20) --jobs 2
+	$(BIN)/autograder audit --all --seeds $(or $(SEEDS),20) --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/sandbox/test_canary.py \
 		tests/judging/test_anything.py tests/judging/test_watched.py tests/judging/test_broken.py
 
 mutants: $(READY)  ## let a machine write wrong answers, and list those that pass
-	$(BIN)/autograder mutants --jobs 2
+	$(BIN)/autograder audit --mutants --jobs 2
 
 notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
@@ -79,7 +79,7 @@ pictures: $(READY)  ## take the pictures of the README anew: notebook, self-chec
 	COURSE_PICTURES=images/pages $(BIN)/python -m pytest -q -m slow tests/pages/test_browser.py -k picture
 
 dist: $(READY)  ## make what is given out: the student kit, a student wheel, an instructor's wheel
-	$(BIN)/autograder dist
+	$(BIN)/autograder pack kit
 	$(BIN)/python -m build --wheel --outdir dist .
 
 site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the notebooks for Colab lie

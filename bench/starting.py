@@ -1,9 +1,8 @@
-"""(e) What starting costs: one check, cold and served, the first self-check, Validate; beside imports of torch alone.
+"""(e) What starting costs: one check, the first self-check, Validate; beside imports of torch alone.
 
 Seconds by the clock, for it is people who wait. What is compared is measured in turn.
 """
 
-import contextlib
 import os
 import shutil
 import statistics
@@ -25,8 +24,8 @@ from .measure import spread, table
 TITLE = "What starting costs"
 COURSE = courses.find(Path(__file__).parent.parent)
 TP, EXERCISE = "tp3_seq2seq", "shift"
-COLD, SERVED, SELF_CHECK = "`autograder check`", "`autograder check`, served", "the first self-check"
-BESIDE = {COLD: "`import torch, matplotlib.pyplot`", SELF_CHECK: "`import torch`"}
+CHECK, SELF_CHECK = "`autograder check`", "the first self-check"
+BESIDE = {CHECK: "`import torch, matplotlib.pyplot`", SELF_CHECK: "`import torch`"}
 numbers = count()
 
 
@@ -44,26 +43,7 @@ def check(place):
     notebook = samples.notebook(COURSE, TP, samples.solved(COURSE, TP), (f"# {next(numbers)}",))
     path = place / f"{TP}.ipynb"
     nbformat.write(notebook, path)
-    return seconds("-m", "autograder.cli", "--course", str(COURSE.root), "check", str(path), env=environment(place))
-
-
-def environment(place):
-    """Variables with which no judge is met but one that is kept warm in this folder."""
-    return {**os.environ, "XDG_RUNTIME_DIR": str(place), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-@contextlib.contextmanager
-def serving(place):
-    """A judge that is kept warm, ready."""
-    command = [sys.executable, "-m", "autograder.cli", "--course", str(COURSE.root), "serve"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(place))
-    try:
-        server.stdout.readline()
-        check(place)  # the first one waits for it
-        yield
-    finally:
-        server.terminate()
-        server.communicate()
+    return seconds("-m", "autograder.cli", "--course", str(COURSE.root), "check", str(path))
 
 
 def first_self_check():
@@ -88,14 +68,12 @@ def validated(assignment, place):
 def measure(quick, repeats, folder):
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         place = Path(name)
-        ways = {BESIDE[COLD]: lambda: seconds("-c", "import torch, matplotlib.pyplot"), COLD: lambda: check(place),
+        ways = {BESIDE[CHECK]: lambda: seconds("-c", "import torch, matplotlib.pyplot"), CHECK: lambda: check(place),
                 BESIDE[SELF_CHECK]: lambda: seconds("-c", "import torch"), SELF_CHECK: first_self_check}
         results = {way: [] for way in ways}
         for _ in range(repeats):
             for way, run in ways.items():
                 results[way].append(run())
-        with serving(place):
-            results[SERVED] = [check(place) for _ in range(repeats)]
         for name, values in results.items():
             print(f"  {name}: {spread(values, '{:.2f}')} s", flush=True)
         results["Validate"] = {}
@@ -107,13 +85,13 @@ def measure(quick, repeats, folder):
 
 def report(results, picture):
     rows = []
-    for way in (BESIDE[COLD], COLD, SERVED, BESIDE[SELF_CHECK], SELF_CHECK):
+    for way in (BESIDE[CHECK], CHECK, BESIDE[SELF_CHECK], SELF_CHECK):
         times = ""
         if way in BESIDE:
             times = f"{statistics.median(results[way]) / statistics.median(results[BESIDE[way]]):.2f}"
         rows.append([way, spread(results[way], "{:.2f}"), times])
-    return (f"`autograder check` judges a right notebook of `{TP}` that it has never seen; served, `autograder serve` "
-            f"runs. The self-check is that of `{EXERCISE}`, from the first line of the session on.\n\n"
+    return (f"`autograder check` judges a right notebook of `{TP}` that it has never seen. "
+            f"The self-check is that of `{EXERCISE}`, from the first line of the session on.\n\n"
             + table(["", "seconds on the clock", "times the import above it"], rows)
             + "\nnbgrader's Validate on a filled-in notebook, one run each:\n\n"
             + table(["TP", "seconds on the clock"],

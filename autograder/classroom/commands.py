@@ -26,7 +26,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     if not args.no_isolation:
         require_bubblewrap()
     options = options_of(args.device, not args.no_isolation, args.time_limit)
-    new = None if args.scheduler else VerdictStore(course).to_judge(args.tp or course.assignments)
+    new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
     first = (new, new_seed()) if new else None
     with watched.begun(course, options, first):
         return _grade(args, course, options, first)
@@ -45,7 +45,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
             if graded.problem:
                 bar.write(escaping.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
 
-        assignments = args.tp or course.assignments
+        assignments = args.session or course.assignments
         graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
     if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
@@ -78,7 +78,7 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
     from .nbgrader import pages
 
     classroom = Classroom(course)
-    names = _graded(classroom, args.tp)
+    names = _graded(classroom, args.session)
     if not names:
         print("Nothing is graded yet: run autograder grade first")
     status = 0
@@ -109,7 +109,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
             print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
-    names = _graded(classroom, args.tp)
+    names = _graded(classroom, args.session)
     if not names:
         print("Nothing is graded yet: run autograder grade first")
     for name in names:
@@ -130,7 +130,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
-    for name in args.tp or course.assignments:
+    for name in args.session or course.assignments:
         comparison = similar.compare(classroom, name, args.past)
         if comparison.works:
             path, pairs = similar.write(course, name, comparison)
@@ -190,7 +190,7 @@ def report(args: argparse.Namespace, course: Course) -> int:
     from .grading import Classroom
 
     classroom = Classroom(course)
-    names = _graded(classroom, args.tp)
+    names = _graded(classroom, args.session)
     if not names:
         print("Nothing is graded yet: run autograder grade first")
         return 0

@@ -1,7 +1,7 @@
 """Borrowed parts: what a student is stuck on, lent by the teacher, so that the rest of a session goes on.
 
-A file `<tp>.lent` beside the notebook holds exercises of the solution; `autograder lend` writes it, and a course has
-none unless its teacher gives it out. What is borrowed is worth no points: the judge reads the exercise's own cell.
+A file `<tp>.lent` beside the notebook holds exercises of the solution; `autograder pack provided` writes it, and a
+course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's own cell.
 """
 
 import gzip

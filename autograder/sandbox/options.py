@@ -7,6 +7,10 @@ from typing import Literal
 Device = Literal["cpu", "cuda"]
 
 
+class DeviceError(Exception):
+    """The device that was asked for is not there."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Bounds of one submission.
@@ -57,14 +61,25 @@ class Options:
 
 
 def resolved(device: str) -> Device:
-    """The device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one."""
-    if device != "auto":
-        return "cuda" if device == "cuda" else "cpu"
+    """Return the device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one.
+
+    ``DeviceError`` where "cuda" is asked for and torch finds none.
+    """
+    if device == "cpu":
+        return "cpu"
+    if device == "cuda":
+        if not _finds_cuda():
+            raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
+        return "cuda"
     if not glob.glob("/dev/nvidia*"):  # without what the walls would let through nobody waits for torch
         return "cpu"
+    return "cuda" if _finds_cuda() else "cpu"
+
+
+def _finds_cuda() -> bool:
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.cuda.is_available()
 
 
 def options_of(device: str, isolated: bool, exercise_seconds: float) -> Options:

@@ -1,11 +1,13 @@
 """The command line, as a person types it: exit status, one clear line, one JSON object."""
 
+import argparse
 import json
 
 import nbformat
 import pytest
 from sqlalchemy.exc import OperationalError
 
+import autograder
 from autograder import cli
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.model import source
@@ -124,16 +126,17 @@ def test_no_isolation_is_said_in_the_report(run, right, filled):
     assert status == 0 and json.loads(out)["isolation"] == "none"
 
 
-@pytest.mark.parametrize("command", ["", "release", "execute", "audit", "check", "grade", "report", "demo"])
+@pytest.mark.parametrize("command", ["", *cli.SAYS])
 def test_help_reads_well(capsys, command):
     with pytest.raises(SystemExit) as stop:
         cli.main([*command.split(), "--help"])
     assert stop.value.code == 0
     words = capsys.readouterr().out
     assert words.startswith(f"usage: autograder {command}".rstrip()) and ("Exit status" in words) == (not command)
+    assert command == "" or f"Example: autograder {command}" in " ".join(words.split())
 
 
-@pytest.mark.parametrize("command", ["release", "release --check", "execute", "audit", "grade"])
+@pytest.mark.parametrize("command", ["release", "release --check", "audit --execute", "audit", "grade"])
 def test_an_unknown_tp_exits_2(run, command):
     line = said_in_a_line(run(*command.split(), "tp9_nothing"))
     assert f"there is no TP called tp9_nothing; there are: {TINY}" in line
@@ -180,3 +183,46 @@ def test_without_nbgraders_configuration_nothing_is_graded(run, course):
     (course.root / "nbgrader_config.py").unlink()
     for command in ("grade", "report"):
         assert "has no nbgrader_config.py" in said_in_a_line(run(command))
+
+
+def test_the_version_is_that_of_the_engine(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out == f"autograder {autograder.__version__}\n"
+
+
+@pytest.mark.parametrize("old", cli.MOVED)
+def test_an_old_name_says_the_new_one(run, old):
+    line = said_in_a_line(run(old, "--jobs", "2", "tp0_tiny"))
+    assert line.startswith(f"autograder: {old} is now: autograder ")
+
+
+def test_each_command_stands_in_the_overview_and_each_example_is_understood(capsys):
+    commands = {name for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)
+                for name in action.choices} - cli.MOVED.keys()
+    assert commands == cli.SAYS.keys()
+    for name in commands:
+        with pytest.raises(SystemExit):
+            cli.main([name, "--help"])
+        example = capsys.readouterr().out.partition("Example: autograder ")[2]
+        assert cli._parser().parse_args(example.split()).command == name
+
+
+@pytest.mark.parametrize("option", ["--time-limit 0", "--time-limit -5", "--time-limit nan", "--time-limit inf",
+                                    "--time-limit soon", "--jobs 0", "--jobs -1", "--jobs 1.5"])
+def test_a_number_that_makes_no_sense_is_refused(run, capfd, option):
+    with pytest.raises(SystemExit) as stop:
+        run("grade", *option.split())
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert stop.value.code == 2 and option.split()[0] in said and "number" in said
+
+
+def test_cuda_that_is_not_there_is_one_line(run, monkeypatch):
+    monkeypatch.setattr("autograder.sandbox.options._finds_cuda", lambda: False)
+    assert "torch finds no CUDA here" in said_in_a_line(run("grade", "--device", "cuda"))
+
+
+def test_what_is_done_can_be_followed(run, tmp_path):
+    log = tmp_path / "log.txt"
+    status, _, err = run("-v", "--log", log, "report")
+    assert status == 0 and err.count("\n") == 1 and "autograder" in err and err.strip() in log.read_text()

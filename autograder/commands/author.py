@@ -1,0 +1,150 @@
+"""The commands with which a course is written and given out: new, release, audit, pack."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .. import escaping
+from ..course import Course
+from ..grammar import counted
+from ..model import source
+
+
+def new(args: argparse.Namespace) -> int:
+    """Begin a course."""
+    from ..publish.new import new
+
+    course = new(args.folder)
+    print(f"{course.root}: a course of one session with two exercises, weighted_mean. Now type there:\n"
+          "  autograder release\n  autograder audit\n  autograder check course/weighted_mean/weighted_mean.ipynb")
+    return 0
+
+
+def release(args: argparse.Namespace, course: Course) -> int:
+    """Make what students and readers see, or list what is stale."""
+    from ..publish import effort, release
+
+    names = args.session or course.assignments
+    if args.check:
+        stale = list(dict.fromkeys(path for name in names for path in release.stale(course, name)))
+        for path in stale:
+            print(f"stale: {path}")
+        print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
+              "Everything that is generated is what the sources give.")
+        return 1 if stale else 0
+    for name in names:
+        try:
+            missing = release.release(course, name, run=not args.no_run, again=args.execute)
+        except release.ExecutionError as error:
+            print(f"autograder: {escaping.line(str(error))}", file=sys.stderr)
+            return 2
+        executed = "" if args.no_run else f", solutions/{name}/ executed"
+        print(f"{name}: course/{name}/ and its self-checks{executed}")
+        if missing:
+            print(f"  figures not drawn yet: {', '.join(missing)}")
+        written = source.load(course, name)
+        for advice in source.advice(written) + effort.advice(written):
+            print(f"  note: {advice}")
+    return 0
+
+
+def audit(args: argparse.Namespace, course: Course) -> int:
+    """Audit the sessions: versions, and on request mutants, relations, names, constants, or that the notebooks run."""
+    if args.execute:
+        return _execute(args, course)
+    if args.mutants:
+        return _mutants(args, course)
+    if args.all:
+        return _all(args, course)
+    from ..audit.versions import audit_all
+
+    audits = audit_all(course, args.session or course.assignments, args.seeds, args.jobs, args.device)
+    for one in audits:
+        print(one)
+    faults, variants = sum(one.faults for one in audits), sum(one.variants for one in audits)
+    print(f"{counted(faults, 'fault')} and {counted(variants, 'variant')} in {counted(len(audits), 'session')}")
+    return 1 if any(one.problems for one in audits) else 0
+
+
+def _all(args: argparse.Namespace, course: Course) -> int:
+    from ..audit.summary import summarise, total
+
+    summaries = summarise(course, args.session or course.assignments, args.seeds, args.jobs, args.device)
+    for summary in summaries:
+        print(summary, end="\n\n")
+    print(total(summaries))
+    return 1 if any(summary.problems for summary in summaries) else 0
+
+
+def _mutants(args: argparse.Namespace, course: Course) -> int:
+    from ..audit.mutation import mutate_all
+
+    found = []
+    for mutation in mutate_all(course, args.session or course.assignments, args.jobs):
+        print(mutation, flush=True)
+        found.append(mutation)
+    count, survived = sum(one.count for one in found), sum(len(one.survivors) for one in found)
+    equivalent = sum(one.equivalent for one in found)
+    print(f"{counted(count, 'mutant')} in {counted(len(found), 'session')}, {equivalent} equivalent, "
+          f"{survived} survived")
+    return 1 if survived or any(one.stale for one in found) else 0
+
+
+def _execute(args: argparse.Namespace, course: Course) -> int:
+    from ..publish import release
+
+    bad = 0
+    for name in args.session or course.assignments:
+        try:
+            release.execute(course, name, args.seconds)
+            print(f"{name}: runs from top to bottom", flush=True)
+        except release.ExecutionError as error:
+            print(error, flush=True)
+            bad += 1
+    return 1 if bad else 0
+
+
+def pack(args: argparse.Namespace, course: Course) -> int:
+    """Write what is given out into dist/."""
+    place: Path = args.out or course.root / "dist"
+    return {"kit": _kit, "colab": _edition, "alone": _edition, "provided": _provided,
+            "gradescope": _gradescope}[args.what](args, course, place)
+
+
+def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..publish.kit import kit
+    from ..publish.wheels import student_wheel
+
+    path = folder / "student-kit.zip"
+    kit(course, path)
+    print(f"{path}: the student kit")
+    print(f"{student_wheel(course, folder)}: the student wheel")
+    return 0
+
+
+def _edition(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..publish.editions import edition
+
+    folder = args.out or folder / args.what
+    names = edition(course, folder, args.what, args.address or "")
+    print(f"{folder}: {', '.join(names)}, the student wheel, and README.md with links")
+    return 0
+
+
+def _provided(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..publish.providing import lend
+
+    path = lend(course, args.session, args.exercise, folder)
+    print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
+          f'tp.borrow("{(args.exercise or source.load(course, args.session).exercises)[0]}"), for no points')
+    return 0
+
+
+def _gradescope(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..classroom.platforms.gradescope import pack
+
+    course.expect(args.session)
+    path = folder / f"gradescope-{args.session}.zip"
+    pack(course, args.session, path)
+    print(f"{path}: the autograder for Gradescope. It holds the solution: give it to nobody else")
+    return 0

@@ -1,0 +1,84 @@
+"""The commands that need no gradebook: check and demo."""
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from .. import escaping
+from ..course import Course
+from ..judging import submission
+from ..judging.verdict import Verdict
+from ..sandbox.options import options_of
+from ..sandbox.restrictions import SandboxError
+
+
+def check(args: argparse.Namespace, course: Course) -> int:
+    """Grade one notebook."""
+    try:
+        return _checked(args, course)
+    except (submission.Unreadable, SandboxError) as error:
+        if args.github:
+            from ..classroom.platforms import github
+
+            print(github.command("error", str(error), file=args.notebook, title="Not graded"))
+        raise
+
+
+def _checked(args: argparse.Namespace, course: Course) -> int:
+    from ..sandbox.host import Sandbox
+
+    data = submission.read_bytes(args.notebook)
+    submission.parse(data, args.notebook.name)
+    options = options_of(args.device, not args.no_isolation, args.time_limit)
+    with Sandbox(course.helpers, options) as sandbox:
+        sandbox.begin()
+        from ..judging.judge import Judge  # brings torch, as the sandbox does beside it
+
+        verdict = Judge(course, options, sandbox).grade(*_handed(args, course, data))
+    if verdict.unreadable:
+        raise submission.Unreadable(verdict.unreadable)
+    if args.github:
+        _tell_github(verdict, args.notebook, data)
+    elif args.json:
+        print(json.dumps(asdict(verdict)))  # ASCII: no escape sequence, no direction mark
+    else:
+        for exercise in verdict.exercises:
+            print(escaping.lines(exercise.explained()))
+        for note in verdict.notes:
+            print(escaping.line(f"note: {note}"))
+        print(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, {verdict.seconds:.1f} s, "
+              f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
+    return 0 if verdict.score == verdict.max_score else 1
+
+
+def _handed(args: argparse.Namespace, course: Course, data: bytes) -> tuple[submission.Submission, str]:
+    """What is to be judged, and its seed."""
+    from ..classroom.verdict_store import VerdictStore
+    from ..judging.seeds import seed_of
+
+    name = args.notebook.name
+    assignment = args.tp or submission.which_assignment(submission.parse(data, name), course)
+    if assignment is None:
+        raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
+                                    f"{', '.join(course.assignments)}; say which with --tp")
+    handed = submission.Submission(data, assignment, filename=name)
+    return handed, args.seed or seed_of(VerdictStore(course).secret(), "", assignment, data)
+
+
+def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
+    from ..classroom.platforms import github
+
+    for line in github.annotations(verdict, notebook, data.decode("utf-8", "replace")):
+        print(line)
+    if "GITHUB_STEP_SUMMARY" in os.environ:
+        with open(os.environ["GITHUB_STEP_SUMMARY"], "a", encoding="utf-8") as page:
+            page.write(github.summary(verdict))
+
+
+def demo(args: argparse.Namespace, course: Course) -> int:
+    """Grade a sample class."""
+    from ..classroom.demo import demo
+
+    return demo(course, args.session)
