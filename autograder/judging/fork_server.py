@@ -20,7 +20,6 @@ from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.workers import Branch, branch
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            own = judge.sandbox = branch(sandbox)
+            own = judge.sandbox = sandbox.branch()
             pid = os.fork()
             if pid == 0:
                 die_with_parent()
@@ -108,8 +107,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                     os._exit(status)
             children.add(pid)
             os.close(fds[0])
-            if isinstance(own, Branch):
-                own.hand_over()
+            own.hand_over()
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:

@@ -1,35 +1,23 @@
-"""The sandbox, from outside: bubblewrap around a warm kernel, deadlines and bounds, and no trust in what comes back."""
+"""The sandbox, from outside: kernels of a warm parent, deadlines and bounds, and no trust in what comes back."""
 
 import contextlib
-import fcntl
-import glob
-import os
-import pwd
 import select
-import shutil
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-import psutil
-
 from ..runtime import recorded, wire
 from ..runtime.recorded import Error, Op, Reply
-from . import cgroup, gpu, kernel, restrictions, syscalls
+from . import kernel
 from .options import Options
-from .restrictions import SandboxError, require_bubblewrap
-from .watchdog import Budget, Usage, usage_beneath
+from .restrictions import SandboxError
+from .warm_parent import FORK_SECONDS, Branched, Started, WarmParent, WarmParentLost
+from .watchdog import Budget
 
-START_SECONDS = 120
-FORK_SECONDS = 30
-PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
 
 
@@ -50,18 +38,13 @@ class Ran:
 
 
 class Sandbox:
-    """A warm parent in bubblewrap, from which kernels are forked; a context manager.
+    """Kernels, each fresh, from a warm parent that is started when it is needed and anew when it is lost.
 
-    What is in ``_home``, ``_log`` and ``_process`` belongs to a warm parent that was started here; a branch
-    (`branches`) has its warm parent from another sandbox.
+    A context manager. ``warm`` is the warm parent, where there is one.
     """
 
-    def __init__(self, helpers: Sequence[Path], options: Options):
-        self.helpers, self.options = helpers, options
-        self._process: subprocess.Popen[bytes] | None = None
-        self._parent: psutil.Process | None = None  # once it is ready to fork
-        self._home: str | None = None
-        self._group: cgroup.Group | None = None
+    def __init__(self, helpers: Sequence[Path], options: Options, warm: WarmParent | None = None):
+        self.helpers, self.options, self.warm = helpers, options, warm
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -70,184 +53,55 @@ class Sandbox:
                  trace: TracebackType | None) -> None:
         self.close()
 
-    def begin(self) -> None:
+    def begin(self) -> WarmParent:
         """Start the warm parent, unless it is there, and do not wait for it: it has much to import."""
-        if self._process is None or self._process.poll() is not None:
+        if self.warm is None or self.warm.has_ended():
             self.close()
-            self._start()
+            self.warm = Started(self.helpers, self.options)
+        return self.warm
 
     def fork(self) -> "Kernel":
         """A fresh kernel. Without nested namespaces the warm parent serves one kernel only, and is started anew."""
-        self._ready()
         try:
-            return self._fork()
-        except (OSError, SandboxError):
+            return self._forked()
+        except WarmParentLost:
             self.close()
-            self._ready()
-            return self._fork()
+            return self._forked()
+
+    def branch(self) -> "Sandbox":
+        """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
+        branched = None
+        if self.warm is not None:
+            with contextlib.suppress(WarmParentLost):  # the other starts its own, and says why if it cannot
+                branched = self.warm.branch()
+        return Sandbox(self.helpers, self.options, branched)
+
+    def hand_over(self) -> None:
+        """Leave a branch to another process, which works with it from now on."""
+        if isinstance(self.warm, Branched):
+            self.warm.hand_over()
+        self.warm = None
 
     def close(self) -> None:
         """End the warm parent and all kernels."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._control.close()
-            self._log.close()
-            self._process = self._parent = None
-        if self._group:
-            self._group.close()
-            self._group = None
-        if self._home:
-            shutil.rmtree(self._home, ignore_errors=True)
-            os.close(self._lock)
-            self._home = None
+        if self.warm is not None:
+            self.warm.close()
+            self.warm = None
 
-    def kill(self, guard: int) -> None:
-        """Kill one kernel and all that it started."""
-        if self._parent is None:
-            return
-        with contextlib.suppress(psutil.Error):  # what has ended needs no end
-            for process in self._parent.children():  # the parent may hardly come to run among what has to end
-                if guard in _numbers(process):
-                    process.kill()
+    def _forked(self) -> "Kernel":
+        warm = self.begin()
         try:
-            self._control.sendall(b"kill %d" % guard)
-            self._answer(10)
-        except (OSError, SandboxError):
+            return Kernel(warm, self.options, *warm.fork())
+        except SandboxError:
             self.close()
-        if not self._reusable:
-            self.close()
-
-    def usage(self) -> Usage:
-        """What everything beneath the warm parent uses; the seconds count from any time, for their differences."""
-        assert self._parent
-        usage = usage_beneath(self._parent)
-        return replace(usage, seconds=self._group.seconds()) if self._group else usage
-
-    def held_on_gpu(self) -> int:
-        """Bytes that everything beneath the warm parent holds on the GPU."""
-        assert self._parent
-        return gpu.held({process.pid for process in self._parent.children(recursive=True)})
-
-    def _start(self) -> None:
-        program = require_bubblewrap() if self.options.isolated else None  # before anything is opened
-        account = self._account()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fd = theirs.fileno()
-        _sweep()
-        self._home = tempfile.mkdtemp(prefix=PREFIX)
-        self._lock = os.open(self._home, os.O_RDONLY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
-        self._log = tempfile.TemporaryFile("w+", errors="replace")
-        command, variables = self._command(fd, program)
-        rights: dict[str, Any] = {}
-        if account:
-            os.chown(self._home, account.pw_uid, account.pw_gid)
-            rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        self._group = None if account else cgroup.make()  # another user may not enter a group of this one's
-        if self._group:
-            command = self._group.enter(command)
-        with theirs:
-            self._process = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=self._log,
-                                             stderr=self._log, env=variables, start_new_session=True, cwd="/", **rights)
-
-    def _ready(self) -> None:
-        """Wait for the warm parent."""
-        self.begin()
-        if self._parent is not None:
-            return
-        assert self._process
-        try:
-            self._parent = self._warm_parent(self._process.pid)
-        except (OSError, SandboxError, psutil.Error):
-            self._log.seek(0)
-            last = (self._log.read().strip().splitlines() or ["no reason given"])[-1]
-            self.close()
-            raise SandboxError(f"the kernel does not start: {last}") from None
-        self._reusable = True
-
-    def _account(self) -> pwd.struct_passwd | None:
-        """Whose rights student code has, when they are not ours and bubblewrap does not take them away."""
-        if self.options.isolated or not self.options.account:
-            return None
-        if os.geteuid():
-            raise SandboxError(f"student code can run as {self.options.account} only where root grades")
-        try:
-            return pwd.getpwnam(self.options.account)
-        except KeyError:
-            raise SandboxError(f"there is no account called {self.options.account}") from None
-
-    def _command(self, fd: int, program: str | None) -> tuple[list[str], dict[str, str]]:
-        """How the warm parent is started, by bubblewrap or without it, and its environment."""
-        if program is None:
-            folders = {str(helper.parent) for helper in self.helpers}
-            path = os.pathsep.join([str(restrictions.ENGINE.parent), *sorted(folders)])
-            variables = restrictions.environment(str(self._home), path, self.options.device)
-            return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *self._bounds()], variables
-        path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
-        variables = restrictions.environment(kernel.SCRATCH, path, self.options.device)
-        built = restrictions.walls(variables, self.helpers, self.options)
-        python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the walls
-        started = [python, "-B", "/kernel.py", str(fd), *self._bounds()]
-        return [program, *built, "--", *started], variables
-
-    def _bounds(self) -> list[str]:
-        """What the kernel is started with: the filter of system calls, and its limits."""
-        limits = self.options.limits
-        values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
-                  "cpu": int(limits.notebook_seconds) + 1, "isolated": int(self.options.isolated),
-                  "address_space": 0 if self.options.device == "cuda" else limits.memory,
-                  "gpu": limits.memory if self.options.device == "cuda" else 0}
-        names = " ".join(helper.stem for helper in self.helpers)
-        return [syscalls.program(self.options).hex(), names, *(f"{name}={value}" for name, value in values.items())]
-
-    def _warm_parent(self, root: int) -> psutil.Process:
-        """Wait for the process that forks; ``root`` is bubblewrap, where there is one, and it is beneath that."""
-        number = int(self._answer(START_SECONDS).split()[1])
-        if not self.options.isolated:
-            return psutil.Process(number)
-        process = psutil.Process(root)
-        depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
-        for one in process.children(recursive=True):
-            if _numbers(one)[depth:] == [number]:
-                return one
-        raise SandboxError("the warm parent is gone")
-
-    def _fork(self) -> "Kernel":
-        ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
-        apart, guard = self._answer(FORK_SECONDS).split()
-        self._reusable = apart == b"1" or not self.options.isolated
-        return Kernel(self, ours, int(guard))
-
-    def _answer(self, seconds: float) -> bytes:
-        if not select.select([self._control], [], [], seconds)[0]:
-            raise SandboxError("the warm parent does not answer")
-        answer = self._control.recv(64)
-        if not answer:
-            raise SandboxError("the warm parent is gone")
-        return answer
-
-
-def _sweep() -> None:
-    """Remove the folders of sandboxes whose process was killed; a young one may not be locked yet."""
-    for folder in glob.glob(f"{tempfile.gettempdir()}/{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-            try:
-                if time.time() - os.fstat(lock).st_mtime > YOUNG:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+            raise
 
 
 class Kernel:
     """One forked kernel; every request has a budget, and an answer that is not one kills it."""
 
-    def __init__(self, sandbox: Sandbox, sock: socket.socket, guard: int):
-        self.sandbox, self.sock, self.guard = sandbox, sock, guard
+    def __init__(self, warm: WarmParent, options: Options, sock: socket.socket, guard: int):
+        self.warm, self.options, self.sock, self.guard = warm, options, sock, guard
         self._number = 0
 
     def cell(self, source: str, budget: Budget) -> "Ran":
@@ -259,7 +113,7 @@ class Kernel:
 
     def replay(self, ops: list[Op], budget: Budget) -> Reply:
         """Replay a transcript; the reply is checked to be one."""
-        answer = self._ask({"do": "replay", "ops": ops, "device": self.sandbox.options.device}, budget)
+        answer = self._ask({"do": "replay", "ops": ops, "device": self.options.device}, budget)
         try:
             return recorded.from_tree(answer.get("reply"))
         except recorded.ReplyError:
@@ -268,7 +122,12 @@ class Kernel:
     def kill(self) -> None:
         """End the kernel and everything that it started."""
         self.sock.close()
-        self.sandbox.kill(self.guard)
+        try:
+            self.warm.kill(self.guard)
+        except WarmParentLost:
+            self.warm.close()
+        if not self.warm.reusable:
+            self.warm.close()
 
     def _lost(self, verdict: Literal["timeout", "crashed"], message: str) -> KernelLost:
         self.kill()
@@ -295,7 +154,7 @@ class Kernel:
 
     def _answer(self, budget: Budget) -> bytes:
         """The bytes of the next message, while the bounds are watched."""
-        watch = _Watch(self.sandbox, budget)
+        watch = _Watch(self.warm, self.options, budget)
         try:
             length = int.from_bytes(self._bytes(4, watch), "little")
             if length > wire.MAX_BYTES:
@@ -318,20 +177,11 @@ class Kernel:
         return bytes(parts)
 
 
-def _numbers(process: psutil.Process) -> list[int]:
-    """The numbers of a process, in each namespace that sees it; none when it has ended."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-            if line.startswith("NSpid:"):
-                return [int(number) for number in line.split()[1:]]
-    return []
-
-
 class _Watch:
     """Looks at one request from time to time, and books what it uses on the budget."""
 
-    def __init__(self, sandbox: Sandbox, budget: Budget):
-        self.sandbox, self.budget = sandbox, budget
+    def __init__(self, warm: WarmParent, options: Options, budget: Budget):
+        self.warm, self.options, self.budget = warm, options, budget
         self._started = self._booked = time.monotonic()
         self._seen: float | None = None  # CPU seconds at the last look
 
@@ -345,12 +195,12 @@ class _Watch:
         """The bound that is broken, as a verdict and a sentence; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
-        limits, usage = self.sandbox.options.limits, self.sandbox.usage()
+        limits, usage = self.options.limits, self.warm.usage()
         self.book(0.0 if self._seen is None else max(usage.seconds - self._seen, 0))
         self._seen = usage.seconds
         if usage.memory > limits.memory:
             return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
-        if self.sandbox.options.device == "cuda" and self.sandbox.held_on_gpu() > limits.memory:
+        if self.options.device == "cuda" and self.warm.held_on_gpu() > limits.memory:
             return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
         if usage.processes > limits.processes:
             return "crashed", f"it started more than {limits.processes} processes"

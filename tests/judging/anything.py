@@ -27,13 +27,14 @@ class Puppet(Kernel):
     """A kernel that gives one and the same answer to everything but the course's own first cell."""
 
     def __init__(self, sandbox: "Puppets"):
-        self.sandbox, self.sock, self.guard, self.begun = sandbox, sandbox, 0, False
+        self.warm, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
+        self.says, self.begun = sandbox.says, False
 
     _number = property(lambda self: 1, lambda self, number: None)
 
     def _answer(self, budget: Budget) -> bytes:
         budget.book(1.0, 1.0)  # it takes its time, so that what it cannot answer ends
-        says, self.begun = self.sandbox.says if self.begun else SILENT, True
+        says, self.begun = self.says if self.begun else SILENT, True
         return says
 
 
@@ -41,7 +42,7 @@ class Puppets:
     """What stands in for a sandbox, and for the socket of its kernels."""
 
     def __init__(self, says: bytes):
-        self.says, self.options = says, Options()
+        self.says, self.options, self.reusable = says, Options(), True
 
     def fork(self) -> Puppet:
         """A kernel."""

@@ -103,7 +103,7 @@ class Scene:
             return False
         if like.argument == "processes":
             time.sleep(0.5)
-            beneath = self.judge.sandbox._parent.children(recursive=True)
+            beneath = self.judge.sandbox.warm.process.children(recursive=True)
             return any(process.status() != psutil.STATUS_ZOMBIE for process in beneath)
         cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
         return "`: True" in str(self.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
@@ -122,7 +122,8 @@ class _Watch:
             self._thread.start()
 
     def _usage(self) -> Usage:
-        return self.judge.sandbox.usage() if self.judge.sandbox._process else Usage(0, 0, 0.0)
+        warm = self.judge.sandbox.warm
+        return warm.usage() if warm and warm.process else Usage(0, 0, 0.0)
 
     def _look(self, bound: float, unit: str) -> None:
         looks = 0
@@ -133,7 +134,7 @@ class _Watch:
             looks = looks + 1 if used > bound else 0
             if looks == LOOKS:
                 self.taken = True
-                self.judge.sandbox._process.kill()
+                self.judge.sandbox.warm.process.kill()
                 return
 
     def stop(self) -> bool:

@@ -23,7 +23,7 @@ import autograder
 from autograder.judging import judge
 from autograder.publish import selfchecks
 from autograder.runtime import compare, recorded, values, wire
-from autograder.sandbox import host, restrictions, syscalls
+from autograder.sandbox import host, restrictions, syscalls, warm_parent
 from conftest import SHORT, TINY_COURSE
 
 Removal = Callable[[pytest.MonkeyPatch, World], None]
@@ -118,7 +118,7 @@ def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
                 options["pass_fds"] = [*options["pass_fds"], world.slave]
             super().__init__(*args, **options)
 
-    patch.setattr(host.subprocess, "Popen", OnTerminal)
+    patch.setattr(warm_parent.subprocess, "Popen", OnTerminal)
     _arguments("--new-session")(patch, world)
     _filter(patch, world)
 

@@ -14,12 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import host, restrictions
+from autograder.sandbox import cgroup, restrictions, warm_parent
 from autograder.sandbox.host import KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Budget
-from autograder.sandbox.workers import branch
 from conftest import REPOSITORY, SHORT, TINY_COURSE
 
 # The variables of a kernel: ours, and those that its libraries set.
@@ -30,13 +29,13 @@ LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TOR
              "TRITON_CACHE_DIR", "PYDEVD_USE_FRAME_EVAL", "COLUMNS", "LINES"}
 
 
-GROUP = host.cgroup.make()
+GROUP = cgroup.make()
 if GROUP:
     GROUP.close()
 
 
 def started():
-    return Sandbox(TINY_COURSE.helpers, Options(limits=SHORT))
+    return Sandbox(REPOSITORY.helpers, Options(limits=SHORT))
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +104,12 @@ def test_devices_can_be_used_and_not_changed(warm):
     second.kill()
 
 
-def test_an_optimizer_leaves_the_compiler_alone_and_who_asks_for_it_has_it(kernel):
-    step = "import torch\ntorch.optim.Adam([torch.ones(1, requires_grad=True)]).step()\nprint('sympy' in sys.modules)"
-    assert run(kernel, f"import sys\n{step}").printed == "False\n"
-    assert run(kernel, "print(torch._dynamo.is_compiling(), 'sympy' in sys.modules)").printed == "False True\n"
-
-
 def test_a_warm_parent_that_was_begun_is_begun_once(warm):
     warm.begin()
-    begun = warm._process
+    begun = warm.warm
     warm.fork().kill()
     warm.begin()
-    assert warm._process is begun
+    assert warm.warm is begun
 
 
 def test_kernels_share_nothing(warm):
@@ -133,10 +126,10 @@ def test_kernels_share_nothing(warm):
 def test_nothing_outlives_a_kernel(warm):
     kernel = warm.fork()
     run(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True: time.sleep(1)")
-    assert warm.usage().processes >= 2
+    assert warm.warm.usage().processes >= 2
     kernel.kill()
-    psutil.wait_procs(warm._parent.children(recursive=True), timeout=5)
-    assert warm._parent.children(recursive=True) == []
+    psutil.wait_procs(warm.warm.process.children(recursive=True), timeout=5)
+    assert warm.warm.process.children(recursive=True) == []
 
 
 # An attack that leaves something for the next submission: what the next would see of it.
@@ -180,7 +173,7 @@ def test_what_leaves_its_kernel_dies_with_it(warm, isolated):
     with own as one:
         kernel = one.fork()
         run(kernel, FLEES)
-        beneath = one._parent.children(recursive=True)
+        beneath = one.warm.process.children(recursive=True)
         assert len(beneath) >= 4
         kernel.kill()
         assert psutil.wait_procs(beneath, timeout=10)[1] == []
@@ -214,7 +207,7 @@ for _ in range(200):
 def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, monkeypatch):
     with pytest.raises(KernelLost, match="computed for more than 4 seconds"):
         warm.fork().cell(IGNORED, Budget(4, 200))
-    monkeypatch.setattr(host.cgroup, "make", lambda: None)
+    monkeypatch.setattr(cgroup, "make", lambda: None)
     with started() as alone:
         assert alone.fork().cell(IGNORED, Budget(4, 200)).error is None, "the control: without a group they cost little"
 
@@ -223,7 +216,7 @@ def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, mo
 def test_what_is_in_a_group_dies_with_it_and_none_is_left():
     with started() as parent:
         run(parent.fork(), FLEES)
-        folder, beneath = parent._group.folder, parent._parent.children(recursive=True)
+        folder, beneath = parent.warm.group.folder, parent.warm.process.children(recursive=True)
         assert len(beneath) >= 4
         (folder / "cgroup.kill").write_text("1")
         assert psutil.wait_procs(beneath, timeout=10)[1] == []
@@ -231,10 +224,10 @@ def test_what_is_in_a_group_dies_with_it_and_none_is_left():
 
 
 def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(host.cgroup, "_own", lambda: tmp_path / "nowhere")
-    assert host.cgroup.make() is None
-    monkeypatch.setattr(host.cgroup, "_own", lambda: None)
-    assert host.cgroup.make() is None
+    monkeypatch.setattr(cgroup, "_own", lambda: tmp_path / "nowhere")
+    assert cgroup.make() is None
+    monkeypatch.setattr(cgroup, "_own", lambda: None)
+    assert cgroup.make() is None
 
 
 def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
@@ -245,7 +238,7 @@ def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
     (tmp_path / "kernel-link").symlink_to("/")
     lock = os.open(held, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    host._sweep()
+    warm_parent.sweep()
     os.close(lock)
     assert [left.exists(), held.exists(), young.exists()] == [False, True, True]
 
@@ -255,7 +248,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from autograder.classroom.grading import judge_one
 from autograder.sandbox.options import Options
-from autograder import samples
+from autograder.classroom import samples
 from conftest import TINY, TINY_COURSE, handed
 
 if __name__ == "__main__":
@@ -292,7 +285,7 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
     """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
     with started() as parent:
         parent.begin()
-        with branch(parent) as left, branch(parent) as right:
+        with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(), right.fork()
             run(one, "open('/scratch/mine', 'w').write('x'); open('/dev/shm/mine', 'w').write('x')")
             assert run(one, LISTENS).error is None
@@ -302,25 +295,26 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
             assert ask(other, "[os.path.exists('/scratch/mine'), os.listdir('/dev/shm')]") == [False, []]
             assert not ask(other, "[p for p in os.listdir('/proc') if p.isdigit() and int(p) > 2]")
             run(one, "import os, time\nhog = b'x' * 300_000_000\nfor _ in range(2): os.fork() or time.sleep(60)")
-            assert right.usage().processes == 2 < left.usage().processes
-            assert left.usage().memory - right.usage().memory > 250_000_000
+            assert right.warm.usage().processes == 2 < left.warm.usage().processes
+            assert left.warm.usage().memory - right.warm.usage().memory > 250_000_000
 
 
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
 def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolated, SHORT)) as parent:
         parent.begin()
-        with branch(parent) as left, branch(parent) as right:
+        with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(), right.fork()
-            beneath = [left._parent, *left._parent.children(recursive=True)]
-            left._parent.kill()
+            beneath = [left.warm.process, *left.warm.process.children(recursive=True)]
+            left.warm.process.kill()
             _, left_over = psutil.wait_procs(beneath, timeout=2)
             assert all(process.status() == "zombie" for process in left_over)
             with pytest.raises(KernelLost):
                 run(one, "pass")
             assert ask(other, "1 + 1") == 2
             assert ask(left.fork(), "1 + 1") == 2
-            beneath = [right._parent, left._parent, *right._parent.children(), *left._parent.children()]
+            warm = [right.warm.process, left.warm.process]
+            beneath = [*warm, *warm[0].children(), *warm[1].children()]
         parent.close()
         assert psutil.wait_procs(beneath, timeout=10)[1] == []
 
@@ -331,8 +325,8 @@ def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
     with started() as parent:
         parent.begin()
         if ended:
-            parent._process.wait()
-        with branch(parent) as other, pytest.raises(SandboxError, match="the kernel does not start"):
+            psutil.wait_procs([psutil.Process(parent.warm.root)])
+        with parent.branch() as other, pytest.raises(SandboxError, match="the kernel does not start"):
             other.fork()
 
 
@@ -348,7 +342,7 @@ def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypat
     monkeypatch.setattr(restrictions, "walls", lambda *args: [*built(*args), "--disable-userns"])
     with started() as parent:
         kernel = parent.fork()
-        assert not parent._reusable
+        assert not parent.warm.reusable
         run(kernel, "open('/scratch/mine', 'w').write('x')")
         kernel.kill()
         kernel = parent.fork()
@@ -383,13 +377,13 @@ def test_bounds_are_said_in_words(warm, code, seconds, clock, verdict, words):
     assert lost.value.verdict == verdict
 
 
-def test_a_budget_is_spent_by_all_requests_together(kernel):
+def test_a_budget_is_spent_by_all_requests_together(warm, kernel):
     budget = Budget(2, 80)
     burn = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: pass"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
         for _ in range(6):  # 0.8 seconds each: less than the budget, and together more
             assert kernel.cell(burn, budget).error is None
-    assert run(kernel.sandbox.fork(), burn).error is None
+    assert run(warm.fork(), burn).error is None
 
 
 def test_the_addresses_of_the_libraries_are_not_the_students(kernel):

@@ -1,0 +1,280 @@
+"""The process that imports what notebooks import and forks kernels, from outside: started here, or forked of another.
+
+It takes orders over a socket and runs no line of a student's. `Started` is in bubblewrap, with a home and a log of its
+own; `Branched` shares what another one has imported.
+"""
+
+import contextlib
+import fcntl
+import glob
+import os
+import pwd
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from . import cgroup, gpu, kernel, restrictions, syscalls
+from .options import Options
+from .restrictions import SandboxError, require_bubblewrap
+from .watchdog import Usage, usage_beneath
+
+START_SECONDS = 120
+FORK_SECONDS = 30
+KILL_SECONDS = 10
+PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
+
+
+class WarmParentLost(SandboxError):
+    """The process is gone or does not answer; another one may do better."""
+
+
+class WarmParent(ABC):
+    """Forks kernels on demand; ``process`` is it, once it is ready to.
+
+    ``root`` is the number of the process beneath which it is: bubblewrap, where there is one.
+    """
+
+    def __init__(self, root: int, control: socket.socket, isolated: bool):
+        self.root, self.control, self.isolated = root, control, isolated
+        self.process: psutil.Process | None = None
+        self.group: cgroup.Group | None = None
+        self.reusable = True  # without nested namespaces it serves one kernel only
+
+    @abstractmethod
+    def has_ended(self) -> bool:
+        """Whether it is known to be gone."""
+
+    @abstractmethod
+    def ready(self) -> psutil.Process:
+        """Wait until it can fork; ``SandboxError`` when it never will."""
+
+    def fork(self) -> tuple[socket.socket, int]:
+        """Fork a kernel: the socket that it serves, and the number of its guard."""
+        self.ready()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._order(b"fork", theirs)
+        apart, guard = self._answer(FORK_SECONDS).split()
+        self.reusable = apart == b"1" or not self.isolated
+        return ours, int(guard)
+
+    def branch(self) -> "Branched":
+        """A process like this one, forked from it, for another process of ours."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._order(b"branch", theirs)
+        return Branched(self.root, ours, self.isolated)
+
+    def kill(self, guard: int) -> None:
+        """Kill one kernel and all that it started; ``WarmParentLost`` when that cannot be had."""
+        if self.process is None:
+            return
+        with contextlib.suppress(psutil.Error):  # what has ended needs no end
+            for process in self.process.children():  # the parent may hardly come to run among what has to end
+                if guard in _numbers(process):
+                    process.kill()
+        self._order(b"kill %d" % guard)
+        self._answer(KILL_SECONDS)
+
+    def usage(self) -> Usage:
+        """What everything beneath it uses; the seconds count from any time, for their differences."""
+        usage = usage_beneath(self.ready())
+        return replace(usage, seconds=self.group.seconds()) if self.group else usage
+
+    def held_on_gpu(self) -> int:
+        """Bytes that everything beneath it holds on the GPU."""
+        return gpu.held({process.pid for process in self.ready().children(recursive=True)})
+
+    def close(self) -> None:
+        """End it, and all kernels with it."""
+        self.control.close()
+        self.process = None
+        if self.group:
+            self.group.close()
+            self.group = None
+
+    def _order(self, order: bytes, passed: socket.socket | None = None) -> None:
+        try:
+            socket.send_fds(self.control, [order], [passed.fileno()] if passed else [])
+        except OSError:
+            raise WarmParentLost("the warm parent is gone") from None
+
+    def _answer(self, seconds: float) -> bytes:
+        try:
+            if not select.select([self.control], [], [], seconds)[0]:
+                raise WarmParentLost("the warm parent does not answer")
+            answer = self.control.recv(64)
+        except (OSError, ValueError):  # also when it is closed
+            answer = b""
+        if not answer:
+            raise WarmParentLost("the warm parent is gone")
+        return answer
+
+    def _found(self) -> psutil.Process:
+        """Wait until it says its number, and find its process by that."""
+        number = int(self._answer(START_SECONDS).split()[1])
+        try:
+            if not self.isolated:
+                return psutil.Process(number)
+            process = psutil.Process(self.root)
+            depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
+            for one in process.children(recursive=True):
+                if _numbers(one)[depth:] == [number]:
+                    return one
+        except psutil.Error:
+            pass
+        raise WarmParentLost("the warm parent is gone")
+
+
+class Started(WarmParent):
+    """One that was started here: in bubblewrap, or without isolation beside it."""
+
+    def __init__(self, helpers: Sequence[Path], options: Options):
+        """Start it, and do not wait for it: it has much to import."""
+        program = require_bubblewrap() if options.isolated else None  # before anything is opened
+        account = _account(options)
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fd = theirs.fileno()
+        sweep()
+        self._home = tempfile.mkdtemp(prefix=PREFIX)
+        self._lock = os.open(self._home, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
+        self._log = tempfile.TemporaryFile("w+", errors="replace")
+        command, variables = _command(helpers, options, fd, program, self._home)
+        rights: dict[str, Any] = {}
+        if account:
+            os.chown(self._home, account.pw_uid, account.pw_gid)
+            rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        group = None if account else cgroup.make()  # another user may not enter a group of this one's
+        if group:
+            command = group.enter(command)
+        with theirs:
+            self._started = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=self._log,
+                                             stderr=self._log, env=variables, start_new_session=True, cwd="/", **rights)
+        super().__init__(self._started.pid, control, options.isolated)
+        self.group = group
+
+    def has_ended(self) -> bool:
+        """Whether it is known to be gone."""
+        return self._started.poll() is not None
+
+    def ready(self) -> psutil.Process:
+        """Wait until it can fork; ``SandboxError`` with the last line of its log when it never will."""
+        if self.process is None:
+            try:
+                self.process = self._found()
+            except WarmParentLost:
+                self._log.seek(0)
+                last = (self._log.read().strip().splitlines() or ["no reason given"])[-1]
+                self.close()
+                raise SandboxError(f"the kernel does not start: {last}") from None
+        return self.process
+
+    def close(self) -> None:
+        """End it, and all kernels with it."""
+        self._started.kill()
+        self._started.wait()
+        super().close()
+        if not self._log.closed:
+            self._log.close()
+            shutil.rmtree(self._home, ignore_errors=True)
+            os.close(self._lock)
+
+
+class Branched(WarmParent):
+    """One that was forked from another, beneath the same bubblewrap."""
+
+    def has_ended(self) -> bool:
+        """Whether it is known to be gone: before it is closed, that shows only when it is asked for something."""
+        return self.control.fileno() == -1
+
+    def ready(self) -> psutil.Process:
+        """Wait until it can fork; ``WarmParentLost`` when it never will."""
+        if self.process is None:
+            self.process = self._found()
+            self.group = cgroup.make()
+            if self.group:
+                self.group.take(self.process.pid)
+        return self.process
+
+    def hand_over(self) -> None:
+        """Another process works with it from now on."""
+        self.control.close()
+
+    def close(self) -> None:
+        """End it, and all kernels with it."""
+        if self.process:
+            with contextlib.suppress(psutil.Error):
+                self.process.kill()  # and with it all that it forked
+        super().close()
+
+
+def _account(options: Options) -> pwd.struct_passwd | None:
+    """Whose rights student code has, when they are not ours and bubblewrap does not take them away."""
+    if options.isolated or not options.account:
+        return None
+    if os.geteuid():
+        raise SandboxError(f"student code can run as {options.account} only where root grades")
+    try:
+        return pwd.getpwnam(options.account)
+    except KeyError:
+        raise SandboxError(f"there is no account called {options.account}") from None
+
+
+def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | None,
+             home: str) -> tuple[list[str], dict[str, str]]:
+    """How it is started, by bubblewrap or without it, and its environment."""
+    if program is None:
+        folders = {str(helper.parent) for helper in helpers}
+        path = os.pathsep.join([str(restrictions.ENGINE.parent), *sorted(folders)])
+        variables = restrictions.environment(home, path, options.device)
+        return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *_bounds(helpers, options)], variables
+    path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
+    variables = restrictions.environment(kernel.SCRATCH, path, options.device)
+    built = restrictions.walls(variables, helpers, options)
+    python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the walls
+    return [program, *built, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
+
+
+def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
+    """What it is started with: the filter of system calls, what it imports, and its limits."""
+    limits = options.limits
+    values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
+              "cpu": int(limits.notebook_seconds) + 1, "isolated": int(options.isolated),
+              "address_space": 0 if options.device == "cuda" else limits.memory,
+              "gpu": limits.memory if options.device == "cuda" else 0}
+    names = " ".join(helper.stem for helper in helpers)
+    return [syscalls.program(options).hex(), names, *(f"{name}={value}" for name, value in values.items())]
+
+
+def sweep() -> None:
+    """Remove the folders of sandboxes whose process was killed; a young one may not be locked yet."""
+    for folder in glob.glob(f"{tempfile.gettempdir()}/{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                if time.time() - os.fstat(lock).st_mtime > YOUNG:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _numbers(process: psutil.Process) -> list[int]:
+    """The numbers of a process, in each namespace that sees it; none when it has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                return [int(number) for number in line.split()[1:]]
+    return []
