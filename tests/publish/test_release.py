@@ -135,14 +135,24 @@ def test_no_instructor_file_in_the_course():
         assert not re.search(r"^\s*(from|import) autograder", path.read_text(encoding="utf-8"), re.M), path
 
 
+def code_in(exercises, name):
+    """The lines of a solution that are found in the data of its self-checks."""
+    secrets = {line for cell in source.load(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
+    records = [record for exercise in exercises.values() for check in exercise["checks"] for record in check["records"]]
+    assert secrets and records
+    stubs = "\n".join(op.get("source", "") for record in records for op in record["ops"])
+    return [line for line in secrets if line in stubs]
+
+
 @each_tp
 def test_self_check_data_holds_no_code_of_the_solution(name):
-    recorded = selfchecks.recorded(REPOSITORY, name)["exercises"].values()
-    secrets = {line for cell in source.load(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
-    records = [record for exercise in recorded for check in exercise["checks"] for record in check["records"]]
-    assert records
-    stubs = "\n".join(op.get("source", "") for record in records for op in record["ops"])
-    assert not [line for line in secrets if line in stubs]
+    assert code_in(selfcheck.read(REPOSITORY.selfchecks / f"{name}.bin")["exercises"], name) == []
+
+
+@pytest.mark.slow
+@each_tp
+def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
+    assert code_in(selfchecks.recorded(REPOSITORY, name)["exercises"], name) == []
 
 
 @each_tp
