@@ -16,7 +16,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 def problems(truth: Oracle) -> Iterator[str]:
     """What the stubs of a TP's checks lack, one sentence each."""
     for check in truth.checks:
-        for op in truth.records(check, 1)[0].plain.ops:
+        for op in truth.recorder.plain(check, 1).ops:
             name = op.get("replaces") or op.get("like")
             if op["op"] == "define" and name:
                 original, stub = _definition(truth.source, name), _named(op["source"], op["name"])

@@ -14,7 +14,7 @@ import nbformat
 from ..classroom import samples
 from ..course import Course
 from ..grammar import counted
-from ..judging.judge import Judge, judged, records_of
+from ..judging.judge import Judge, check_seed, judged, records_of
 from ..judging.submission import Submission
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, oracle
@@ -95,10 +95,17 @@ def joined(audits: list[Audit]) -> Audit:
 
 
 def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audited: Audit) -> None:
-    records, again = records_of(truth, exercise, seed), records_of(truth, exercise, seed)
-    for check, one, two in zip(truth.checks_of(exercise), records, again, strict=True):
-        if any(compare.first_difference(a, b.answer) for a, b in zip(one, two, strict=True)):
+    records = records_of(truth, exercise, seed)
+    for check, own in zip(truth.checks_of(exercise), records, strict=True):
+        again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
+        if compare.plain_difference(own[0], again.answer):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
+    with truth.with_cache({}):
+        _audit_answers(truth, exercise, seed, records, device, audited)
+
+
+def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, device: str, audited: Audit) -> None:
+    """The solution passes, its answers to another draw gain nothing, faults are caught and named, variants pass."""
     right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
                                               for own in records for record in own])
     for result in right.checks:
@@ -109,9 +116,8 @@ def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audite
     if gained:
         audited.problems[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
     alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
-    with truth.with_cache({}):
-        for fault in truth.faults_of(exercise):
-            _audit_fault(truth, fault, alone, device, audited)
+    for fault in truth.faults_of(exercise):
+        _audit_fault(truth, fault, alone, device, audited)
     for variant in truth.variants:
         if variant.exercise == exercise:
             _audit_variant(truth, variant, records, device, audited)

@@ -165,8 +165,7 @@ def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
     passed = [result.passed for result in results]
     if all(passed) or not any(passed):
         return results
-    constant = [truth.recorder.is_constant(check) if good else True for check, good in zip(checks, passed, strict=True)]
-    if not all(constant):
+    if not all(truth.recorder.is_constant(check) for check, good in zip(checks, passed, strict=True) if good):
         return results
     return [replace(result, passed=False, message=ALONE) if result.passed else result for result in results]
 

@@ -145,6 +145,7 @@ class Oracle:
         have sentences of their own.
         """
         pairs = compare.without_relations(records, got)
+        plain = [record for record, _ in pairs]
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
         candidates: list[Candidate] = []
@@ -152,10 +153,10 @@ class Oracle:
             if fault is self._forgotten:
                 continue
             replies: list[Reply | None] = [None] * len(pairs)
-            self._answer(fault, records, replies, failed)
+            self._answer(fault, plain, replies, failed)
             if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
                 continue
-            self._answer(fault, records, replies, [not bad for bad in failed])
+            self._answer(fault, plain, replies, [not bad for bad in failed])
             candidates.append(Candidate(fault.name, fault.says, replies))
             if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
                 break
@@ -163,11 +164,11 @@ class Oracle:
 
     def _answer(self, fault: Fault, records: Sequence[RecordedCheck], replies: list[Reply | None],
                 wanted: list[bool]) -> None:
-        """Put in what a fault answers to the wanted records, the relations apart."""
+        """Put in what a fault answers to the wanted records, which are plain ones."""
         kept = {} if self._kept is None else self._kept
         asked = [record for record, want in zip(records, wanted, strict=True) if want]
         new = [record for record in asked if (id(fault), id(record)) not in kept]
-        for record, reply in zip(new, self.replies(fault, [record.plain for record in new]), strict=True):
+        for record, reply in zip(new, self.replies(fault, new) if new else (), strict=True):
             kept[id(fault), id(record)] = fault, record, reply
         for i, record in enumerate(records):
             if wanted[i]:

@@ -46,10 +46,14 @@ class Recorder:
                     self._impossible.add((check, relation))  # the check's draws, or the solution, need more than one
         return found
 
+    def plain(self, check: Check, seed: int) -> RecordedCheck:
+        """The check as it stands, without relations."""
+        return _plain(self._traced(check, seed))
+
     def is_constant(self, check: Check) -> bool:
         """Whether one answer, whatever the draw, would be right too often to show anything."""
         if check not in self._constant:
-            answers = [_plain(self._traced(check, 7919 * seed)) for seed in range(SAMPLE)]
+            answers = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
             alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
             self._constant[check] = alike > SAMPLE // 2
         return self._constant[check]

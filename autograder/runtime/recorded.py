@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from . import values
@@ -95,7 +96,7 @@ class RecordedCheck:
         alike = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
         return replace(self.expected, outputs={**self.expected.outputs, **alike})
 
-    @property
+    @cached_property
     def plain(self) -> RecordedCheck:
         """The check alone, without the relations."""
         if self.base == len(self.ops):
