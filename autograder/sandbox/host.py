@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from ..runtime import recorded, wire
 from ..runtime.recorded import Error, Op, Reply
 from . import kernel
 from .options import Options
 from .restrictions import SandboxError
-from .warm_parent import FORK_SECONDS, Branched, Started, WarmParent, WarmParentLost
+from .warm_parent import Branched, Started, WarmParent, WarmParentLost
 from .watchdog import Budget
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
@@ -139,29 +139,33 @@ class Kernel:
     def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
         self._number += 1
         data = wire.pack({"number": self._number, **message})
+        watch = _Watch(self.warm, self.options, budget)
         try:
-            self.sock.settimeout(FORK_SECONDS)
-            self.sock.sendall(len(data).to_bytes(4, "little") + data)
-            reply = wire.unpack(self._answer(budget))
+            reply = wire.unpack(self._exchange(len(data).to_bytes(4, "little") + data, watch))
+            if not _is_reply(reply, self._number):
+                raise wire.WireError("no reply")
         except (OSError, EOFError):
             raise self._lost("crashed", "the kernel died: something in the code ends the process, "
                              "or needs more memory than there is") from None
         except wire.WireError:
             raise self._no_answer() from None
-        if not isinstance(reply, dict) or reply.get("number") != self._number or "failed" in reply:
-            raise self._no_answer()
+        finally:
+            watch.book()  # with the end of the kernel, where it came to that
         return reply
 
-    def _answer(self, budget: Budget) -> bytes:
-        """The bytes of the next message, while the bounds are watched."""
-        watch = _Watch(self.warm, self.options, budget)
-        try:
-            length = int.from_bytes(self._bytes(4, watch), "little")
-            if length > wire.MAX_BYTES:
-                raise wire.WireError("too long")
-            return self._bytes(length, watch)
-        finally:
-            watch.book()
+    def _exchange(self, data: bytes, watch: "_Watch") -> bytes:
+        """Send a message, and return the bytes of the next one, while the bounds are watched."""
+        self.sock.setblocking(False)
+        left = memoryview(data)
+        while left:
+            if select.select([], [self.sock], [], WATCH_AFTER)[1]:
+                with contextlib.suppress(BlockingIOError):
+                    left = left[self.sock.send(left):]
+            self._bound(watch)
+        length = int.from_bytes(self._bytes(4, watch), "little")
+        if length > wire.MAX_BYTES:
+            raise wire.WireError("too long")
+        return self._bytes(length, watch)
 
     def _bytes(self, count: int, watch: "_Watch") -> bytes:
         parts = bytearray()
@@ -171,10 +175,20 @@ class Kernel:
                 if not part:
                     raise EOFError
                 parts += part
-            broken = watch.broken()
-            if broken:
-                raise self._lost(*broken)
+            self._bound(watch)
         return bytes(parts)
+
+    def _bound(self, watch: "_Watch") -> None:
+        broken = watch.broken()
+        if broken:
+            raise self._lost(*broken)
+
+
+def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:
+    """Whether this answers the message of that number; whatever arrives, nothing but its type is relied on."""
+    if not isinstance(reply, dict) or "failed" in reply:
+        return False
+    return type(reply.get("number")) is int and reply["number"] == number
 
 
 class _Watch:

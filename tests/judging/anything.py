@@ -14,7 +14,6 @@ from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.runtime import wire
 from autograder.sandbox.host import Kernel
 from autograder.sandbox.options import Options
-from autograder.sandbox.watchdog import Budget
 from conftest import TINY, TINY_COURSE
 
 RECORDS = functools.cache(judge.records_of)  # of the one seed that is used here
@@ -32,8 +31,8 @@ class Puppet(Kernel):
 
     _number = property(lambda self: 1, lambda self, number: None)
 
-    def _answer(self, budget: Budget) -> bytes:
-        budget.book(1.0, 1.0)  # it takes its time, so that what it cannot answer ends
+    def _exchange(self, data: bytes, watch: Any) -> bytes:
+        watch.budget.book(1.0, 1.0)  # it takes its time, so that what it cannot answer ends
         says, self.begun = self.says if self.begun else SILENT, True
         return says
 

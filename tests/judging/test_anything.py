@@ -11,7 +11,7 @@ import pytest
 from anything import ANSWERED, SILENT, is_grade_and_reason, verdict_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_replies import answers, errors, trees
+from test_recorded import answers, errors, trees
 from test_wire import json_values
 
 from autograder.judging.judge import Judge
@@ -44,7 +44,8 @@ def message(**fields):
 def messages(draw):
     """One strategy with a short name: hypothesis warns of a long one when it tells where it failed."""
     return draw(st.binary(max_size=300) | trees.map(wire.pack)
-                | st.builds(message, error=st.none() | errors | trees, reply=answers | trees, printed=trees))
+                | st.builds(message, number=st.just(1) | trees, error=st.none() | errors | trees,
+                            reply=answers | trees, printed=trees))
 
 
 @settings(max_examples=150, deadline=None)
@@ -56,6 +57,13 @@ def test_any_answer_is_judged_with_a_grade_and_a_reason(says):
 def replied(**fields):
     reply = {"outputs": {}, "error": None, "mutated": [], "called": [], "changed": [], **fields}
     return message(reply=reply)
+
+
+@pytest.mark.parametrize("number", [np.ones(2), True, 1.0, [1], None])
+def test_a_reply_whose_number_is_no_number_is_no_reply(number):
+    verdict = verdict_on(says=message(number=number, reply=wire.unpack(SILENT)["reply"]))
+    is_grade_and_reason(verdict)
+    assert "something that is not an answer" in str(verdict.notes)
 
 
 def test_numbers_of_equal_hash_cost_nothing():
