@@ -92,4 +92,4 @@ def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
     content = cells if isinstance(cells, str) else notebook(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    made.enter(Handed(student, TINY, path), Entry(student, judged, Key("", "", Options())))
+    made.enter(Handed(student, TINY, path), Entry(student, judged, Key("", "", "", Options())))

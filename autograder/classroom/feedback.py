@@ -163,7 +163,7 @@ def made_from(course: Course, gradebook: Any, assignment: str, student: str, not
               look: Look = Look()) -> MadeFrom:
     """What the page of a submission would be made from now; ``notebook`` is the autograded one."""
     entry = VerdictStore(course).load(assignment, student)
-    form = [digests.of_tp(course, assignment), _digest_of_templates(), to_json(look)]
+    form = [digests.of_session(course, assignment), _digest_of_templates(), to_json(look)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
     read = digests.of_texts([to_json(reading.load(course, assignment, student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])

@@ -25,7 +25,8 @@ class Key:
     """What a verdict depends on; while it stays the same, nothing is judged again."""
 
     submission: str  # digest of the bytes
-    made_from: str  # digest of source, checks and faults
+    made_from: str  # digest of source, checks, faults and helper modules
+    engine: str  # its version, and the digest of its modules
     options: Options
 
 
@@ -112,7 +113,8 @@ class VerdictStore:
         return entry
 
     def _key(self, handed: Submission, options: Options) -> Key:
-        return Key(_digest(handed), digests.of_tp(self.course, handed.assignment), options)
+        return Key(_digest(handed), digests.of_verdicts(self.course, handed.assignment), digests.of_engine(),
+                   options)
 
     def to_judge(self, assignments: list[str]) -> str | None:
         """The first of these TPs of which a submission has never been judged."""

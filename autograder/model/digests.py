@@ -1,27 +1,70 @@
-"""Digests of what an instructor wrote: what is generated carries one, so that a test can say when it is stale."""
+"""Digests of what generated files and verdicts are made from, so that each can be told to be stale.
+
+| what | is made anew when one of these changes |
+|---|---|
+| released and executed notebooks | the source of the session |
+| outputs of an executed notebook | the code of its cells. Not the helper modules: a run takes minutes, and most edits of a helper change no output. `autograder release --execute` runs all cells again |
+| self-checks | source, checks, faults; code of the helper modules that the given cells, exercises, checks and faults import; version of the engine |
+| verdicts | source, checks, faults; every file of every helper, because a student may import any; version and modules of the engine |
+
+Self-checks do not depend on the engine's modules: they are data in a form that belongs to its version, and recording
+them anew takes minutes. A verdict does, so that a corrected engine never keeps a wrong one: judging again takes seconds.
+"""  # noqa: E501 (a table)
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
+from .. import __version__
 from ..course import Course
+from . import dependencies
+
+ENGINE = Path(__file__).parent.parent
+JUDGING = ("runtime", "model", "judging", "sandbox")  # the engine's packages that a verdict follows from
 
 
 def of_source(course: Course, assignment: str) -> str:
-    """The digest of the source alone: what the notebooks depend on."""
-    return _digest(course.script(assignment))
+    """Return the digest of the source alone."""
+    return _of_files([course.script(assignment)])
 
 
-def of_tp(course: Course, assignment: str) -> str:
-    """The digest of source, checks and faults: what verdicts and self-checks depend on."""
+def of_session(course: Course, assignment: str) -> str:
+    """Return the digest of source, checks and faults."""
     folder = course.folder(assignment)
-    return _digest(course.script(assignment), folder / "checks.py", folder / "faults.py")
+    return _of_files([course.script(assignment), folder / "checks.py", folder / "faults.py"])
+
+
+def of_selfchecks(course: Course, assignment: str) -> str:
+    """Return the digest of what the recorded self-checks depend on."""
+    helpers = map(dependencies.essential_of_module, dependencies.helper_modules(course, assignment))
+    return of_texts([of_session(course, assignment), *helpers, __version__])
+
+
+def of_verdicts(course: Course, assignment: str) -> str:
+    """Return the digest of what verdicts depend on, the engine apart."""
+    found = (path for helper in course.helpers for path in ([helper] if helper.is_file() else helper.rglob("*")))
+    helpers = [path for path in sorted(found) if path.is_file() and "__pycache__" not in path.parts]
+    names = [str(path.relative_to(course.released)) for path in helpers]
+    bytes_of = (hashlib.sha256(path.read_bytes()).hexdigest() for path in helpers)
+    return of_texts([of_session(course, assignment), *names, *bytes_of])
+
+
+@cache
+def of_engine(engine: Path = ENGINE) -> str:
+    """Return the engine's version with the digest of the modules that a verdict follows from.
+
+    An engine that is being developed changes without its version.
+    """
+    modules = sorted(path for package in JUDGING for path in (engine / package).rglob("*.py"))
+    names = [str(path.relative_to(engine)) for path in modules]
+    return f"{__version__}+{of_texts([*names, _of_files(modules)])}"
 
 
 def of_texts(texts: Iterable[str]) -> str:
-    """The digest of some texts in this order."""
+    """Return the digest of some texts in this order."""
     return hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()[:16]
 
 
-def _digest(*paths: Path) -> str:
+def _of_files(paths: Iterable[Path]) -> str:
     return of_texts(path.read_text(encoding="utf-8") if path.exists() else "" for path in paths)

@@ -5,7 +5,6 @@ both, and the data of its self-checks. Every one carries the digest of what it w
 which are stale.
 """
 
-import ast
 import filecmp
 import os
 import re
@@ -21,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
 from ..course import Course, CourseError
-from ..model import digests, source
+from ..model import dependencies, digests, source
 from ..model.source import Cell, Source
 from ..runtime import workspace
 from . import effort, syllabus
@@ -138,36 +137,7 @@ def _code(notebook: NotebookNode) -> str:
 
     So may what a cell says before it gives up for want of a module: a run that has outputs came past it.
     """
-    return digests.of_texts(_essential(_plain(cell.source)) for cell in _code_cells(notebook))
-
-
-def _essential(source: str) -> str:
-    """Python in one layout, without comments, docstrings and last words about a missing module."""
-    return ast.unparse(_Essential().visit(ast.parse(source)))
-
-
-class _Essential(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._undocumented(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._undocumented(node)
-
-    def _undocumented(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        if ast.get_docstring(node, clean=False):
-            node.body = node.body[1:] or [ast.Pass()]
-        return self.generic_visit(node)
-
-    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        gives_up = all(ast.unparse(handler).startswith("except ModuleNotFoundError")
-                       and ast.unparse(handler.body[0]).startswith("sys.exit(") for handler in node.handlers)
-        return node.body if gives_up and not node.orelse and not node.finalbody else node
-
-
-def _plain(source: str) -> str:
-    """A cell without its magics, which are no Python."""
-    return "".join(line for line in source.splitlines(True) if not line.lstrip().startswith(("%", "!")))
+    return digests.of_texts(dependencies.essential_of_cell(cell.source) for cell in _code_cells(notebook))
 
 
 def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -260,7 +230,7 @@ def stale(course: Course, assignment: str) -> list[str]:
                 found.append(str(copied.relative_to(course.root)))
     from . import selfchecks
 
-    if selfchecks.made_from(course, assignment) != digests.of_tp(course, assignment):
+    if selfchecks.made_from(course, assignment) != digests.of_selfchecks(course, assignment):
         found.append(str((course.selfchecks / f"{assignment}.bin").relative_to(course.root)))
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")

@@ -15,7 +15,7 @@ PUBLIC_SEEDS = (1, 2)
 def write(course: Course, assignment: str) -> None:
     """Write the data of one TP into the package that reads it."""
     course.selfchecks.mkdir(parents=True, exist_ok=True)
-    tree = {"made_from": digests.of_tp(course, assignment), **recorded(course, assignment)}
+    tree = {"made_from": digests.of_selfchecks(course, assignment), **recorded(course, assignment)}
     (course.selfchecks / f"{assignment}.bin").write_bytes(gzip.compress(wire.pack(tree), mtime=0))
 
 

@@ -27,7 +27,7 @@ from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
-from autograder.model import source
+from autograder.model import digests, source
 from autograder.model.oracle import oracle
 from autograder.publish import release
 from autograder.sandbox.options import Options
@@ -140,6 +140,34 @@ def test_a_changed_check_has_everything_judged_again(term, run, judged):
     assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
 
 
+def test_a_changed_constant_of_a_helper_has_everything_judged_again(term, run, judged):
+    helper = term.released / "helper.py"
+    helper.parent.mkdir(exist_ok=True)
+    helper.write_text("FACTOR = 2\n")
+    run(term)
+    judged.clear()
+    assert not any(one.fresh for one in run(term).values())
+    helper.write_text("FACTOR = 3\n")
+    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+
+
+def test_a_changed_engine_has_everything_judged_again(term, run, judged, monkeypatch):
+    run(term)
+    judged.clear()
+    monkeypatch.setattr(digests, "of_engine", lambda: "another")
+    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+
+
+def test_who_hands_in_again_meets_other_draws_and_the_same_file_the_same(term, run, right):
+    """One who hands in again in a later run, and one whose new file has the name and the length of the old one."""
+    first = {student: one.verdict.seed for student, one in run(term).items()}
+    submit(term, "eve", right)
+    path = submit(term, "ada", right)
+    path.write_bytes(path.read_bytes().replace(b"2 * x", b"x * 2"))
+    again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
+    assert {student for student in first if again[student] == first[student]} == {"bob", "tom"}
+
+
 @pytest.mark.parametrize("content", ["", '{"student": "ada", "score": 8}', "[]"])
 def test_a_file_that_holds_no_verdict_is_made_anew(term, run, judged, content):
     run(term)
@@ -166,6 +194,21 @@ def test_manual_grades_and_comments_survive(term, run, right):
         assert gradebook.find_grade(*place).manual_score == 1.5
         assert gradebook.find_comment(*place).manual_comment == "Nearly."
         assert gradebook.find_submission(TINY, "ada").score == FULL + 1.5
+
+
+def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, run):
+    place = ("check-double", TINY, TINY, "bob")
+    run(term)
+    with Classroom(term).gradebook() as gradebook:
+        grade = gradebook.find_grade(*place)
+        assert (grade.auto_score, grade.needs_manual_grade) == (0, False)
+        grade.manual_score = 1.5  # saved in formgrader, which takes the flag away
+        gradebook.db.commit()
+    run(term, force=True)
+    with Classroom(term).gradebook() as gradebook:
+        grade = gradebook.find_grade(*place)
+        assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, True)
+        assert not gradebook.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 
 def test_graders_see_the_rubric_and_nobody_else_does(term, run):

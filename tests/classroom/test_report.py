@@ -35,7 +35,7 @@ EMPTY = grades.Grades([], {}, {})
 
 
 def entry(student, verdict):
-    return Entry(student, verdict, Key("", "", Options()), entered=True)
+    return Entry(student, verdict, Key("", "", "", Options()), entered=True)
 
 
 def made_up(rng, student, assignment=MADE_UP, exercises=3):

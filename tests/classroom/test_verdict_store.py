@@ -12,6 +12,7 @@ from autograder.classroom.verdict_store import Entry, VerdictStore
 from autograder.course import Course
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.model import digests
 from autograder.sandbox.options import Limits, Options
 from conftest import TINY
 
@@ -71,6 +72,29 @@ def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
     assert store.kept(replace(HANDED, filename="another", note="a note"), Options())
 
 
+def test_the_same_bytes_keep_their_seed_and_others_have_none(store):
+    store.keep(HANDED, VERDICT, Options())
+    assert store.seed(HANDED) == store.seed(replace(HANDED, filename="another")) == VERDICT.seed
+    assert store.seed(replace(HANDED, data=b"{} ")) is None
+    assert store.seed(replace(HANDED, student="bob")) is None
+
+
+def test_a_verdict_depends_on_the_helper_modules(store):
+    store.course.released.mkdir()
+    helper = store.course.released / "helper.py"
+    helper.write_text("FACTOR = 2\n")
+    store.keep(HANDED, VERDICT, Options())
+    assert store.kept(HANDED, Options())
+    helper.write_text("FACTOR = 3\n")
+    assert store.kept(HANDED, Options()) is None
+
+
+def test_a_verdict_depends_on_the_engine(store, monkeypatch):
+    store.keep(HANDED, VERDICT, Options())
+    monkeypatch.setattr(digests, "of_engine", lambda: "another")
+    assert store.kept(HANDED, Options()) is None
+
+
 @pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py"])
 def test_a_verdict_depends_on_the_sources(store, tiny, name):
     store.keep(HANDED, VERDICT, Options())
@@ -125,7 +149,7 @@ OTHERS = {
     "an unknown device": changed(verdict__device="abacus"),
     "notes that are one text": changed(verdict__notes="a note"),
     "checks that are numbers": changed(verdict__exercises__0__checks=[1, 2]),
-    "limits in words": changed(key__terms__limits="many"),
+    "limits in words": changed(key__options__limits="many"),
     "entered perhaps": changed(entered="perhaps"),
     "not a number": lambda text: text.replace("2.5", "NaN"),
     "no text": lambda text: text.encode("utf-16"),

@@ -98,6 +98,37 @@ def test_partial_credit_follows_the_checks(grade, right):
     assert lost(result) == {"encoder": points("encoder") / 2} and verdicts(result)["encoder"] == "partial"
 
 
+def results(truth, exercise, answer, seed="seed"):
+    """The result of an exercise whose names are these, without a kernel."""
+    records = judge.records_of(truth, exercise, seed)
+    replies = [replay(record.ops, {**truth.namespace, **answer}) for own in records for record in own]
+    return judge.judged(truth, exercise, records, replies)
+
+
+@pytest.mark.parametrize("name, share", [("values", 0.25), ("gradient", 0.75)])
+def test_checks_count_by_their_weights(tmp_path, name, share):
+    """The values are wrong, the gradient is right; the check of this name weighs three times as much."""
+    text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
+    declared = f'@check("double")\ndef {name}'
+    assert declared in text
+    truth = oracle(tiny_copy(tmp_path, checks=text.replace(declared, f'@check("double", weight=3)\ndef {name}')), TINY)
+    result = results(truth, "double", {"double": lambda x: 2 * x + 1})
+    assert [check.passed for check in result.checks] == [False, True]
+    assert (result.score, result.max_score, result.verdict) == (share * points("double"), points("double"), "partial")
+
+
+def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):
+    """Both answer the values as the student does, and neither has anything wrong with the gradient."""
+    course = tiny_copy(tmp_path, faults="from autograder.model.faults import Fault\nFAULTS = [" + ", ".join(
+        f'Fault("double", "{name}", "You add one.", swap=("2 * x", "{code}"))'
+        for name, code in (("behind", "2 * x + 1"), ("before", "1 + 2 * x"))) + "]")
+    truth = oracle(course, TINY)
+    one_too_many = results(truth, "double", {"double": lambda x: 2 * x + 1})
+    assert [check.fault for check in one_too_many.checks] == ["behind", None]
+    and_detached = results(truth, "double", {"double": lambda x: (2 * x + 1).detach()})
+    assert [(check.passed, check.fault) for check in and_detached.checks] == [(False, None)] * 2
+
+
 def test_a_wrong_exercise_costs_nothing_in_the_next(grade, right):
     result = grade({**right, "double": "def double(x):\n    raise RuntimeError('no')"})
     assert lost(result) == {"double": points("double")}

@@ -90,7 +90,7 @@ def test_an_item_tells_students_apart_or_nothing_is_said():
 
 
 def test_blank_answers_have_no_part_in_the_mean_of_those_read():
-    entries = [Entry(student, graded.verdict(), Key("", "", Options()), entered=True) for student in "abcd"]
+    entries = [Entry(student, graded.verdict(), Key("", "", "", Options()), entered=True) for student in "abcd"]
     blank, waiting = Mark(0.0, 2.0), Mark(None, 2.0)
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
         marks = [*(Mark(points, 2.0, by_person=True) for points in read), blank, waiting, blank]

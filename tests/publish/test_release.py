@@ -9,12 +9,12 @@ from nbclient import NotebookClient
 from nbgrader.validator import Validator
 
 from autograder.classroom import samples
-from autograder.model import source
+from autograder.model import dependencies, source
 from autograder.model.oracle import oracle
 from autograder.publish import effort, release, selfchecks
 from autograder.runtime import compare, selfcheck
 from autograder.runtime.replay import replay
-from conftest import REPOSITORY
+from conftest import REPOSITORY, TINY, tiny_copy
 
 NAMES = REPOSITORY.assignments
 REGION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.M | re.S)
@@ -179,6 +179,19 @@ def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
         assert "not written yet" in card, f"{grade_id} says of the blank exercise: {card}"
 
 
+def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_path):
+    course = tiny_copy(tmp_path)
+    path = course.folder(TINY) / f"{TINY}.ipynb"
+    name = str(path.relative_to(course.root))
+    release.release(course, TINY, run=False)
+    assert name in release.stale(course, TINY), "it has no outputs"
+    notebook = nbformat.read(path, 4)
+    for code, fresh in (("of other code", False), (release._code(notebook), True), (None, False)):
+        notebook.metadata["course"]["executed"] = code
+        nbformat.write(notebook, path)
+        assert (name not in release.stale(course, TINY)) == fresh
+
+
 BASE = "import tp\ndef f(x):\n    return x"
 GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit(f'{no}: …')"
 
@@ -188,7 +201,7 @@ GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit
     BASE.replace("import tp", GIVES_UP),
 ])
 def test_outputs_are_kept_when_only_words_change(same):
-    assert release._essential(same) == release._essential(BASE)
+    assert dependencies.essential_of_cell(same) == dependencies.essential_of_cell(BASE)
 
 
 @pytest.mark.parametrize("other", [
@@ -198,7 +211,7 @@ def test_outputs_are_kept_when_only_words_change(same):
     BASE.replace("import tp", GIVES_UP + "\nelse:\n    tp.x = 1"),
 ])
 def test_outputs_are_not_kept_when_code_changes(other):
-    assert release._essential(other) != release._essential(BASE)
+    assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)
 
 
 @pytest.mark.slow

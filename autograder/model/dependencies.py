@@ -1,0 +1,137 @@
+"""What the code of a session depends on: the helper modules that it imports, and what of a text is code at all."""
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..course import Course
+from . import source
+
+
+def essential_of_cell(text: str) -> str:
+    """Return the code of a cell in one layout, without comments, docstrings, magics and the exit for want of a module.
+
+    A run that has outputs came past that exit.
+    """
+    return ast.unparse(_Essential().visit(ast.parse(_without_magics(text))))
+
+
+def essential_of_module(path: Path) -> str:
+    """Return the code of a module in one layout, without comments and docstrings."""
+    tree = _parsed(path)
+    tree.body = tree.body[ast.get_docstring(tree, clean=False) is not None:]
+    return ast.unparse(_Essential().visit(tree))
+
+
+class _Essential(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._undocumented(node)
+
+    def _undocumented(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node, clean=False):
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        gives_up = all(ast.unparse(handler).startswith("except ModuleNotFoundError")
+                       and ast.unparse(handler.body[0]).startswith("sys.exit(") for handler in node.handlers)
+        return node.body if gives_up and not node.orelse and not node.finalbody else node
+
+
+def helper_modules(course: Course, assignment: str) -> list[Path]:
+    """Return the helper modules that a session's given cells, exercises, checks and faults import, and those in turn.
+
+    Read from the code: what one process imports, another may have imported before.
+    """
+    modules = {_dotted(path, course.released): path for helper in course.helpers
+               for path in ([helper] if helper.is_file() else sorted(helper.rglob("*.py")))}
+    found: set[str] = set()
+    new = _names(_code(course, assignment), "")
+    while new:
+        reached = set().union(*(_modules_of(name, modules) for name in new)) - found
+        found |= reached
+        new = {name for module in reached for name in _names([_parsed(modules[module])], _package(module, modules))}
+    return [modules[module] for module in sorted(found)]
+
+
+def _code(course: Course, assignment: str) -> list[ast.AST]:
+    """Return the code of a session that runs when self-checks are recorded; edits of faults are code in strings."""
+    cells = source.load(course, assignment).by_role("given", "exercise")
+    trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
+    for path in (course.folder(assignment) / "checks.py", course.folder(assignment) / "faults.py"):
+        if path.is_file():
+            trees.append(_parsed(path))
+    strings = (node.value for tree in list(trees) for node in ast.walk(tree)
+               if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    for text in strings:
+        try:
+            trees.append(ast.parse(text))
+        except (SyntaxError, ValueError):
+            continue
+    return trees
+
+
+def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
+    """Return all dotted names that code imports, or reads as attributes of what it imports."""
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    bound: dict[str, str] = {}
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names.add(alias.name)
+                bound[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                names.add(f"{base}.{alias.name}")
+                bound[alias.asname or alias.name] = f"{base}.{alias.name}"
+    names |= {f"{bound[node.value.id]}.{node.attr}" for node in nodes if isinstance(node, ast.Attribute)
+              and isinstance(node.value, ast.Name) and node.value.id in bound}
+    return names
+
+
+def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
+    """Return the modules that a dotted name stands for; a package may bring it from any of its own that defines it."""
+    parts = name.split(".")
+    found = {".".join(parts[:n]) for n in range(1, len(parts) + 1)} & modules.keys()
+    if found and (last := max(found, key=len)) != name:
+        wanted = parts[last.count(".") + 1]
+        found |= {module for module in modules if module.startswith(f"{last}.")
+                  and (wanted == "*" or wanted in _defined(modules[module]))}
+    return found
+
+
+def _defined(path: Path) -> set[str]:
+    """Return the names that a module defines itself."""
+    names: set[str] = set()
+    for node in _parsed(path).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        else:
+            names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return names
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _dotted(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _package(module: str, modules: dict[str, Path]) -> str:
+    return module if modules[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+def _without_magics(text: str) -> str:
+    """Return a cell without its magics, which are no Python."""
+    return "".join(line for line in text.splitlines(True) if not line.lstrip().startswith(("%", "!")))

@@ -1,0 +1,149 @@
+"""What generated files and verdicts are made from: a change of it changes their digest, and nothing else does."""
+
+import shutil
+
+import pytest
+
+from autograder.model import dependencies, digests
+from autograder.publish import release, selfchecks
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
+
+MODULES = {
+    "digests_kit/__init__.py": 'import importlib\n\n\ndef __getattr__(name):\n    return importlib.x(name)\n',
+    "digests_kit/scale.py": "from .base import *\nFACTOR = 2\n",
+    "digests_kit/base.py": "BASE = 3\n",
+    "digests_kit/lazy.py": "def late():\n    from . import later\n    return later\n",
+    "digests_kit/later.py": "LATER = 1\n",
+    "digests_kit/demo.py": "SHOWN = 1\n",
+    "digests_kit/mistaken.py": "WRONG = 1\n",
+    "digests_lone.py": "LONE = 1\n",
+    "digests_other.py": "OTHER = 1\n",
+}
+GIVEN = '# %% given="imports"\n'
+IMPORTS = f"{GIVEN}%matplotlib inline\nimport digests_kit as kit, digests_lone\nfrom digests_kit.scale import FACTOR\n"
+USED = {"digests_kit/__init__.py", "digests_kit/scale.py", "digests_kit/base.py", "digests_kit/lazy.py",
+        "digests_kit/later.py", "digests_kit/mistaken.py", "digests_lone.py"}
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A copy of the tiny course with helper modules, of which the session imports some."""
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    demo = '# %% demo="look"\n'
+    faults = (TINY_COURSE.folder(TINY) / "faults.py").read_text(encoding="utf-8")
+    made = tiny_copy(tmp_path, **{
+        TINY: text.replace(GIVEN, IMPORTS).replace("return 2 * x", "kit.late\n    return FACTOR * x")
+        .replace(demo, f"{demo}from digests_kit import demo\n"),
+        "faults": faults.replace('("2 * x", "x * x")', '("return FACTOR * x", "import digests_kit.mistaken")')})
+    for name, module in MODULES.items():
+        path = made.released / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(module, encoding="utf-8")
+    return made
+
+
+def edit(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def changes(course, digest, path, old, new):
+    """Whether an edit changes a digest of the session."""
+    before = digest(course, TINY)
+    edit(path, old, new)
+    return digest(course, TINY) != before
+
+
+def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
+    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(course, TINY)}
+    assert used == USED
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_self_checks_depend_on_the_code_of_the_modules_that_are_used(course, name):
+    path = course.released / name
+    assert not changes(course, digests.of_selfchecks, path, "\n", "  # a comment\n")
+    old, new = ("importlib.x", "importlib.y") if "__init__" in name else (
+        ("return later", "return None") if "lazy" in name else ("= ", "= 1 + "))
+    assert changes(course, digests.of_selfchecks, path, old, new) == (name in USED)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_verdicts_depend_on_every_file_of_the_helpers(course, name):
+    assert changes(course, digests.of_verdicts, course.released / name, "\n", "  # a comment\n")
+
+
+def test_verdicts_depend_on_data_and_names_of_the_helpers_and_not_on_what_python_caches(course):
+    before = digests.of_verdicts(course, TINY)
+    kit = course.released / "digests_kit"
+    (kit / "__pycache__").mkdir()
+    (kit / "__pycache__" / "scale.pyc").write_bytes(b"\xff")
+    (course.released / TINY).mkdir()
+    (course.released / TINY / f"{TINY}.ipynb").write_text("{}")
+    assert digests.of_verdicts(course, TINY) == before
+    (kit / "table.bin").write_bytes(b"\xff")
+    with_data = digests.of_verdicts(course, TINY)
+    (kit / "table.bin").rename(kit / "other.bin")
+    assert len({before, with_data, digests.of_verdicts(course, TINY)}) == 3
+
+
+@pytest.mark.parametrize("digest", [digests.of_selfchecks, digests.of_verdicts, digests.of_session])
+@pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py"])
+def test_all_depend_on_source_checks_and_faults(course, digest, name):
+    assert changes(course, digest, course.folder(TINY) / name, "\n", "\n\n")
+
+
+def test_notebooks_depend_on_the_source_alone(course):
+    assert not changes(course, digests.of_source, course.folder(TINY) / "checks.py", "\n", "\n\n")
+    assert not changes(course, digests.of_source, course.released / "digests_lone.py", "1", "2")
+    assert changes(course, digests.of_source, course.script(TINY), "\n", "\n\n")
+
+
+def test_self_checks_depend_on_the_version_of_the_engine(course, monkeypatch):
+    before = digests.of_selfchecks(course, TINY)
+    monkeypatch.setattr(digests, "__version__", "0.0.0")
+    assert digests.of_selfchecks(course, TINY) != before
+
+
+def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path, monkeypatch):
+    engine = tmp_path / "autograder"
+    shutil.copytree(digests.ENGINE, engine, ignore=shutil.ignore_patterns("__pycache__"))
+    before = digests.of_engine()
+    digests.of_engine.cache_clear()
+    assert digests.of_engine(engine) == before
+    for package in digests.JUDGING:
+        path = next(path for path in sorted((engine / package).glob("*.py")) if path.stat().st_size > 500)
+        path.write_bytes(path.read_bytes() + b"\n")
+        digests.of_engine.cache_clear()
+        assert digests.of_engine(engine) != before, package
+        before = digests.of_engine(engine)
+    (engine / "judging" / "seeds.py").rename(engine / "judging" / "seed.py")
+    (engine / "classroom" / "grading.py").unlink()
+    digests.of_engine.cache_clear()
+    renamed = digests.of_engine(engine)
+    assert renamed != before
+    monkeypatch.setattr(digests, "__version__", "0.0.0")
+    digests.of_engine.cache_clear()
+    assert digests.of_engine(engine) not in (before, renamed)
+    monkeypatch.undo()
+    digests.of_engine.cache_clear()
+
+
+def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has_changed(tmp_path, monkeypatch):
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    course = tiny_copy(tmp_path, **{TINY: text.replace(GIVEN, f"{GIVEN}from digests_constant import FACTOR\n")})
+    monkeypatch.syspath_prepend(str(course.released))
+    helper = course.released / "digests_constant.py"
+    helper.parent.mkdir()
+    helper.write_text("FACTOR = 2\n")
+    selfchecks.write(course, TINY)
+    path = str((course.selfchecks / f"{TINY}.bin").relative_to(course.root))
+    assert path not in release.stale(course, TINY)
+    edit(helper, "2", "3")
+    assert path in release.stale(course, TINY)
+
+
+def test_a_session_of_the_course_uses_what_it_imports():
+    used = {path.name for path in dependencies.helper_modules(REPOSITORY, "tp3_seq2seq")}
+    assert {"arithmetic.py", "calculator.py", "training.py"} <= used and not used & {"races.py", "corpus.py"}
