@@ -7,6 +7,7 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 
 import functools
 import logging
+import os
 import tempfile
 import threading
 import warnings
@@ -46,16 +47,20 @@ AHEAD = 64  # submissions on their way to workers whose number we do not know
 
 @dataclass(frozen=True)
 class Handed:
-    """One submission as it lies in the submitted folder; ``note`` says what is unusual about where it lies."""
+    """One submission as it lies in the submitted folder, ``<student>/<tp>/<notebook>``.
+
+    ``note`` says what is unusual about where it lies, ``problem`` why it cannot be graded at all.
+    """
 
     student: str
     assignment: str
     path: Path
     note: str | None = None
+    problem: str | None = None
 
     def read(self) -> Submission:
         """What was handed in; ``OSError`` when this machine cannot read it."""
-        return submission.read(self.path, self.assignment, self.student, self.note)
+        return submission.read(self.path, self.path.parents[2], self.assignment, self.student, self.note)
 
 
 @dataclass(frozen=True)
@@ -143,10 +148,22 @@ def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
 def _notebook_in(folder: Path, assignment: str) -> Handed:
     """The notebook of a submission folder: the one of the right name, else the only one there is."""
     student, right = folder.parent.name, folder / f"{assignment}.ipynb"
+    if not _is_text(student):
+        shown = ascii(os.fsencode(student))[2:-1]
+        return Handed(shown, assignment, right, problem=f"the name of the folder {shown} is not UTF-8: rename it")
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
     if right.exists() or right.is_symlink() or len(others) != 1:
         return Handed(student, assignment, right)
-    return Handed(student, assignment, others[0], f"the notebook was called {others[0].name}")
+    called = os.fsencode(others[0].name).decode("utf-8", "backslashreplace")
+    return Handed(student, assignment, others[0], f"the notebook was called {called}")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+        return True
+    except UnicodeEncodeError:  # bytes of another encoding, as the system gave them
+        return False
 
 
 Told = Callable[[Graded, int, int], None]  # of each submission as it is done: it, how many are done, how many there are
@@ -170,6 +187,9 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         each(graded, len(done), len(handed))
 
     for one in handed:
+        if one.problem:
+            tell(Graded(one, problem=one.problem))
+            continue
         try:
             kept = None if force else classroom.store.kept(one.read(), options)
         except OSError as error:

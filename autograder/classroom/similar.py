@@ -206,7 +206,7 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
 def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | None) -> Iterator[Work]:
     released = {cell.grade_id for cell in source.load(course, assignment).cells if cell.grade_id}
     exercises = source.load(course, assignment).exercises
-    for one in handed_in(folder, [assignment]):
+    for one in (found for found in handed_in(folder, [assignment]) if not found.problem):
         code: dict[str, list[str]] = {}
         for cell in answers.cells(one.read().data):
             if cell.type == "code" and cell.grade_id in exercises:

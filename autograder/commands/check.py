@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import escaping
 from ..course import Course
-from ..judging import submission
+from ..judging import files, submission
 from ..judging.verdict import Verdict
 from ..sandbox.options import options_of
 from ..sandbox.restrictions import SandboxError
@@ -29,7 +29,7 @@ def check(args: argparse.Namespace, course: Course) -> int:
 def _checked(args: argparse.Namespace, course: Course) -> int:
     from ..sandbox.host import Sandbox
 
-    data = submission.read_bytes(args.notebook)
+    data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES)
     submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     with Sandbox(course.helpers, options) as sandbox:

@@ -4,6 +4,7 @@ Nothing that a kernel prints, raises or sends can be a score. The judge never im
 wrote; it sends calls into a sandbox and compares the plain arrays that come back with those of the solution.
 """
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
@@ -95,6 +96,8 @@ class Judge:
         with truth.with_cache(draw.answers), Session(self.sandbox, plan) as session:
             results = [self._exercise(session, truth, name, draw.records[name]) for name in truth.source.exercises]
         notes = [*plan.notes, *session.notes]
+        if handed.data == _solution(self.course, handed.assignment):
+            notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
         return concluded(handed, seed, self.options, tuple(results), notes, seconds)
 
@@ -111,6 +114,13 @@ class Judge:
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)
         return replace(judged(truth, exercise, records, replies, session.errors.get(exercise), lost), seconds=seconds)
+
+
+def _solution(course: Course, assignment: str) -> bytes | None:
+    """The notebook of the solution, where it has been made."""
+    with contextlib.suppress(OSError):
+        return (course.folder(assignment) / f"{assignment}.ipynb").read_bytes()
+    return None
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],

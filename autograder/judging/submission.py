@@ -7,10 +7,7 @@ the instructor what was unusual.
 """
 
 import ast
-import errno
 import json
-import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,16 +15,12 @@ from typing import Any, Literal
 from ..course import Course
 from ..model import source
 from ..model.source import Source
+from . import files
+from .files import Unreadable as Unreadable
 
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
-# nothing there, a link, a socket: the student's doing, not a fault of this machine
-STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
-
-
-class Unreadable(ValueError):
-    """Not a notebook that can be graded; the message is one line for people."""
 
 
 @dataclass(frozen=True)
@@ -75,32 +68,12 @@ class Plan:
         return any((step.kind, step.name) == ("exercise", exercise) for step in self.steps)
 
 
-def read(path: Path, assignment: str, student: str = "", note: str | None = None) -> Submission:
-    """The submission in a handed-in file; ``OSError`` when this machine cannot read it."""
+def read(path: Path, root: Path, assignment: str, student: str = "", note: str | None = None) -> Submission:
+    """Return the submission in a file that was handed in beneath ``root``; ``OSError`` is this machine's fault."""
     try:
-        return Submission(read_bytes(path), assignment, student, path.name, note)
+        return Submission(files.read(path, root, MAX_BYTES), assignment, student, path.name, note)
     except Unreadable as error:
         return Submission(b"", assignment, student, path.name, note, unreadable=str(error))
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a handed-in file; links, devices and giants are refused, and ``OSError`` is this machine's fault."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if error.errno not in STUDENTS_DOING:
-            raise
-        reason = "it is a symbolic link" if Path(path).is_symlink() else (error.strerror or "it cannot be read").lower()
-        raise Unreadable(f"{path}: {reason}") from None
-    status = os.fstat(fd)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(fd)
-        raise Unreadable(f"{path}: it is not a file")
-    with os.fdopen(fd, "rb") as file:
-        if status.st_size > MAX_BYTES:
-            raise Unreadable(f"{path}: {status.st_size / 2**20:.0f} MiB; at most {MAX_BYTES // 2**20} MiB are read "
-                             "(clear the outputs and save again)")
-        return file.read(MAX_BYTES + 1)
 
 
 def parse(data: bytes, what: str = "the file") -> list[Cell]:

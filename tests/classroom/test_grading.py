@@ -431,6 +431,6 @@ def test_side_by_side_or_one_by_one_is_the_same(real_term):
         for graded in grade_class(Classroom(real_term), [REAL], workers=2):
             student = graded.handed.student
             path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
-            alone = submission.read(path, REAL, student)
+            alone = submission.read(path, path.parents[2], REAL, student)
             verdict = judge.grade(alone, graded.verdict.seed)
             assert verdict.exercises == graded.verdict.exercises

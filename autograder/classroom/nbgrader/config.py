@@ -6,9 +6,7 @@ rebuilds every submission on the released notebook, and `SaveVerdict` writes the
 
 import functools
 import os
-import stat
 import sysconfig
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import nbgrader.converters.base
 from alembic.script import ScriptDirectory
 
 from ...publish import release
-from . import fresh, guards, pages
+from . import fresh, guards, left_by_students, pages
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -56,7 +54,7 @@ def configure(config: Any, root: Path) -> None:
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
     find_alembic()
     _read_version_here()
-    _copy_plain_files_only()
+    left_by_students.read_safely()
     _keep_engines()
     guards.keep_work()
     pages.renew_what_changed()
@@ -72,18 +70,6 @@ def _read_version_here() -> None:
     """nbgrader starts `alembic` to learn which version a new gradebook has; reading it here saves seconds."""
     scripts = Path(nbgrader.api.__file__).parent / "alembic"
     nbgrader.api.get_alembic_version = lambda: ScriptDirectory(str(scripts)).get_current_head()
-
-
-def _copy_plain_files_only() -> None:
-    """nbgrader copies what lies beside a submitted notebook: not links, pipes and devices that a student left there."""
-    stock: Callable[..., list[str]] = nbgrader.converters.base.find_all_files
-    if stock.__module__ == __name__:
-        return
-
-    def find_all_files(path: str, exclude: Any = None) -> list[str]:
-        return [name for name in stock(path, exclude) if stat.S_ISREG(os.lstat(name).st_mode)]
-
-    nbgrader.converters.base.find_all_files = find_all_files
 
 
 def _keep_engines() -> None:

@@ -19,6 +19,7 @@ class SubmissionExporter(NotebookExporter):
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
         course, assignment = Course(Path(converter.coursedir.root)), resources["nbgrader"]["assignment"]
-        handed = submission.read(getattr(converter, "handed_in", Path(filename)), assignment)
+        path = getattr(converter, "handed_in", Path(filename))
+        handed = submission.read(path, path.parents[2], assignment)
         export: Any = self.from_notebook_node
         return export(rebuilt(course, handed), resources=resources, **kwargs)

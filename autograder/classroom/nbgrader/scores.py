@@ -47,7 +47,7 @@ class SaveVerdict(NbGraderPreprocessor):
         options = Options(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
         student, assignment = where["student"], where["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
-        handed = submission.read(folder / f"{where['notebook']}.ipynb", assignment, student)
+        handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student)
         store = VerdictStore(course)
         kept = store.kept(handed, options)
         if kept:

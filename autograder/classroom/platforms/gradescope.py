@@ -104,7 +104,7 @@ def find(folder: Path, assignment: str) -> Submission:
     named = [path for path in found if path.name == f"{assignment}.ipynb"]
     chosen = named if len(named) == 1 else found
     if len(chosen) == 1:
-        return read(chosen[0], assignment)
+        return read(chosen[0], folder, assignment)
     reason = f"{len(found)} notebooks are handed in: hand in {assignment}.ipynb" if found else \
         f"no notebook is handed in: hand in {assignment}.ipynb"
     return Submission(b"", assignment, unreadable=reason)

@@ -1,0 +1,94 @@
+"""Open files that students left: beneath a folder of ours, through no link, plain files only, bounded in size.
+
+Each component of a name is opened in the folder before it and refused where it is a link, so that what is looked at is
+what is read, whoever changes the names meanwhile. A file with a second name (a hard link) may be somebody else's.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+# nothing there, a link, a socket: the student's doing, not a fault of this machine
+STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
+
+
+class Unreadable(ValueError):
+    """Nothing that can be graded; the message is one line for people."""
+
+
+def read(path: Path, root: Path, most: int, owner: int | None = None) -> bytes:
+    """Return the bytes of a plain file beneath ``root``; ``Unreadable`` where it is none or larger than ``most``.
+
+    It is to belong to ``owner``, where one is named. ``OSError`` is a fault of this machine.
+    """
+    with _opened(path, root) as fd:
+        size = os.fstat(fd).st_size
+        if owner not in (None, os.fstat(fd).st_uid):
+            raise Unreadable(f"{path}: it belongs to somebody else than its folder does")
+        data = b""
+        if size <= most:
+            with open(fd, "rb", closefd=False) as file:
+                data = file.read(most + 1)
+        if max(size, len(data)) > most:
+            raise Unreadable(f"{path}: {size / 2**20:.0f} MiB; at most {most // 2**20} MiB are read "
+                             "(clear the outputs and save again)")
+        return data
+
+
+def is_plain(path: Path, root: Path) -> bool:
+    """Whether this is a file that `read` opens."""
+    try:
+        with _opened(path, root):
+            return True
+    except (OSError, Unreadable):
+        return False
+
+
+def root_of(path: Path) -> Path:
+    """Return the folder beneath which a file that somebody names is to lie: here, or in the clone that it is in."""
+    whole = Path(os.path.abspath(path))  # and not resolved: that would follow links
+    if whole.is_relative_to(Path.cwd()):
+        return Path.cwd()
+    clones = (above for above in whole.parents if (above / ".git").exists() and not above.is_symlink())
+    return next(clones, whole.parent.parent)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, root: Path) -> Iterator[int]:
+    """A plain file, open for reading."""
+    *folders, name = Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).parts or (".",)
+    above = os.open(root, os.O_PATH | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            inner = _open(folder, os.O_PATH | os.O_DIRECTORY, above, path)
+            os.close(above)
+            above = inner
+        fd = _open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY, above, path)
+    finally:
+        os.close(above)
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(f"{path}: it is not a file")
+        if status.st_nlink > 1:
+            raise Unreadable(f"{path}: it has a second name on this disk (a hard link), and may be somebody else's; "
+                             "copy it")
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _open(name: str, flags: int, above: int, path: Path) -> int:
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    except OSError as error:
+        if error.errno not in STUDENTS_DOING:
+            raise
+        reason = (error.strerror or "it cannot be read").lower()
+        with contextlib.suppress(OSError):
+            if stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+                reason = "it is a symbolic link" if name == path.name else f"{name} is a symbolic link"
+        raise Unreadable(f"{path}: {reason}") from None

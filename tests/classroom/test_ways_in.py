@@ -1,0 +1,147 @@
+"""Every way in refuses a submission that points at the solution, and survives what is no file."""
+
+import os
+import types
+
+import pytest
+import workers
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.collect import ExchangeCollect
+
+from autograder.classroom import grading, similar
+from autograder.classroom.grading import Classroom, grade_class, handed_in
+from autograder.classroom.nbgrader import left_by_students
+from autograder.classroom.platforms import gradescope
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.cli import main
+from autograder.sandbox.options import Options
+from conftest import SHORT, TINY, TINY_COURSE
+
+
+@pytest.fixture
+def course(tiny, tmp_path):
+    """A course with the solution's notebook in it; ada has handed in a blank one."""
+    made = classroom_in(tmp_path / "course", tiny, [TINY])
+    hand_in(made, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    solution = hand_in(made, "ada", "x", notebook(TINY_COURSE, TINY, solved(TINY_COURSE, TINY)))
+    solution.rename(made.folder(TINY) / f"{TINY}.ipynb")
+    solution.parent.rmdir()
+    return made
+
+
+@pytest.fixture
+def solution(course):
+    """The solution's notebook."""
+    return course.folder(TINY) / f"{TINY}.ipynb"
+
+
+@pytest.fixture
+def grade(short_judge, monkeypatch):
+    """Grade the class; student → what came of it."""
+    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+
+    def run(course):
+        monkeypatch.setattr(short_judge, "course", course)
+        found = grade_class(Classroom(course), [TINY], Options(limits=SHORT), workers=workers.Here())
+        return {one.handed.student: one for one in found}
+    return run
+
+
+def links(course, solution):
+    """Three who point at the solution, by each component, and one who points at ada."""
+    submitted = course.gradebook / "submitted"
+    (submitted / "eve").symlink_to(solution.parent.parent)
+    (submitted / "bob").mkdir()
+    (submitted / "bob" / TINY).symlink_to(solution.parent)
+    (submitted / "tom" / TINY).mkdir(parents=True)
+    (submitted / "tom" / TINY / f"{TINY}.ipynb").symlink_to(solution)
+    (submitted / "mallory").symlink_to("ada")
+    return ["bob", "eve", "mallory", "tom"]
+
+
+def test_a_class_with_links_pipes_and_odd_names_is_graded(course, solution, grade):
+    names, submitted = links(course, solution), course.gradebook / "submitted"
+    os.mkfifo(submitted / "ada" / TINY / "timestamp.txt")
+    hand_in(course, "zoe", TINY, solution.read_bytes())
+    (submitted / "zoe" / TINY / "timestamp.txt").symlink_to("/dev/zero")
+    os.mkdir(os.fsencode(submitted) + b"/caf\xe9")
+    os.mkdir(os.fsencode(submitted) + b"/caf\xe9/" + TINY.encode())
+    found = grade(course)
+    assert {name: found[name].verdict.score for name in names} == dict.fromkeys(names, 0)
+    assert all("symbolic link" in found[name].verdict.unreadable for name in names)
+    assert found["caf\\xe9"].problem == "the name of the folder caf\\xe9 is not UTF-8: rename it"
+    zoe = found["zoe"].verdict
+    assert zoe.score == zoe.max_score > 0
+    assert zoe.notes == ("the file is the notebook of the solution, byte for byte",)
+    assert [one.problem for name, one in found.items() if name != "caf\\xe9"] == [None] * 6
+    assert found["ada"].verdict.notes == ()
+
+
+def test_without_it_each_link_gives_the_solution(course, solution):
+    """The control: what a reader sees that follows links."""
+    links(course, solution)
+    for one in handed_in(course.gradebook / "submitted", [TINY]):
+        followed = one.path.read_bytes() == solution.read_bytes()
+        assert followed == (one.student in ("bob", "eve", "tom"))
+
+
+def test_check_refuses_a_folder_that_is_a_link(course, solution, capsys, monkeypatch):
+    """As a clone of GitHub Classroom may hold it."""
+    (course.root / "clone").symlink_to(solution.parent)
+    monkeypatch.chdir(course.root)
+    assert main(["--course", str(course.root), "check", f"clone/{TINY}.ipynb", "--github"]) == 2
+    assert "clone is a symbolic link" in "".join(capsys.readouterr())
+
+
+def test_gradescope_refuses_links(tmp_path, solution):
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission" / f"{TINY}.ipynb").symlink_to(solution)
+    handed = gradescope.find(tmp_path / "submission", TINY)
+    assert handed.data == b"" and "symbolic link" in handed.unreadable
+
+
+def test_copies_are_not_looked_for_behind_links(course, solution):
+    links(course, solution)
+    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").works
+    assert {work.student.name for work in works if any(work.code.values())} == {"ada"}
+
+
+def test_the_exchange_leaves_links_behind(course, solution, tmp_path):
+    inbound = tmp_path / "inbound" / "eve+tp+time"
+    (inbound / "data").mkdir(parents=True)
+    (inbound / f"{TINY}.ipynb").symlink_to(solution)
+    (inbound / "more").symlink_to(solution.parent)
+    os.link(solution, inbound / "hard.ipynb")
+    (inbound / "data" / "plain.txt").write_text("mine")
+    os.mkfifo(inbound / "pipe")
+    told = []
+    log = types.SimpleNamespace(warning=lambda *words: told.append(words), debug=print)
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).config))
+    exchange.log.warning = log.warning
+    exchange.do_copy(str(inbound), str(tmp_path / "collected"))
+    found = [path.relative_to(tmp_path / "collected") for path in (tmp_path / "collected").rglob("*") if path.is_file()]
+    assert [str(path) for path in found] == ["data/plain.txt"]
+    assert len(told) == 3
+    inbound.parent.joinpath("mallory+tp+time").symlink_to(inbound)
+    exchange.do_copy(str(inbound.parent / "mallory+tp+time"), str(tmp_path / "other"))
+    assert not any(path.is_file() for path in (tmp_path / "other").rglob("*"))
+
+
+def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, solution, tmp_path, monkeypatch):
+    inbound = tmp_path / "inbound" / "eve+tp+time"
+    inbound.mkdir(parents=True)
+    (inbound / "mine.txt").write_text("mine")
+    read = left_by_students.files.read
+    monkeypatch.setattr(left_by_students.files, "read", lambda *args: read(*args[:3], args[3] + 1))
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).config))
+    exchange.do_copy(str(inbound), str(tmp_path / "collected"))
+    assert list((tmp_path / "collected").iterdir()) == []
+
+
+@pytest.mark.parametrize("content, said", [(b"2026-01-02 03:04:05 UTC\n", True), (b"", False), (b"no time", False),
+                                           (b"\xff", False), (b"9" * 101, False)])
+def test_a_timestamp_is_a_line(course, content, said):
+    folder = course.gradebook / "submitted" / "ada" / TINY
+    (folder / "timestamp.txt").write_bytes(content)
+    directory = CourseDirectory(config=Classroom(course).config)
+    assert (directory.get_existing_timestamp(str(folder)) is not None) == said
