@@ -36,6 +36,7 @@ from ..model import source
 from ..publish import release
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
+from . import enclosures
 from .nbgrader.entering import Entering
 from .verdict_store import Entry, VerdictStore
 
@@ -152,10 +153,11 @@ def _notebook_in(folder: Path, assignment: str) -> Handed:
         shown = ascii(os.fsencode(student))[2:-1]
         return Handed(shown, assignment, right, problem=f"the name of the folder {shown} is not UTF-8: rename it")
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
+    excess = enclosures.excess(folder)
     if right.exists() or right.is_symlink() or len(others) != 1:
-        return Handed(student, assignment, right)
-    called = os.fsencode(others[0].name).decode("utf-8", "backslashreplace")
-    return Handed(student, assignment, others[0], f"the notebook was called {called}")
+        return Handed(student, assignment, right, excess)
+    called = f"the notebook was called {os.fsencode(others[0].name).decode('utf-8', 'backslashreplace')}"
+    return Handed(student, assignment, others[0], f"{called}; {excess}" if excess else called)
 
 
 def _is_text(name: str) -> bool:

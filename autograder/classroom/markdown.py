@@ -5,8 +5,9 @@ answer would run in the grader's browser, with the grader's rights.
 """
 
 import base64
+import binascii
+import contextlib
 import html
-import mimetypes
 import re
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,9 @@ from latex2mathml.converter import convert_to_element
 from markupsafe import Markup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
+
+from .. import escaping
+from .rasters import raster
 
 TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
@@ -57,8 +61,12 @@ CLASSES = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values()) - {""}}
 OTHER_TAG, NO_FORMULA = (re.compile(rf"<(?!/?(?:{'|'.join(sorted(tags))})[\s/>]|!--)", re.IGNORECASE)
                          for tags in (TAGS, TAGS | MATHML))
 
-# To the web, to a mailbox, or without a scheme.
-LINK = re.compile(r"(?:https?|mailto):|[^:]*(?:[/?#]|$)", re.IGNORECASE)
+# To the web, a mailbox or a place on the page. A relative link would lead to files handed in, or into the server.
+LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
+
+DATA = re.compile(r"data:image/[a-z]+;base64,", re.IGNORECASE)
+
+MAX_TEXT = 10_000  # characters; a longer text is shown as it was written
 
 
 class Renderer(IPythonRenderer):
@@ -118,14 +126,22 @@ def mathml(latex: str, display: str = "inline") -> str:
 def markdown2html(context: Context, source: str) -> str:
     """Markdown → HTML without script, style or form; the figures of the TP are embedded, math is left to MathJax."""
     folder = context.get("resources", {}).get("metadata", {}).get("path", "")
-    rendered = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+    rendered = _rendered(source, Renderer)
     return _clean(OTHER_TAG.sub("&lt;", rendered), TAGS, Path(folder) if folder else None)
 
 
 def offline(source: str, folder: Path | None = None) -> Markup:
     """Markdown → HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
-    rendered = MarkdownWithMath(OfflineRenderer(escape=False, exclude_anchor_links=True)).render(source)
+    rendered = _rendered(source, OfflineRenderer)
     return Markup(_clean(NO_FORMULA.sub("&lt;", rendered), TAGS | MATHML, folder))
+
+
+def _rendered(source: str, renderer: type[Renderer]) -> str:
+    """Markdown → HTML as it was written; a text that is too long, or nested too deeply, as it stands."""
+    if len(source) <= MAX_TEXT:
+        with contextlib.suppress(RecursionError):
+            return MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
+    return f"<pre>{escaping.html(source)}</pre>"
 
 
 def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
@@ -143,22 +159,32 @@ def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
 def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | None:
     """An attribute as it may stand on the page; None leaves it out."""
     if name == "src":
-        return value if value.startswith("data:image/") else _embedded(folder, value)
+        return _pasted(value) if DATA.match(value) else _embedded(folder, value)
     if name == "href":
         return value if LINK.match(value) else None
     return value
 
 
+def _pasted(source: str) -> str | None:
+    """A picture that lies in the text itself."""
+    with contextlib.suppress(binascii.Error, ValueError):
+        return _data_url(raster(data := base64.b64decode(source.partition(",")[2])), data)
+    return None
+
+
 def _embedded(folder: Path | None, source: str) -> str | None:
     """A picture in ``folder`` as a data URL. Pictures lie in the page itself, so that nobody is told who opens it."""
-    name = unquote(source)
-    kind, _ = mimetypes.guess_type(name)
-    if folder is None or kind is None or not kind.startswith("image/"):
+    if folder is None:
         return None
     try:
-        path = (folder / name).resolve()
+        path = (folder / unquote(source)).resolve()
         if not path.is_relative_to(folder.resolve()) or not path.is_file():
             return None
-        return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+        data = path.read_bytes()
     except (OSError, ValueError):  # it cannot be read, or is no name of a file at all
         return None
+    return _data_url("image/svg+xml" if path.suffix == ".svg" else raster(data), data)
+
+
+def _data_url(kind: str | None, data: bytes) -> str | None:
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}" if kind else None

@@ -7,10 +7,12 @@ import pytest
 from pygments.token import STANDARD_TYPES
 from traitlets.config import Config
 
-from autograder.classroom import samples
+from autograder.classroom import markdown, samples
 from autograder.classroom.markdown import markdown2html, offline
 from autograder.classroom.nbgrader.config import CONFIG
 from conftest import REPOSITORY
+
+PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def shown(source, path=""):
@@ -71,9 +73,11 @@ def test_what_is_no_tag_of_ours_stands_there_as_text():
 
 @pytest.mark.parametrize("link, kept", [
     ("https://example.com/a?b=c:d", True), ("mailto:ada@example.com", True), ("#there", True),
-    ("../tp1/tp1.ipynb?x=a:b", True), ("ftp://example.com", False), ("data:text/html,x", False), ("vbscript:x", False),
+    ("../tp1/tp1.ipynb", False), ("plot.html", False), ("/formgrader", False), ("//localhost", False),
+    ("?path=.", False), ("%2e%2e/plot.html", False), ("ftp://example.com", False), ("data:text/html,x", False),
+    ("vbscript:x", False),
 ])
-def test_links_lead_to_the_web_to_a_mailbox_or_nearby(link, kept):
+def test_links_lead_to_the_web_a_mailbox_or_a_place_on_the_page(link, kept):
     assert (f'href="{link}"' in shown(f"[press]({link})")) == kept
 
 
@@ -109,13 +113,16 @@ def test_pictures_of_the_tp_lie_in_the_page_and_nothing_else_does(tmp_path):
         (here / "figures" / name).write_text("<svg/>")
     (here / "notes.txt").write_text("notes")
     (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
+    (here / "page.png").write_text("<script>alert(1)</script>")
     (here / "link.svg").symlink_to(tmp_path / "secret.svg")
     embedded = 'src="data:image/svg+xml;base64,PHN2Zy8+"'
     for source in ("![a picture](figures/a.svg)", "<img src='figures/a.svg'>", "![a](<figures/größe 1.svg>)"):
         assert embedded in shown(source, here), source
-    assert 'src="data:image/png;base64,AA=="' in shown("![pasted](data:image/png;base64,AA==)", here)
+    assert f'src="{PNG}"' in shown(f"![pasted]({PNG})", here)
     for source in ("![s](../secret.svg)", "<img src='../secret.svg'>", f"![s]({tmp_path}/secret.svg)", "![s](link.svg)",
-                   "![s](.)", "![s](figures)", "![s](notes.txt)", "![s](%00.svg)", f"![s]({'a' * 5000}.svg)"):
+                   "![s](.)", "![s](figures)", "![s](notes.txt)", "![s](%00.svg)", "![s](page.png)",
+                   "![s](data:image/svg+xml;base64,PHN2Zy8+)", "![s](data:image/png;base64,PHN2Zy8+)",
+                   f"![s]({'a' * 5000}.svg)"):
         assert "src=" not in shown(source, here), source
     assert "src=" not in shown("![a](figures/a.svg)")  # nobody knows where the notebook lies
 
@@ -139,3 +146,11 @@ def test_a_page_of_nbgraders_own_is_rendered_so():
     html, _ = HTMLExporter(config=config).from_notebook_node(nbformat.from_dict(notebook), resources=resources)
     assert "<script>alert" not in html and "&lt;script&gt;alert" in html
     assert html.count("<details>") >= 15
+
+
+@pytest.mark.parametrize("render", [shown, offline])
+@pytest.mark.parametrize("source", ["$x$ " * 30_000, "<b>" * 700_000, "\\begin{a}" * 200_000, "> " * 6_000])
+def test_a_text_that_is_too_much_is_shown_as_it_was_written(render, source, monkeypatch):
+    monkeypatch.setattr(markdown, "mathml", lambda *formula: pytest.fail("it was rendered"))
+    html = render(source)
+    assert html.startswith("<pre>") and html.count("<") == 2

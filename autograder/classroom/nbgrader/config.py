@@ -15,7 +15,7 @@ import nbgrader.converters.base
 from alembic.script import ScriptDirectory
 
 from ...publish import release
-from . import fresh, guards, left_by_students, pages
+from . import fresh, guards, left_by_students, pages, serving
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -59,6 +59,7 @@ def configure(config: Any, root: Path) -> None:
     guards.keep_work()
     pages.renew_what_changed()
     fresh.in_a_server()
+    serving.in_a_server()
 
 
 def find_alembic() -> None:

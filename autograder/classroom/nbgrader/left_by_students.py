@@ -6,32 +6,36 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import nbgrader.converters.base
+from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
-from nbgrader.utils import parse_utc
+from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
 from ...judging import files
+from .. import enclosures
 
 LARGEST_TIMESTAMP = 100  # bytes
 
-_find_all_files = nbgrader.converters.base.find_all_files
+_init_assignment = BaseConverter.init_assignment
 _do_copy = ExchangeCollect.do_copy
 
 
 def read_safely() -> None:
-    """From now on nbgrader copies plain files only, and reads a bounded time stamp."""
-    nbgrader.converters.base.find_all_files = plain_files
+    """From now on nbgrader copies pictures only, and reads a bounded time stamp."""
+    BaseConverter.init_assignment = take_over
     CourseDirectory.get_existing_timestamp = existing_timestamp
     ExchangeCollect.do_copy = collected
 
 
-def plain_files(path: str, exclude: Any = None) -> list[str]:
-    """Return the files that nbgrader copies from one folder to the next; none from one that is a link."""
-    if os.path.islink(path) or os.path.islink(os.path.dirname(path)):
-        return []
-    return [name for name in _find_all_files(path, exclude) if files.is_plain(Path(name), Path(path))]
+def take_over(self: Any, assignment_id: str, student_id: str) -> None:
+    """Copy what lies beside a submitted or graded notebook to where formgrader's server shows it: pictures alone."""
+    if not isinstance(self, (Autograde, GenerateFeedback)):
+        _init_assignment(self, assignment_id, student_id)
+        return
+    source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
+    enclosures.take_over(Path(source), Path(to))
 
 
 def existing_timestamp(self: Any, dest_path: str) -> datetime.datetime | None:
@@ -58,7 +62,7 @@ def collected(self: Any, src: str, dest: str, log: Any = None) -> None:
 
 def _take_plain(exchange: Any, src: Path, plain: Path) -> None:
     inbound, owner, left = src.parent, os.lstat(src).st_uid, 1000 * exchange.coursedir.max_dir_size
-    for name in _find_all_files(str(src)):
+    for name in find_all_files(str(src)):
         try:
             data = files.read(Path(name), inbound, left, owner)
         except (files.Unreadable, OSError) as error:

@@ -16,6 +16,7 @@ from ...judging import submission
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...sandbox.options import Limits, Options, resolved
+from .. import enclosures
 from ..verdict_store import VerdictStore
 from .notebook import annotated
 
@@ -47,7 +48,8 @@ class SaveVerdict(NbGraderPreprocessor):
         options = Options(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
         student, assignment = where["student"], where["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
-        handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student)
+        handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student,
+                                 enclosures.excess(folder))
         store = VerdictStore(course)
         kept = store.kept(handed, options)
         if kept:

@@ -1,0 +1,63 @@
+"""What formgrader's server does with files that students handed in: it shows pictures, and runs nothing.
+
+nbgrader serves whatever lies beside a graded notebook at its own origin, as the name says: a page with a script would
+act there as the person who grades. And its start page takes any folder for a course, whose configuration it runs.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tornado.web import HTTPError, authenticated
+
+from ..rasters import HEAD, raster
+
+CONFIGURATION = "nbgrader_config.py"
+
+
+def in_a_server() -> None:
+    """Let a notebook server hand out files of submissions as data, and open courses only."""
+    if "jupyter_server.serverapp" not in sys.modules:
+        return
+    from nbgrader.server_extensions.formgrader import handlers
+
+    handlers.SubmissionFilesHandler.set_extra_headers = _as_data
+    stock = handlers.FormgraderHandler.get
+    if stock.__module__ != __name__:
+        handlers.FormgraderHandler.get = _courses_only(stock)
+
+
+def _as_data(handler: Any, path: str) -> None:
+    """A picture is shown as what its bytes say; all else is saved, not opened, and neither has an origin."""
+    with open(handler.absolute_path, "rb") as file:
+        kind = raster(file.read(HEAD))
+    handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
+    handler.set_header("X-Content-Type-Options", "nosniff")
+    handler.set_header("Content-Type", kind or "application/octet-stream")
+    if kind is None:
+        handler.set_header("Content-Disposition", "attachment")
+
+
+def _courses_only(stock: Any) -> Any:
+    @authenticated
+    def get(handler: Any) -> Any:
+        path = handler.get_argument("path", "")
+        if path and not is_course(Path(path)):
+            raise HTTPError(403, "not the folder of a course of yours")
+        return stock(handler)
+
+    return get
+
+
+def is_course(folder: Path) -> bool:
+    """Tell whether a folder may be opened as a course: its owner is who runs the server, and no course is around it.
+
+    What students hand in lies within a course, and what they keep is theirs.
+    """
+    folder = folder.resolve()
+    try:
+        owners = {path.stat().st_uid for path in (folder, folder / CONFIGURATION)}
+    except OSError:
+        return False
+    return owners <= {os.getuid(), 0} and not any((around / CONFIGURATION).exists() for around in folder.parents)

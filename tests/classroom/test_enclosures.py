@@ -1,0 +1,71 @@
+"""What lies beside a notebook: pictures are taken over, within bounds, and no link leads anywhere."""
+
+import os
+
+import pytest
+
+from autograder.classroom import enclosures
+from autograder.classroom.enclosures import MAX_BYTES, MAX_FILES, excess, take_over
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+@pytest.fixture
+def beside(tmp_path):
+    """A submission's folder with a picture."""
+    folder = tmp_path / "submitted" / "ada" / "tp"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "figures" / "a.png").write_bytes(PNG)
+    return folder
+
+
+def taken(folder):
+    to = folder.parents[2] / "taken"
+    take_over(folder, to)
+    return {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
+
+
+def test_pictures_by_content_are_taken_over(beside):
+    kinds = {"b.jpg": b"\xff\xd8\xff\xe0", "c": b"GIF89a", "d.webp": b"RIFF\0\0\0\0WEBP", "timestamp.txt": b"2026"}
+    for name, data in kinds.items():
+        (beside / name).write_bytes(data)
+    for name in ("page.png", "a.svg", "a.html", "tp0.ipynb", "figures/timestamp.txt"):
+        (beside / name).write_text("<svg><script>alert(1)</script></svg>")
+    assert taken(beside) == {"figures/a.png": PNG, **kinds}
+
+
+def test_no_link_pipe_or_device_is_followed(beside, tmp_path):
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.png").write_bytes(PNG)
+    (beside / "secret.png").symlink_to(tmp_path / "secret.png")
+    (beside / "link").symlink_to(tmp_path / "folder")
+    (beside / "zero.png").symlink_to("/dev/zero")
+    os.mkfifo(beside / "timestamp.txt")
+    assert taken(beside) == {"figures/a.png": PNG}
+
+
+@pytest.mark.parametrize("bound", ["files", "bytes", "folders"])
+def test_what_is_too_much_is_told_and_not_taken_over(beside, bound):
+    assert excess(beside) is None
+    if bound == "bytes":
+        with open(beside / "large.bin", "wb") as file:
+            file.truncate(MAX_BYTES + 1)
+    deepest = beside
+    for number in range(MAX_FILES if bound != "bytes" else 0):
+        if bound == "files":
+            (beside / str(number)).touch()
+        else:
+            deepest = deepest / "d"
+            deepest.mkdir()
+    assert f"more than {MAX_BYTES // 2**20 if bound == 'bytes' else MAX_FILES} " in excess(beside)
+    assert taken(beside) == {}
+
+
+def test_no_more_files_are_looked_at_than_the_bound(beside, monkeypatch):
+    seen = []
+    stock = enclosures._files
+    monkeypatch.setattr(enclosures, "_files", lambda folder: (seen.append(one) or one for one in stock(folder)))
+    for number in range(10 * MAX_FILES):
+        (beside / str(number)).touch()
+    assert taken(beside) == {} and len(seen) == MAX_FILES + 1
