@@ -137,12 +137,12 @@ def _parser() -> argparse.ArgumentParser:
     new.set_defaults(begin=author.new)
     new.add_argument("folder", type=Path, metavar="FOLDER")
 
-    release = command("release", author.release, "release tp1_recurrence")
+    release = command("release", author.release, "release weighted_mean")
     release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
     release.add_argument("--execute", action="store_true", help="execute them all, not only those whose code changed")
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
 
-    audit = command("audit", author.audit, "audit --seeds 20 tp1_recurrence")
+    audit = command("audit", author.audit, "audit --seeds 20 weighted_mean")
     audit.add_argument("--seeds", type=_count, default=3, metavar="N", help="how many instances of every check (3)")
     audit.add_argument("--all", action="store_true", help="and mutants, relations, names and constant answers: a table")
     audit.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
@@ -152,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_pack(command("pack", author.pack, "pack kit"))
 
-    checked = command("check", check.check, "check work/tp1_recurrence/tp1_recurrence.ipynb")
+    checked = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")
     checked.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     checked.add_argument("--tp", help="its session, when the notebook does not say")
     checked.add_argument("--json", action="store_true", help="print one JSON object")
@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
 
     feedback = command("feedback", classroom.feedback, "feedback")
 
-    questions = command("questions", classroom.questions, "questions tp1_recurrence")
+    questions = command("questions", classroom.questions, "questions weighted_mean")
     questions.add_argument("--anonymous", action="store_true", help="name no student")
     questions.add_argument("--enter", type=Path, metavar="CSV", help="enter the points and comments of a file instead")
 
@@ -177,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("zip", type=Path, metavar="ZIP")
     collect.add_argument("--tp", help="the session of all of them, when the notebooks do not say")
 
-    back = command("return", classroom.give_back, "return tp1_recurrence --worksheet Grades.csv")
+    back = command("return", classroom.give_back, "return weighted_mean --worksheet Grades.csv")
     back.add_argument("tp", metavar="SESSION", help="a session that was collected and graded")
     back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 

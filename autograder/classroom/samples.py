@@ -39,8 +39,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     for assignment in assignments:
         shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
         nbformat.write(release.solution_notebook(made, assignment), made.folder(assignment) / f"{assignment}.ipynb")
-    own = [path for path in course.helpers if path.name != "tp"]
-    for path in own:
+    for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
         made.released.mkdir(exist_ok=True)
         copy_helper(path, made.released / path.name)

@@ -20,7 +20,7 @@ import torch
 from . import card, compare, diagnosis, history, provided, recorded, selfcheck_data, tables, wire
 from .beside import Beside, beside
 from .card import Card
-from .case import Case
+from .cases import Case
 from .findings import Failed, Finding, findings
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, replay

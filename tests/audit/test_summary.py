@@ -1,5 +1,6 @@
 """All that is audited, in one table: it holds what was found, and notices what should not be."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -24,9 +25,9 @@ def nothing(t):
 
 def test_the_table_of_the_tiny_tp_holds_everything(capsys):
     assert cli.main(["--course", str(TINY_COURSE.root), "audit", "--all", "--seeds", "1", "--jobs", "1"]) == 0
-    said = capsys.readouterr().out
-    for line in ("faults                    6, on 1 seed", "0 survived", "names of unlisted faults", "wrong 0",
-                 "constants                   0 of 8 points", "problems                      none", "\nall "):
+    said = re.sub(" +", " ", capsys.readouterr().out)
+    for line in ("faults 6, on 1 seed", "0 survived", "names of unlisted faults", "wrong 0",
+                 "constants 0 of 8 points", "problems none", "\nall "):
         assert line in said
 
 

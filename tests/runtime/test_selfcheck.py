@@ -11,7 +11,7 @@ import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
 from autograder.model.oracle import oracle
-from autograder.runtime import beside, card, case, compare, selfcheck, values
+from autograder.runtime import beside, card, cases, compare, selfcheck, values
 from autograder.runtime.findings import Failed, Finding, findings
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -255,7 +255,7 @@ def test_every_recorded_check_can_be_taken_in_hand(name):
     namespace, shipped, ran = oracle(REPOSITORY, name).namespace, selfcheck._data(name), 0
     for exercise, one in shipped.items():
         for check, record in ((each, record.plain) for each in one.checks for record in each.records):
-            taken = case.Case(exercise, check.name, check.says, record, namespace)
+            taken = cases.Case(exercise, check.name, check.says, record, namespace)
             same_as_expected(record, taken.run())
             if not any(op.get("replaces") for op in record.ops):  # lines put no stub in the place of one's own
                 scope = {**namespace, "case": taken}
