@@ -150,17 +150,20 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
         if ours is None:
             if cell.type == "code" and cell.source.strip():
                 result.steps.append(Step("own", None, cell.source))
-        elif ours.role == "given":
-            for earlier in givens[: givens.index(ours)]:
-                if earlier.name not in emitted and earlier.grade_id not in there:
-                    result.notes.append(_missing(earlier))
-                    emit(earlier)
+            continue
+        if ours.role not in ("given", "exercise"):
+            continue
+        for earlier in truth.cells[: truth.cells.index(ours)]:
+            if earlier.role == "given" and earlier.name not in emitted and earlier.grade_id not in there:
+                result.notes.append(_missing(earlier))
+                emit(earlier)
+        if ours.role == "given":
             emit(ours)
             extra = _imports(cell.source, ours.solution)
             if extra:
                 result.notes.append(f"the given cell {ours.name} was edited; of the changes, the imports were kept")
                 result.steps.append(Step("own", None, extra))
-        elif ours.role == "exercise":
+        else:
             if cell.type != "code":
                 became = cell.type if isinstance(cell.type, str) else "something else"
                 result.notes.append(f"the cell of {ours.name} had been turned into {became}; it was read as code")

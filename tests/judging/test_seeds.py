@@ -1,0 +1,41 @@
+"""Seeds: of a file by itself made from a secret, of a class taken at random, each for a few and for none later."""
+
+import pytest
+
+from autograder.judging import seeds
+from autograder.judging.seeds import Draws, new_seed, seed_of
+
+BY_ITSELF = (b"secret", "ada", "tp1", b"bytes")
+
+
+def test_the_seed_of_a_file_by_itself_is_always_the_same():
+    assert seed_of(*BY_ITSELF) == seed_of(*BY_ITSELF) == "4067c160bb5ffcddfe6d7ab880eff060"
+
+
+@pytest.mark.parametrize("other", [
+    (b"another", "ada", "tp1", b"bytes"), (b"secret", "bob", "tp1", b"bytes"), (b"secret", "ada", "tp2", b"bytes"),
+    (b"secret", "ada", "tp1", b"byte")])
+def test_it_depends_on_secret_student_session_and_bytes(other):
+    assert seed_of(*other) != seed_of(*BY_ITSELF)
+
+
+def test_new_seeds_are_long_and_all_different():
+    made = {new_seed() for _ in range(100)}
+    assert len(made) == 100 and all(len(bytes.fromhex(seed)) == 16 for seed in made)
+
+
+def test_a_draw_serves_so_many_in_a_row_and_none_later():
+    draws = Draws()
+    served = [draws.seed("tp1") for _ in range(3 * seeds.SERVES)]
+    assert len(set(served)) == 3
+    assert all(len(set(served[i:i + seeds.SERVES])) == 1 for i in range(0, len(served), seeds.SERVES))
+
+
+def test_at_most_thirty_two_share_a_draw_as_the_guarantees_say():
+    assert seeds.SERVES == 32
+
+
+def test_sessions_and_runs_share_no_draw():
+    draws, others = Draws(), Draws()
+    assert len({draws.seed("tp1"), draws.seed("tp2"), others.seed("tp1")}) == 3
+    assert draws.seed("tp1") == draws.seed("tp1")
