@@ -1,8 +1,6 @@
 """A submission becomes a plan: given cells are ours, the rest runs in the student's order."""
 
-import errno
 import json
-import os
 
 import pytest
 
@@ -302,62 +300,22 @@ def test_what_is_no_cell_is_passed_over(tree):
     assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [Cell("raw", "x", None)]
 
 
-# Files
+# Files; `test_files` asks what is opened and what is refused
 
 
 def test_a_file_becomes_a_submission(tmp_path):
     path = tmp_path / "mine.ipynb"
     path.write_bytes(b"{}")
-    assert submission.read(path, TINY, "ada", "a note") == submission.Submission(
+    assert submission.read(path, tmp_path, TINY, "ada", "a note") == submission.Submission(
         b"{}", TINY, "ada", "mine.ipynb", "a note")
 
 
-def odd_file(folder, what):
-    path, target = folder / "mine.ipynb", folder / "there"
-    target.write_bytes(b"{}")
-    if what == "link":
-        path.symlink_to(target)
-    elif what == "broken link":
-        path.symlink_to(folder / "no")
-    elif what == "folder":
-        path.mkdir()
-    elif what == "pipe":
-        os.mkfifo(path)
-    elif what == "file for a folder":
-        path = target / "mine.ipynb"
-    elif what == "too large":
-        with open(path, "wb") as file:
-            file.truncate(MAX_BYTES + 1)
-    return path
-
-
-@pytest.mark.parametrize("what, reason", [
-    ("nothing", "no such file or directory"), ("link", "it is a symbolic link"), ("folder", "it is not a file"),
-    ("broken link", "it is a symbolic link"), ("pipe", "it is not a file"), ("file for a folder", "not a directory"),
-    ("too large", "32 MiB; at most 32 MiB are read (clear the outputs and save again)")])
-def test_what_is_no_file_of_a_student_is_refused_with_a_reason(tmp_path, what, reason):
-    path = odd_file(tmp_path, what)
-    before = set(os.listdir("/proc/self/fd"))
-    with pytest.raises(Unreadable, match="^[^\n]*$") as refusal:
-        submission.read_bytes(path)
-    assert str(refusal.value) == f"{path}: {reason}"
-    assert set(os.listdir("/proc/self/fd")) == before, "a file is left open"
-    read = submission.read(path, TINY, "ada", "a note")
-    assert read == submission.Submission(b"", TINY, "ada", path.name, "a note", unreadable=str(refusal.value))
-
-
-def test_the_largest_file_is_read_whole(tmp_path):
-    path = tmp_path / "mine.ipynb"
-    with open(path, "wb") as file:
+def test_a_file_that_is_refused_becomes_a_submission_with_the_reason(tmp_path):
+    with open(tmp_path / "mine.ipynb", "wb") as file:
         file.truncate(MAX_BYTES)
-    assert len(submission.read_bytes(path)) == MAX_BYTES
-
-
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.EMFILE])
-def test_what_this_machine_cannot_read_is_no_fault_of_the_student(tmp_path, monkeypatch, number):
-    def refuse(*_):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(OSError, match=os.strerror(number)):
-        submission.read(tmp_path / "mine.ipynb", TINY)
+    assert len(submission.read(tmp_path / "mine.ipynb", tmp_path, TINY).data) == MAX_BYTES
+    with open(tmp_path / "mine.ipynb", "ab") as file:
+        file.write(b" ")
+    read = submission.read(tmp_path / "mine.ipynb", tmp_path, TINY, "ada", "a note")
+    assert read == submission.Submission(b"", TINY, "ada", "mine.ipynb", "a note", unreadable=read.unreadable)
+    assert "at most 32 MiB are read" in read.unreadable

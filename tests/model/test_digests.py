@@ -147,3 +147,25 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
 def test_a_session_of_the_course_uses_what_it_imports():
     used = {path.name for path in dependencies.helper_modules(REPOSITORY, "tp3_seq2seq")}
     assert {"arithmetic.py", "calculator.py", "training.py"} <= used and not used & {"races.py", "corpus.py"}
+
+
+BASE = "import tp\ndef f(x):\n    return x"
+GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit(f'{no}: …')"
+
+
+@pytest.mark.parametrize("same", [
+    BASE.replace("import tp", "import tp  # why").replace("    return", "    'What it does.'\n    return"),
+    BASE.replace("import tp", GIVES_UP),
+])
+def test_outputs_are_kept_when_only_words_change(same):
+    assert dependencies.essential_of_cell(same) == dependencies.essential_of_cell(BASE)
+
+
+@pytest.mark.parametrize("other", [
+    BASE.replace("return x", "return -x"),
+    BASE.replace("import tp", GIVES_UP.replace("sys.exit(f'{no}: …')", "tp = None")),
+    BASE.replace("import tp", GIVES_UP.replace("ModuleNotFoundError", "ValueError")),
+    BASE.replace("import tp", GIVES_UP + "\nelse:\n    tp.x = 1"),
+])
+def test_outputs_are_not_kept_when_code_changes(other):
+    assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)

@@ -1,0 +1,64 @@
+"""Foreign text, made safe for each place where it is shown, by `escaping`; and numbers with their nouns."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from autograder import escaping
+from autograder.grammar import counted
+
+
+@pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b", ""])
+def test_words_of_people_stay_as_they_are(text):
+    assert escaping.line(text) == escaping.lines(text) == escaping.markdown(text) == escaping.spreadsheet(text) == text
+    assert str(escaping.html(text)) == text
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("a\x1b[2Jb", r"a\x1b[2Jb"), ("a\u202eb", r"a\u202eb"), ("\x9b", r"\x9b"), ("\x00", r"\x00"),
+    ("\U000e0001", r"\U000e0001"), ("\u2028", r"\u2028")])
+def test_what_is_not_printable_is_shown_by_its_number(text, shown):
+    assert escaping.line(text) == escaping.lines(text) == str(escaping.html(text)) == shown
+
+
+def test_a_line_has_no_line_of_its_own_and_lines_keep_theirs():
+    assert escaping.line("a\n\tb\rc") == r"a\n\tb\rc"
+    assert escaping.lines("a\n\tb\rc\n") == "a\n\tb\\rc\n"
+    assert escaping.spreadsheet("a\nb") == r"a\nb" and escaping.spreadsheet_text("a\n\tb\x1b") == "a\n\tb\\x1b"
+
+
+def test_markdown_has_no_mark_up():
+    marks = "<>&*_`[]()!#|\\~$"
+    assert escaping.markdown(f"{marks} a.b\n") == "".join(f"&#{ord(mark)};" for mark in marks) + " a.b&#92;n"
+
+
+def test_html_is_escaped_once():
+    assert escaping.html("<b>&") == Markup("&lt;b&gt;&amp;")
+    assert escaping.on_page("<b>") == Markup("&lt;b&gt;")
+    assert escaping.on_page(Markup("<b>")) == Markup("<b>") and escaping.on_page(7) == 7
+    assert isinstance(escaping.on_page("a"), Markup) and escaping.on_page(None) is None
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "@x", "-1", " =1", "  @x", "- a", "=", "--"])
+def test_no_cell_is_taken_for_a_formula(text):
+    assert escaping.spreadsheet(text) == escaping.spreadsheet_text(text) == f"'{text}"
+    assert escaping.from_spreadsheet(f"'{text}") == text
+
+
+@pytest.mark.parametrize("text", ["-", "a=1", "'", "'a", "1-2", "", "it's"])
+def test_other_cells_stay_as_they_are(text):
+    assert escaping.spreadsheet(text) == text == escaping.from_spreadsheet(text)
+
+
+@given(st.text())
+def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
+    shown = escaping.spreadsheet_text(text)
+    assert escaping.from_spreadsheet(shown) == escaping.lines(text) or text.startswith("'")
+    assert shown[:1] not in ("=", "+", "@")
+
+
+@pytest.mark.parametrize("number, shown", [(0, "0 files"), (1, "1 file"), (2, "2 files")])
+def test_a_number_has_its_noun(number, shown):
+    assert counted(number, "file") == shown
+    assert counted(number, "entry", "entries") == ("1 entry" if number == 1 else f"{number} entries")

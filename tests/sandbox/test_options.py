@@ -1,0 +1,55 @@
+"""Under which conditions is judged: bounds, how they scale, and which device is meant."""
+
+import glob
+from dataclasses import fields, replace
+
+import pytest
+import torch
+
+from autograder.sandbox import options
+from autograder.sandbox.options import DeviceError, Limits, Options, options_of, resolved
+
+
+def test_the_bounds_are_those_of_the_guarantees():
+    assert Limits() == Limits(cell_seconds=15, exercise_seconds=15, notebook_seconds=180, share=0.25, memory=3 * 2**30,
+                              processes=64, files=256, disk=64 * 2**20, judge_seconds=30, judge_memory=3 * 2**30)
+    assert Options() == Options(device="cpu", isolated=True, limits=Limits(), account="")
+    assert Limits().clock == 660 and replace(Limits(), notebook_seconds=10).clock == 320
+
+
+def test_all_times_are_scaled_with_the_seconds_of_an_exercise_and_nothing_else():
+    scaled = Limits().scaled(45)
+    assert {field.name: getattr(scaled, field.name) / getattr(Limits(), field.name) for field in fields(Limits)} == {
+        **{field.name: 1 for field in fields(Limits)},
+        **{name: 3 for name in ("cell_seconds", "exercise_seconds", "notebook_seconds", "judge_seconds")}}
+    assert Limits(exercise_seconds=2, cell_seconds=4).scaled(1).cell_seconds == 2
+    assert options_of("cpu", False, 45) == Options("cpu", False, scaled)
+    assert options_of("cpu", True, 15) == Options()
+
+
+@pytest.mark.parametrize("made, isolation", [
+    (Options(), "bubblewrap"), (Options(account="nobody"), "bubblewrap"), (Options(isolated=False), "none"),
+    (Options(isolated=False, account="nobody"), "account nobody")])
+def test_reports_say_what_holds_a_submission(made, isolation):
+    assert made.isolation == isolation
+
+
+@pytest.mark.parametrize("files, finds, device, meant", [
+    ([], False, "auto", "cpu"), ([], True, "auto", "cpu"), (["/dev/nvidia0"], True, "auto", "cuda"),
+    (["/dev/nvidia0"], False, "auto", "cpu"), (["/dev/nvidia0"], True, "cpu", "cpu"), ([], True, "cuda", "cuda")])
+def test_the_device_that_is_meant(monkeypatch, files, finds, device, meant):
+    monkeypatch.setattr(glob, "glob", lambda pattern: files if pattern == "/dev/nvidia*" else None)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: finds)
+    assert resolved(device) == meant
+
+
+def test_a_gpu_that_is_asked_for_and_not_there_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here; leave the option out"):
+        resolved("cuda")
+
+
+def test_nobody_waits_for_torch_where_there_is_no_gpu(monkeypatch):
+    monkeypatch.setattr(glob, "glob", lambda pattern: [])
+    monkeypatch.setattr(options, "_finds_cuda", None)
+    assert (resolved("auto"), resolved("cpu")) == ("cpu", "cpu")

@@ -1,0 +1,74 @@
+"""What a kernel uses is added up, and a budget says when it is spent: by clocks that the test owns."""
+
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, usage_beneath
+
+
+class Process:
+    """A process that has used so much; one that has ended has nothing to say."""
+
+    def __init__(self, times=(0, 0, 0, 0), memory=0, files=0, children=(), ended=False):
+        self.times, self.memory, self.files, self.below, self.ended = times, memory, files, children, ended
+
+    def children(self, recursive=False):
+        below = list(self.below)
+        return below + [one for child in below for one in child.children(True)] if recursive else below
+
+    def cpu_times(self):
+        if self.ended:
+            raise psutil.NoSuchProcess(1)
+        return SimpleNamespace(**dict(zip(("user", "system", "children_user", "children_system"), self.times,
+                                          strict=True)))
+
+    def memory_info(self):
+        return SimpleNamespace(rss=self.memory)
+
+    def num_fds(self):
+        return self.files
+
+
+def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_have_ended():
+    grandchild = Process((1, 2, 4, 8), 100, 1)
+    child = Process((16, 32, 64, 128), 1000, 2, [grandchild])
+    parent = Process((5000, 5000, 256, 512), 10**9, 99, [child, Process(ended=True, memory=7, files=7)])
+    assert usage_beneath(parent) == Usage(1100 + 3 * BYTES_OF_AN_OPEN_FILE, 2, 1023)
+
+
+def test_a_parent_that_has_ended_costs_nothing_and_nor_does_one_without_children():
+    assert usage_beneath(Process((1, 1, 0, 0))) == usage_beneath(Process(ended=True)) == Usage(0, 0, 0)
+    assert usage_beneath(Process(ended=True, children=[Process((1, 0, 0, 0), 5)])) == Usage(5, 1, 1)
+
+
+def test_an_open_file_counts_as_the_guarantees_say():
+    assert BYTES_OF_AN_OPEN_FILE / 2**20 == pytest.approx(0.4, abs=0.01)
+
+
+def test_a_budget_is_spent_when_more_was_computed_than_there_was():
+    budget = Budget(seconds=2, clock=10)
+    budget.book(1.5, 4)
+    budget.book(0.5, 6)
+    assert (budget.computed, budget.passed) == (2, 10) and budget.broken() is None
+    budget.book(0.25, 0)
+    assert budget.broken() == "it computed for more than 2 seconds; is there a loop that does not end?"
+
+
+def test_a_budget_is_spent_when_more_time_has_passed():
+    budget = Budget(seconds=2, clock=10)
+    budget.book(0, 10.25)
+    assert budget.broken() == ("it took more than 10 seconds, most of them waiting; "
+                               "is there a loop that does not end?")
+
+
+def test_what_is_spent_of_a_part_is_spent_of_the_whole_and_there_by_the_clock_alone():
+    whole = Budget(seconds=1, clock=15)
+    parts = [Budget(2, 10, whole), Budget(2, 10, whole)]
+    for part in parts:
+        part.book(1.5, 7.5)
+    assert (whole.computed, whole.passed) == (3, 15)
+    assert [part.broken() for part in parts] == [None, None]
+    parts[0].book(0, 0.5)
+    assert [part.broken() for part in parts] == ["the whole notebook took more than 15 seconds"] * 2
