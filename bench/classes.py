@@ -90,7 +90,8 @@ class Class:
         done = grade_class(self.classroom, [TP], OPTIONS, Simulated(executor, self.verdict, judgement), each=each)
         clock, cpu = time.monotonic(), time.process_time()
         with self.classroom.gradebook() as gradebook:
-            points = gradebook.db.query(func.sum(Grade.auto_score)).scalar() or 0  # score by score it takes minutes
+            # score by score it takes minutes
+            points = gradebook.stock.db.query(func.sum(Grade.auto_score)).scalar() or 0
         if any(one.problem for one in done) or not math.isclose(points, self.n * self.verdict.score):
             raise RuntimeError(f"{points:g} points for {self.n} submissions, {[one.problem for one in done][:3]}")
         return {"n": self.n, "new": self.new, "seeing": moments[1][0] - moments[0][0],
@@ -111,7 +112,7 @@ def fill_in(classroom, like, students):
         return {column.key: getattr(row, column.key) for column in row.__table__.columns}
 
     with classroom.gradebook() as gradebook:
-        submission = gradebook.find_submission(TP, like)
+        submission = gradebook.stock.find_submission(TP, like)
         [notebook] = submission.notebooks
         work, page = columns(submission), columns(notebook)
         kinds = {Grade: [columns(row) for row in notebook.grades],
@@ -126,8 +127,8 @@ def fill_in(classroom, like, students):
                 rows[kind] += [cell | {"id": new_uuid(), "notebook_id": page_id} for cell in cells]
         for kind, values in rows.items():
             if values:
-                gradebook.db.execute(insert(kind), values)
-        gradebook.db.commit()
+                gradebook.stock.db.execute(insert(kind), values)
+        gradebook.stock.db.commit()
 
 
 def by_size(n, new, repeats, database=nullcontext):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.classroom import reading
+from autograder.classroom import answers
 from autograder.classroom.grading import Classroom, Handed
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.verdict_store import Entry, Key
@@ -77,8 +77,8 @@ def classroom(folder: Path) -> Classroom:
              "why": f"{question()}\n\n{HOSTILE}"}
     enter(made, "ada", {**right, "why": f"{question()}\n\nBecause $x^2$."}, verdict())
     enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
-    reading.save(course, TINY, "bob", {"why": reading.Reading(1.25, (
-        reading.Ticked(Item(1.25, "it says `why`"), True), reading.Ticked(Item(0.75, f"it says how {LONG}"), False)))})
+    answers.save(course, TINY, "bob", {"why": answers.Reading(1.25, (
+        answers.Ticked(Item(1.25, "it says `why`"), True), answers.Ticked(Item(0.75, f"it says how {LONG}"), False)))})
     enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (CheckResult("a", False, "Not."),))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
     nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (CheckResult("submission", False, "Nothing to grade."),))

@@ -1,21 +1,31 @@
-"""What students wrote beneath the questions, in the notebooks that nbgrader shows."""
+"""Written answers: what students wrote beneath the questions, and how a person read it.
 
+``gradebook/read/<tp>/<student>.json`` holds ``Readings``, beside the verdicts. The points that count, and the comment,
+stand in nbgrader's gradebook: where somebody has changed them in formgrader since, the items no longer say why, and
+`items_of` gives none.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
+from ..judging.verdict import FileError, from_json, to_json
 from ..model import source
+from ..model.rubric import Item
 from ..publish import release
+from .grades import Score
+from .verdict_store import write_whole
 
 
 def notebook(course: Course, assignment: str, student: str) -> Path:
-    """Where the graded notebook of a submission lies."""
+    """Return where the graded notebook of a submission lies."""
     return course.gradebook / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
 def cells(notebook: bytes) -> list[Cell]:
-    """The cells of a notebook; none of what is no notebook."""
+    """Return the cells of a notebook; none of what is no notebook."""
     try:
         return submission.parse(notebook)
     except submission.Unreadable:
@@ -23,9 +33,57 @@ def cells(notebook: bytes) -> list[Cell]:
 
 
 def parted(course: Course, assignment: str, name: str, text: str) -> tuple[str, str]:
-    """The question as it was released, and what the student wrote beneath it; ``text`` is the cell of that name."""
+    """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
     found = release.released_notebook(course, assignment).cells
     released = next(cell.source for cell in found if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
     question = released.replace(source.ANSWER_STUB, "").strip()
     answer = text.strip().removeprefix(question).replace(source.ANSWER_STUB, "").strip()
     return question, answer
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """An item of the rubric as it was when the answer was read, and whether the answer has it."""
+
+    item: Item
+    given: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One answer: its points, and the items; the points are what a person says, and need not be the sum."""
+
+    points: float
+    items: tuple[Ticked, ...]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The answers of one submission that were read, by the name of the question."""
+
+    answers: dict[str, Reading]
+
+
+def path(course: Course, assignment: str, student: str) -> Path:
+    """Return where the readings of a submission stand."""
+    return course.gradebook / "read" / assignment / f"{student}.json"
+
+
+def load(course: Course, assignment: str, student: str) -> dict[str, Reading]:
+    """Return the readings of a submission by question; none when there is no file that can be read."""
+    place = path(course, assignment, student)
+    try:
+        return from_json(place.read_bytes(), Readings, str(place)).answers
+    except (OSError, FileError):
+        return {}
+
+
+def save(course: Course, assignment: str, student: str, answers: dict[str, Reading]) -> None:
+    """Keep the readings of a submission, in the place of those before."""
+    write_whole(path(course, assignment, student), to_json(Readings(answers)))
+
+
+def items_of(readings: dict[str, Reading], question: str, score: Score) -> tuple[Ticked, ...]:
+    """Return the items behind the points of an answer; none when nobody ticked them, or the points are others now."""
+    reading = readings.get(question)
+    return reading.items if reading and reading.points == score.points else ()

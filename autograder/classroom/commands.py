@@ -35,8 +35,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 def _grade(args: argparse.Namespace, course: Course, options: Options, first: tuple[str, str] | None) -> int:
     from tqdm import tqdm
 
-    from .grading import Classroom, Graded, grade_class  # brings nbgrader, while the judges bring torch
-    from .overview import overview
+    from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
 
     with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -50,7 +49,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
     if not graded:
         print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
         return 0
-    print(overview(graded))
+    print(summary_table(graded))
     return 2 if any(one.problem for one in graded) else 0
 
 
@@ -75,7 +74,7 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date, and say what changed for whom."""
     from .grading import Classroom
-    from .nbgrader import pages
+    from .nbgrader.feedback import renew
 
     classroom = Classroom(course)
     names = _graded(classroom, args.session)
@@ -83,27 +82,27 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
         print("Nothing is graded yet: run autograder grade first")
     status = 0
     for name in names:
-        given = pages.give(classroom, name)
-        for one in given:
+        pages = renew(classroom, name)
+        for one in pages:
             if one.problem:
                 print(f"autograder: {name}, {one.student}: no page ({one.problem})", file=sys.stderr)
                 status = 2
             elif one.changed:
                 print(f"{name}, {one.student}: {', '.join(one.changed)}")
-        changed = sum(bool(one.changed) for one in given)
-        print(f"{name}: {changed} of {counted(len(given), 'page')} written; all lie in "
+        changed = sum(bool(one.changed) for one in pages)
+        print(f"{name}: {changed} of {counted(len(pages), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 
 
 def questions(args: argparse.Namespace, course: Course) -> int:
     """Write the page and the table of the written answers, or enter what was given."""
-    from . import questions, sheet
+    from . import questions, questions_csv
     from .grading import Classroom
 
     classroom = Classroom(course)
     if args.enter:
-        entered = sheet.enter(classroom, args.enter)
+        entered = questions_csv.enter(classroom, args.enter)
         for one in entered:
             points = f"{one.reading.points:g} of {one.question.points:g} points"
             print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
@@ -116,7 +115,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         asked = questions.collect(classroom, name, args.anonymous)
         page = questions.write(classroom, name, asked)
         table = page.with_suffix(".csv")
-        sheet.write(table, asked)
+        questions_csv.write(table, asked)
         waiting = sum(answer.points is None for question in asked for answer in question.answers)
         print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
     return 0

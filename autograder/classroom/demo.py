@@ -9,9 +9,9 @@ from ..course import Course
 from ..grammar import counted
 from ..sandbox.options import Limits, Options
 from . import questions, report
-from .grading import Classroom, Graded, grade_class
-from .nbgrader import pages
-from .overview import overview
+from .feedback import path as feedback_path
+from .grading import Classroom, Graded, grade_class, summary_table
+from .nbgrader.feedback import renew
 from .samples import classroom_in, hand_in, sample_class
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=5))
@@ -29,29 +29,29 @@ def demo(course: Course, assignment: str | None = None) -> int:
         path = hand_in(made, student, name, content)
         path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     print("3. Grade, in bubblewrap, two at a time")
-    graded = grade_class(Classroom(made), [name], OPTIONS, workers=2, each=_told)
+    graded = grade_class(Classroom(made), [name], OPTIONS, workers=2, each=_print)
     print("4. Feedback, report, answers to read: autograder feedback, report, questions")
     classroom = Classroom(made)
-    given = pages.give(classroom, name)
+    written = renew(classroom, name)
     page = report.write(classroom, [name])
     print()
-    print(overview(graded))
+    print(summary_table(graded))
     answers = questions.write(classroom, name, questions.collect(classroom, name))
     print(f"\nOpen first, the class:   {page}")
-    print(f"then a student's page:   {pages.page_of(made, name, _telling(graded))}")
+    print(f"then a student's page:   {feedback_path(made, name, _worth_reading(graded))}")
     print(f"the answers to be read:  {answers}")
     print(f"and the grades:          {page.parent}/grades.csv")
-    went_wrong = [one.problem for one in graded] + [one.problem for one in given]
+    went_wrong = [one.problem for one in graded] + [one.problem for one in written]
     return 1 if any(went_wrong) else 0
 
 
-def _telling(graded: list[Graded]) -> str:
-    """The student with the most points among those in whose work a fault was recognised: a page to open first."""
+def _worth_reading(graded: list[Graded]) -> str:
+    """Return the student with the most points among those in whose work a fault was recognised."""
     return max(graded, key=lambda one: (one.verdict is not None and bool(one.verdict.faults),
                                         one.verdict.score if one.verdict else 0)).handed.student
 
 
-def _told(graded: Graded, done: int, total: int) -> None:
+def _print(graded: Graded, done: int, total: int) -> None:
     print(escaping.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
 
 

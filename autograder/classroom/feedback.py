@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -18,38 +17,28 @@ from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
-from . import answers, marks, pages, reading
+from . import answers, pages
+from .answers import Ticked
+from .grades import Grade, Score
 from .markdown import offline
-from .marks import Mark, Marks
-from .overview import SIGNS as OVERVIEW_SIGNS
-from .reading import Ticked
+from .outcomes import SIGNS, WORDS
 from .reasons import Line, Sayings, Told
 from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"
-SIGNS = {**OVERVIEW_SIGNS, "timeout": "∞"}  # which every font has
-WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
-         "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
 NOT_GRADED = "not graded"
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
-
-
-@dataclass(frozen=True)
-class Look:
-    """How an instructor wants the pages; `nbgrader_config.py` says so."""
-
-    model_answers: bool = False  # whether students read the model answers and rubrics
 
 
 @dataclass(frozen=True)
 class MadeFrom:
     """All that a page depends on: the gradebook in full, the rest as digests."""
 
-    marks: Marks
+    grade: Grade
     verdict: str
     readings: str
     notebook: str
-    form: str  # TP, templates, look
+    form: str  # TP, templates, whether model answers are shown
 
 
 @dataclass(frozen=True)
@@ -66,7 +55,7 @@ class Exercise:
 
     number: int
     name: str
-    mark: Mark
+    score: Score
     sign: str
     outcome: str
     told: tuple[Told, ...]
@@ -79,15 +68,15 @@ class Exercise:
     @property
     def shown(self) -> bool:
         """Whether there is more to say of it than one word."""
-        return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.mark.by_person
+        return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.score.by_person
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerShown:
     """One written answer on the page."""
 
     name: str
-    mark: Mark
+    score: Score
     sign: str
     outcome: str
     question: Markup
@@ -98,7 +87,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Shown:
+class CellShown:
     """A cell of the whole notebook."""
 
     anchor: str
@@ -113,32 +102,17 @@ class Page:
     title: str
     assignment: str
     student: str
-    marks: Marks
+    grade: Grade
     graded: datetime | None
     verdict: Verdict | None
     exercises: list[Exercise]
-    answers: list[Answer]
-    notebook: list[Shown]
-
-    @property
-    def automatic(self) -> float:
-        """Points of the exercises."""
-        return sum(one.mark.points or 0.0 for one in self.exercises)
+    answers: list[AnswerShown]
+    notebook: list[CellShown]
 
     @property
     def waiting(self) -> float:
-        """Points of answers that nobody has read."""
-        return sum(one.mark.max_points for one in self.answers if one.mark.points is None)
-
-    @property
-    def written(self) -> float:
-        """Points of answers that somebody has read."""
-        return sum(one.mark.points or 0.0 for one in self.answers)
-
-    @property
-    def total(self) -> float:
-        """What counts once everything is read."""
-        return max(0.0, self.automatic + self.written - self.marks.penalty)
+        """Return the points of answers that nobody has read."""
+        return sum(one.score.max_points for one in self.answers if one.score.points is None)
 
     @property
     def readable(self) -> bool:
@@ -151,23 +125,23 @@ class Page:
         return self.verdict.seed[:8] if self.verdict else ""
 
 
-def max_points(items: Iterable[Exercise | Answer]) -> float:
+def max_points(items: Iterable[Exercise | AnswerShown]) -> float:
     """The most that these can give."""
-    return sum(item.mark.max_points for item in items)
+    return sum(item.score.max_points for item in items)
 
 
 # What a page is made from
 
 
-def made_from(course: Course, gradebook: Any, assignment: str, student: str, notebook: bytes,
-              look: Look = Look()) -> MadeFrom:
-    """What the page of a submission would be made from now; ``notebook`` is the autograded one."""
+def made_from(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
+              model_answers: bool = False) -> MadeFrom:
+    """Return what the page of a submission would be made from now; ``notebook`` is the autograded one."""
     entry = VerdictStore(course).load(assignment, student)
-    form = [digests.of_session(course, assignment), _digest_of_templates(), to_json(look)]
+    form = [digests.of_session(course, assignment), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    read = digests.of_texts([to_json(reading.load(course, assignment, student))])
+    read = digests.of_texts([to_json(answers.load(course, assignment, student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(marks.read(gradebook, assignment, student), verdict, read, text, digests.of_texts(form))
+    return MadeFrom(grade, verdict, read, text, digests.of_texts(form))
 
 
 @cache
@@ -176,7 +150,7 @@ def _digest_of_templates() -> str:
 
 
 def changes(path: Path, now: MadeFrom) -> list[str]:
-    """What has changed since a page was written, in a few words each; nothing when it is as it would be now."""
+    """Return what has changed since a page was written, in a few words each; nothing when it is as it would be now."""
     try:
         head = path.read_text(encoding="utf-8")[:200_000]
     except OSError:
@@ -188,46 +162,52 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
         before = None
     if before is None:
         return ["not a page of this form"]
-    said = marks.changes(before.marks, now.marks)
+    changed = now.grade.changes_since(before.grade)
     if before.verdict != now.verdict:
-        said.append("judged again")
-    if before.readings != now.readings and not said:
-        said.append("items of a rubric")
-    if before.notebook != now.notebook and not said:
-        said.append("the notebook")
+        changed.append("judged again")
+    if before.readings != now.readings and not changed:
+        changed.append("items of a rubric")
+    if before.notebook != now.notebook and not changed:
+        changed.append("the notebook")
     if before.form != now.form:
-        said.append("the TP, or the form of the page")
-    return said
+        changed.append("the TP, or the form of the page")
+    return changed
 
 
 # What stands on it
 
 
-def write(course: Course, gradebook: Any, assignment: str, student: str, notebook: bytes,
-          look: Look = Look()) -> str:
-    """The whole page of one submission; ``notebook`` is the autograded one."""
-    made = made_from(course, gradebook, assignment, student, notebook, look)
+def path(course: Course, assignment: str, student: str) -> Path:
+    """Return where the page of a student lies."""
+    return course.gradebook / "feedback" / student / assignment / f"{assignment}.html"
+
+
+def write(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
+          model_answers: bool = False) -> str:
+    """Return the whole page of one submission; ``notebook`` is the autograded one."""
+    made = made_from(course, grade, assignment, student, notebook, model_answers)
     template = pages.environment().get_template("feedback.html.j2")
-    page = page_of(course, assignment, student, made.marks, notebook, look)
+    page = page_of(course, assignment, student, grade, notebook, model_answers)
     return template.render(page=page, made_from=to_json(made), max_points=max_points)
 
 
-def page_of(course: Course, assignment: str, student: str, graded: Marks, notebook: bytes, look: Look = Look()) -> Page:
-    """What the page of a submission shows."""
+def page_of(course: Course, assignment: str, student: str, grade: Grade, notebook: bytes,
+            model_answers: bool = False) -> Page:
+    """Return what the page of a submission shows."""
     truth, store = source.load(course, assignment), VerdictStore(course)
     entry, cells = store.load(assignment, student), answers.cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = course.released / assignment
-    sayings, readings = Sayings(course, assignment, texts), reading.load(course, assignment, student)
+    sayings, readings = Sayings(course, assignment, texts), answers.load(course, assignment, student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
         return Exercise(
             number=number,
             name=name,
-            mark=graded.marks.get(f"check-{name}", Mark(result.score, result.max_score)),
+            score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
             sign=SIGNS[result.verdict],
             outcome=WORDS[result.verdict] if name in results else NOT_GRADED,
             told=sayings.told(result),
@@ -235,25 +215,26 @@ def page_of(course: Course, assignment: str, student: str, graded: Marks, notebo
             checks=len(result.checks),
             code=sayings.code(result),
             section=sections[name],
-            comment=graded.said(name),
+            comment=grade.comment(name),
         )
 
-    def answer(cell: source.Cell) -> Answer:
+    def answer(cell: source.Cell) -> AnswerShown:
         name = str(cell.name)
-        mark = graded.marks.get(name, Mark(None, cell.points))
+        score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.parted(course, assignment, name, texts.get(name, ""))
-        read = "waiting to be read" if mark.points is None else "read"
-        outcome = read if text or mark.by_person else "blank"
-        model = offline(cell.hidden, figures) if look.model_answers else None
-        return Answer(name, mark, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
-                      offline(text, figures) if text else None, reading.items_of(readings, name, mark),
-                      graded.said(name), model)
+        read = "waiting to be read" if score.points is None else "read"
+        outcome = read if text or score.by_person else "blank"
+        model = offline(cell.hidden, figures) if model_answers else None
+        return AnswerShown(
+            name, score, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
+            offline(text, figures) if text else None, answers.items_of(readings, name, score), grade.comment(name),
+            model)
 
     return Page(
         title=truth.title,
         assignment=assignment,
         student=student,
-        marks=graded,
+        grade=grade,
         graded=_when(store, entry),
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
@@ -288,10 +269,10 @@ def _sections(truth: source.Source) -> dict[str, Section]:
     return found
 
 
-def _shown(cell: Cell, number: int, figures: Path) -> Shown:
+def _shown(cell: Cell, number: int, figures: Path) -> CellShown:
     """A cell of the whole notebook; its headings stand beneath those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":
-        return Shown(anchor, cell.source, Markup())
+        return CellShown(anchor, cell.source, Markup())
     text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
-    return Shown(anchor, "", Markup(text))
+    return CellShown(anchor, "", Markup(text))

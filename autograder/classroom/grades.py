@@ -1,31 +1,87 @@
-"""Grades out of nbgrader's gradebook, as CSV: everything, and in the forms that Moodle and Canvas import.
+"""What nbgrader's gradebook holds, as values: a score of each cell, a grade of each student in each TP; and as CSV.
 
-A grade is what formgrader shows: automatic points, points that a person gave, and the penalty for lateness taken off.
+The CSV files have everything, and the forms that Moodle and Canvas import.
 """
 
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from nbgrader.api import Gradebook
-
 from .. import escaping
+from ..grammar import counted
+
+
+@dataclass(frozen=True)
+class Score:
+    """The points of one graded cell (None: nobody has read it), and whether a person gave them."""
+
+    points: float | None
+    max_points: float
+    by_person: bool = False
 
 
 @dataclass(frozen=True)
 class Grade:
-    """One student's grade in one TP."""
+    """What one student has in one TP: scores by the name of the cell, comments by the name of the exercise or answer.
 
-    automatic: float  # points of check cells
-    written: float  # points of written answers
-    penalty: float
-    unread: bool  # a person still has to look at something
+    It is what formgrader shows: automatic points, points that a person gave, and the penalty for lateness taken off.
+    """
+
+    scores: dict[str, Score]
+    comments: dict[str, str]
+    penalty: float = 0.0  # points taken off for lateness
+    seconds_late: float | None = None  # None: the TP has no due date
+    handed_in: datetime | None = None  # in UTC
+    name: str = ""  # the student's first and last name, where the gradebook knows them
+    unread: bool = False  # a person still has to look at something
+
+    @property
+    def automatic(self) -> float:
+        """Return the points of the exercises."""
+        return sum(score.points or 0.0 for name, score in self.scores.items() if name.startswith("check-"))
+
+    @property
+    def written(self) -> float:
+        """Return the points of the written answers that somebody has read."""
+        return sum(score.points or 0.0 for name, score in self.scores.items() if not name.startswith("check-"))
 
     @property
     def total(self) -> float:
-        """What counts, in points."""
+        """Return what counts, in points."""
         return max(0.0, self.automatic + self.written - self.penalty)
+
+    def comment(self, name: str) -> str:
+        """Return what a person wrote about an exercise or answer; nbgrader's own comment is none."""
+        comment = self.comments.get(name, "")
+        return "" if comment == "No response." else comment
+
+    @property
+    def lateness(self) -> str | None:
+        """Return how late it is in words; None where there is no due date."""
+        late = self.seconds_late
+        if late is None:
+            return None
+        days, hours, minutes = int(late // 86_400), int(late % 86_400 // 3_600), int(late % 3_600 // 60)
+        parts = [(days, "day"), (hours, "hour"), (minutes, "minute")]
+        words = " ".join(counted(n, word) for n, word in parts if n)
+        return f"{words or 'less than a minute'} late" if late else "on time"
+
+    def changes_since(self, before: "Grade") -> list[str]:
+        """Return what has changed since an earlier grade, in a few words each."""
+        changes = [f"points of {name.removeprefix('check-')}" for name, score in self.scores.items()
+                   if score != before.scores.get(name)]
+        changes += [f"comment on {name}" for name in dict.fromkeys([*before.comments, *self.comments])
+                    if before.comments.get(name) != self.comments.get(name)]
+        if (before.penalty, before.seconds_late) != (self.penalty, self.seconds_late):
+            changes.append("lateness")
+        if (before.handed_in, before.name) != (self.handed_in, self.name):
+            changes.append("who handed in, and when")
+        return changes
+
+
+NO_GRADE = Grade({}, {})
 
 
 @dataclass(frozen=True)
@@ -33,33 +89,14 @@ class Grades:
     """All grades of a course: the students as (id, last name, first name, email), and what they have."""
 
     students: list[tuple[str, str, str, str]]
-    max_scores: dict[str, float]  # TP → points
+    max_points: dict[str, float]  # by TP
     of: dict[tuple[str, str], Grade]  # (student, TP) → grade; nothing for those who handed in nothing
-
-
-def read(gradebook: Gradebook, assignments: list[str] | None = None) -> Grades:
-    """The grades in an open gradebook, of these TPs or of all."""
-    known = sorted(gradebook.assignments, key=lambda assignment: assignment.name)
-    max_scores = {a.name: a.max_score for a in known if assignments is None or a.name in assignments}
-    found = {}
-    for assignment in max_scores:
-        submissions = gradebook.assignment_submissions(assignment)
-        penalties = {submission.student_id: submission.late_submission_penalty or 0.0 for submission in submissions}
-        for row in gradebook.submission_dicts(assignment):
-            found[row["student"], assignment] = Grade(
-                automatic=row["code_score"] or 0.0,
-                written=row["written_score"] or 0.0,
-                penalty=penalties[row["student"]],
-                unread=bool(row["needs_manual_grade"]),
-            )
-    students = sorted((s.id, s.last_name or "", s.first_name or "", s.email or "") for s in gradebook.students)
-    return Grades(students, max_scores, found)
 
 
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each TP."""
     _save(folder / "grades.csv", _everything(grades))
-    for assignment in grades.max_scores:
+    for assignment in grades.max_points:
         _save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
     _save(folder / "canvas.csv", _canvas(grades))
 
@@ -70,7 +107,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
         *("automatic", "written", "late penalty", "grade", "maximum", "to be read by a person"),
     ]
     for student in grades.students:
-        for assignment, maximum in grades.max_scores.items():
+        for assignment, maximum in grades.max_points.items():
             grade = grades.of.get((student[0], assignment))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
@@ -83,7 +120,7 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
     A new grade item has a maximum of 100 on Moodle; the last column fits one. The columns are mapped by hand.
     (grade/import/csv/classes/load_data.php: `update_grade_item`, `import_new_grade_item`)
     """
-    maximum = grades.max_scores[assignment]
+    maximum = grades.max_points[assignment]
     yield ["Username", "Last name", "First name", "Email address", assignment, f"{assignment} of 100"]
     for student in grades.students:
         grade = grades.of.get((student[0], assignment))
@@ -94,13 +131,13 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
 
 def _canvas(grades: Grades) -> Iterator[list[str]]:
     """One row a student, found by its login; "Section" has to be the last column before the TPs."""
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_scores]
-    yield ["    Points Possible", "", "", "", "", *map(number, grades.max_scores.values())]
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_points]
+    yield ["    Points Possible", "", "", "", "", *map(number, grades.max_points.values())]
     for name, last, first, _ in grades.students:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        found = [grades.of.get((name, assignment)) for assignment in grades.max_scores]
+        found = [grades.of.get((name, assignment)) for assignment in grades.max_points]
         yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in found]]
 
 

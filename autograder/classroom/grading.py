@@ -6,43 +6,33 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 """
 
 import functools
-import logging
 import os
-import tempfile
 import threading
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import GenerateAssignment
-from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
-from traitlets.config.loader import PyFileConfigLoader
-
 from .. import course as courses
-from ..course import Course, CourseError
+from .. import escaping
+from ..course import Course
 from ..judging import submission, watched
 from ..judging.seeds import SERVES, Draws, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..judging.watched import WatchedJudge
-from ..model import source
-from ..publish import release
+from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from . import enclosures
-from .nbgrader.entering import Entering
+from .nbgrader.adapter import Nbgrader
+from .nbgrader.gradebook import Gradebook
+from .outcomes import SIGNS
 from .verdict_store import Entry, VerdictStore
 
-# nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
-warnings.filterwarnings("ignore", category=SAWarning)
-
+UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
 AHEAD = 64  # submissions on their way to workers whose number we do not know
 
 
@@ -75,69 +65,31 @@ class Graded:
 
 
 class Classroom:
-    """A course in its term, with nbgrader's own configuration and gradebook.
-
-    ``CourseError`` where nbgrader's configuration is missing.
-    """
+    """A course in its term, with nbgrader's configuration and gradebook; ``CourseError`` without a configuration."""
 
     def __init__(self, course: Course):
-        if not (course.root / "nbgrader_config.py").is_file():
-            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: see docs/authoring.md")
         self.course = course
         self.store = VerdictStore(course)
-        self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+        self.nbgrader = Nbgrader(course)
 
-    def gradebook(self) -> Any:
-        """nbgrader's gradebook, open; a context manager."""
-        directory = CourseDirectory(config=self.config)
-        return Gradebook(directory.db_url, directory.course_id)
+    def gradebook(self) -> Gradebook:
+        """Open nbgrader's gradebook."""
+        return self.nbgrader.gradebook()
 
     def register(self, assignment: str) -> None:
-        """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
-        cells = source.load(self.course, assignment).by_role("check", "answer")
-        want = {cell.grade_id: cell.points for cell in cells}
+        """Put a TP into the gradebook, unless it stands there as it is now."""
         with self.store.writing():
-            with self.gradebook() as gradebook:
-                try:
-                    notebooks = gradebook.find_assignment(assignment).notebooks
-                    have = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
-                except MissingEntry:
-                    have = None
-            if have != want:
-                self._generate(assignment)
-
-    def _generate(self, assignment: str) -> None:
-        """What nbgrader enters when it generates a TP; the notebooks that it writes are not needed, and go nowhere."""
-        with tempfile.TemporaryDirectory(prefix="course-") as folder:
-            scratch = Course(Path(folder))
-            scratch.folder(assignment).mkdir(parents=True)
-            solution = release.solution_notebook(self.course, assignment)
-            nbformat.write(solution, scratch.folder(assignment) / f"{assignment}.ipynb")
-            self.convert(GenerateAssignment, assignment, ".", root=scratch.root)
+            self.nbgrader.register(assignment)
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
-        """All submissions of these TPs, in order of TP and student."""
+        """Return all submissions of these TPs, in order of TP and student."""
         return handed_in(self.course.gradebook / "submitted", assignments)
 
     def enter(self, handed: Handed, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
         with self.store.writing():
-            entering = functools.partial(Entering, handed.path, entry.verdict)
-            self.convert(entering, handed.assignment, handed.student)
+            self.nbgrader.enter(handed.path, entry.verdict, handed.student)
             self.store.save(replace(entry, entered=True))
-
-    def convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
-        """Run one of nbgrader's converters on one submission (on the TP itself, for "."); it writes over what is there.
-
-        ``root`` is where its folders lie, if not in the course.
-        """
-        directory = CourseDirectory(config=self.config)
-        directory.root = str(root or directory.root)
-        directory.assignment_id, directory.student_id = assignment, student
-        converter = kind(coursedir=directory, config=self.config)
-        converter.force = True
-        converter.log.setLevel(logging.CRITICAL)
-        converter.start()
 
 
 def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
@@ -168,11 +120,11 @@ def _is_text(name: str) -> bool:
         return False
 
 
-Told = Callable[[Graded, int, int], None]  # of each submission as it is done: it, how many are done, how many there are
+Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
 
 
 def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
-                force: bool = False, each: Told = lambda graded, done, total: None,
+                force: bool = False, each: Progress = lambda graded, done, total: None,
                 first: tuple[str, str] | None = None) -> list[Graded]:
     """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
 
@@ -272,6 +224,26 @@ def _entered(classroom: Classroom, handed: Handed, entry: Entry) -> Graded:
 
 def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
+
+
+def summary_table(graded: Sequence[Graded]) -> str:
+    """Return one line of text a submission: score, outcome of each exercise, seconds."""
+    rows = [[escaping.line(text) for text in _row(one)] for one in graded]
+    legend = "  ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+    unsafe = any(one.verdict and one.verdict.isolation == "none" for one in graded)
+    table = text_table(rows, ("student", "TP", "score", "exercises", "seconds", ""))
+    return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
+
+
+def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
+    handed, verdict = graded.handed, graded.verdict
+    if verdict is None:
+        return handed.student, handed.assignment, "", "", "", graded.problem or ""
+    exercises = " ".join(f"{SIGNS[one.verdict]} {one.exercise}" for one in verdict.exercises)
+    seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
+    remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
+    score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"
+    return handed.student, handed.assignment, score, exercises, seconds, remark
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """How our pages are made: jinja2 templates in `templates/`, where every word is escaped unless we made it ourselves."""
 
+from statistics import mean, median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from ..runtime import card
 
 
 def environment() -> Environment:
-    """The templates, and the filters that they use."""
+    """Return the templates, and the filters that they use."""
     made = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
@@ -19,20 +20,21 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(marked=marked, number=number, percent=percent, counted=counted)
+    made.filters.update(marked=marked, number=number, percent=percent, counted=counted, mean=mean,
+                        median=median)
     return made
 
 
 def marked(text: str) -> Markup:
-    """Escaped text, its `code` and its *emphasis* as HTML."""
+    """Return escaped text, its `code` and its *emphasis* as HTML."""
     return Markup(card.with_tags(str(escaping.html(text))))
 
 
 def number(value: float) -> str:
-    """A number as people write it: 14.33, 6."""
+    """Return a number as people write it: 14.33, 6."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def percent(share: float) -> str:
-    """A share from 0 to 1, in percent."""
+    """Return a share from 0 to 1, in percent."""
     return f"{100 * share:.0f} %"

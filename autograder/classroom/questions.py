@@ -17,10 +17,10 @@ from .. import escaping
 from ..course import Course
 from ..model import digests, rubric, source
 from ..model.rubric import Item, Rubric
-from . import answers, marks, pages, reading
+from . import answers, pages
+from .answers import Ticked
 from .grading import Classroom
 from .markdown import offline
-from .reading import Ticked
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -40,7 +40,7 @@ class Answer:
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing to read, and the points say so already."""
+        """Return whether there is nothing to read, and the points say so already."""
         return not self.text and self.points is not None and not self.by_person
 
 
@@ -56,46 +56,47 @@ class Question:
     answers: tuple[Answer, ...]
 
     def ticks(self, answer: Answer) -> list[bool]:
-        """Which items of the rubric, as it is now, an answer was given."""
+        """Return which items of the rubric, as it is now, an answer was given."""
         given = {one.item for one in answer.ticked if one.given}
         return [item in given for item in self.rubric.items]
 
     @property
     def to_read(self) -> list[Answer]:
-        """The answers that are not blank."""
+        """Return the answers that are not blank."""
         return [answer for answer in self.answers if not answer.blank]
 
     @property
     def blank(self) -> list[Answer]:
-        """Those who wrote nothing."""
+        """Return those who wrote nothing."""
         return [answer for answer in self.answers if answer.blank]
 
 
 def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> list[Question]:
-    """The questions of a TP with all answers that are graded."""
+    """Return the questions of a TP with all answers that are graded."""
     course, cells = classroom.course, source.load(classroom.course, assignment).by_role("answer")
     found: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
     questions = {name: answers.parted(course, assignment, name, "")[0] for name in found}
     with classroom.gradebook() as gradebook:
-        for student in sorted(one.student.id for one in gradebook.assignment_submissions(assignment)):
-            place = answers.notebook(course, assignment, student)
-            if not place.is_file():
-                continue
-            written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}
-            graded, readings = marks.read(gradebook, assignment, student), reading.load(course, assignment, student)
-            for name in found:
-                _, text = answers.parted(course, assignment, name, written.get(name, ""))
-                mark = graded.marks[name]
-                found[name].append(Answer(
-                    student=student,
-                    label=pseudonym(classroom, assignment, student) if anonymous else student,
-                    version=version(text),
-                    text=text,
-                    points=mark.points,
-                    by_person=mark.by_person,
-                    ticked=reading.items_of(readings, name, mark),
-                    comment=graded.said(name),
-                ))
+        grades = gradebook.grades_of(assignment)
+    for student, grade in grades.items():
+        place = answers.notebook(course, assignment, student)
+        if not place.is_file():
+            continue
+        written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}
+        readings = answers.load(course, assignment, student)
+        for name in found:
+            _, text = answers.parted(course, assignment, name, written.get(name, ""))
+            score = grade.scores[name]
+            found[name].append(Answer(
+                student=student,
+                label=pseudonym(classroom, assignment, student) if anonymous else student,
+                version=version(text),
+                text=text,
+                points=score.points,
+                by_person=score.by_person,
+                ticked=answers.items_of(readings, name, score),
+                comment=grade.comment(name),
+            ))
     return [
         Question(
             assignment=assignment,
@@ -110,23 +111,23 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
 
 
 def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:
-    """What a student is called where no name is to be read; the course secret alone tells who it is."""
+    """Return what a student is called where no name is to be read; the course secret alone tells who it is."""
     text = f"reading {assignment} {student}".encode()
     return f"a-{hmac.new(classroom.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 
 def version(text: str) -> str:
-    """A short name of what is written; with a letter first, so that no spreadsheet takes it for a number."""
+    """Return a short name of what is written; with a letter first, so that no spreadsheet takes it for a number."""
     return f"v-{digests.of_texts([text])[:8]}"
 
 
 def page_path(course: Course, assignment: str) -> Path:
-    """Where the page of a TP lies."""
+    """Return where the page of a TP lies."""
     return course.gradebook / "questions" / f"{assignment}.html"
 
 
 def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> Path:
-    """Write the page of a TP; returns where it is."""
+    """Write the page of a TP; return where it is."""
     path = page_path(classroom.course, assignment)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(classroom, assignment, questions), encoding="utf-8")
@@ -134,7 +135,7 @@ def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) 
 
 
 def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     course, script = classroom.course, (TEMPLATES / "questions.js").read_text(encoding="utf-8")
     figures = course.released / assignment
     return pages.environment().get_template("questions.html.j2").render(
@@ -148,7 +149,7 @@ def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -
 
 
 def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> dict[str, Any]:
-    """What the script works with: each answer by the place of its element, ``question-answer``."""
+    """Return what the script works with: each answer by the place of its element, ``question-answer``."""
     kept = hmac.new(classroom.store.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
     return {
         "assignment": assignment,
@@ -168,5 +169,5 @@ def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) 
 
 
 def ticked(items: Sequence[Item], given: Sequence[bool]) -> tuple[Ticked, ...]:
-    """The items of a rubric, each with whether it was given."""
+    """Return the items of a rubric, each with whether it was given."""
     return tuple(Ticked(item, one) for item, one in zip(items, given, strict=True))

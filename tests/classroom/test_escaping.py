@@ -12,7 +12,6 @@ from autograder import cli
 from autograder.classroom import grades, grading, report
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
-from autograder.classroom.overview import overview
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.judging import judge as judging
 from autograder.sandbox.options import Options
@@ -58,14 +57,14 @@ def test_nothing_of_a_students_drives_what_people_read(term, capsys):
     sinks["terminal"] = capsys.readouterr()
     sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
     graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT), workers=workers.Here())
-    sinks["table"] = overview(graded)
+    sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     entries, nothing = Classroom(course).store.entries(TINY), grades.Grades([], {}, {})
     sinks["page of one"] = report.student_page(STUDENT, entries, nothing)
     told = annotated(rebuilt(course, graded[0].handed.read()), graded[0].verdict)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))
-    grade = grades.Grade(1, 0, 0, unread=False)
+    grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
     grades.write(grades.Grades([(STUDENT, STUDENT, EVIL, "@sum")], {TINY: 8}, {(STUDENT, TINY): grade}), course.root)
     tables = [(course.root / f"{name}.csv").read_bytes().decode() for name in ("grades", f"moodle-{TINY}", "canvas")]
     sinks["tables of grades"] = "\n".join(tables).replace("\r\n", "\n")

@@ -71,7 +71,7 @@ def people(tmp_path):
         students.append(Person(name, tmp_path / name, tmp_path / f"{name}-work"))
         (students[-1].folder / "nbgrader_config.py").write_text(
             f"c = get_config()\nc.Exchange.root = {str(exchange)!r}\n"
-            f"c.CourseDirectory.course_id = {classroom.config.CourseDirectory.course_id!r}\n")
+            f"c.CourseDirectory.course_id = {classroom.nbgrader.config.CourseDirectory.course_id!r}\n")
     return classroom, instructor, *students
 
 
@@ -79,7 +79,7 @@ def grades(classroom):
     """Student → (score, late penalty)."""
     with classroom.gradebook() as gradebook:
         return {one.student.id: (one.score, one.late_submission_penalty)
-                for one in gradebook.assignment_submissions(TP)}
+                for one in gradebook.stock.assignment_submissions(TP)}
 
 
 def test_from_release_to_feedback(people):
@@ -105,10 +105,10 @@ def test_from_release_to_feedback(people):
     assert grades(classroom) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
 
     with classroom.gradebook() as gradebook:  # as formgrader enters them
-        gradebook.find_grade(ANSWER, TP, TP, "ada").manual_score = 2
-        gradebook.find_comment(ANSWER, TP, TP, "ada").manual_comment = "And what does it read in use?"
-        gradebook.find_grade(ANSWER, TP, TP, "bob").manual_score = 3
-        gradebook.db.commit()
+        gradebook.stock.find_grade(ANSWER, TP, TP, "ada").manual_score = 2
+        gradebook.stock.find_comment(ANSWER, TP, TP, "ada").manual_comment = "And what does it read in use?"
+        gradebook.stock.find_grade(ANSWER, TP, TP, "bob").manual_score = 3
+        gradebook.stock.db.commit()
     grade_class(classroom, [TP], force=True)
     assert grades(classroom) == {"ada": (full + 2, 0), "bob": (less + 3, pytest.approx(0.1 * (less + 3)))}
 

@@ -11,34 +11,34 @@ from nbgrader.coursedir import CourseDirectory
 
 import graded
 from autograder import cli
-from autograder.classroom import feedback, reading, reasons
+from autograder.classroom import answers, feedback, reasons
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
-from autograder.classroom.nbgrader import pages
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.judging.verdict import CheckResult, ExerciseResult
 from conftest import TINY
 
 
 def nbgrader(term, **settings):
     """`nbgrader generate_feedback`."""
-    directory = CourseDirectory(config=term.config, assignment_id=TINY)
-    GenerateFeedback(coursedir=directory, config=term.config, **settings).start()
+    directory = CourseDirectory(config=term.nbgrader.config, assignment_id=TINY)
+    GenerateFeedback(coursedir=directory, config=term.nbgrader.config, **settings).start()
 
 
-ours = functools.partial(pages.give, assignment=TINY)
+ours = functools.partial(renew, assignment=TINY)
 both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["autograder", "nbgrader"])
 
 
 def read_by_a_person(term, points, comment=None, student="bob"):
     place = ("why", TINY, TINY, student)
     with term.gradebook() as gradebook:
-        gradebook.find_grade(*place).manual_score = points
-        gradebook.find_comment(*place).manual_comment = comment
-        gradebook.db.commit()
+        gradebook.stock.find_grade(*place).manual_score = points
+        gradebook.stock.find_comment(*place).manual_comment = comment
+        gradebook.stock.db.commit()
 
 
 def page(term, student):
-    return pages.page_of(term.course, TINY, student).read_text(encoding="utf-8")
+    return feedback.path(term.course, TINY, student).read_text(encoding="utf-8")
 
 
 def words(text):
@@ -76,7 +76,7 @@ def test_points_given_since_are_on_the_page(term, generate):
 @both_commands
 def test_only_what_changed_is_written_anew(term, generate):
     generate(term)
-    places = {student: pages.page_of(term.course, TINY, student) for student in ("ada", "bob", "eve", "tom")}
+    places = {student: feedback.path(term.course, TINY, student) for student in ("ada", "bob", "eve", "tom")}
     for path in places.values():
         path.write_text(path.read_text(encoding="utf-8") + "<!-- untouched -->", encoding="utf-8")
     read_by_a_person(term, 2)
@@ -94,13 +94,13 @@ def test_what_changed_is_said(term):
     with open(term.course.folder(TINY) / "faults.py", "a") as file:
         file.write("# another\n")
     assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
-    pages.page_of(term.course, TINY, "ada").write_text("<p>nbgrader's own</p>")
+    feedback.path(term.course, TINY, "ada").write_text("<p>nbgrader's own</p>")
     assert changed(term) == {"ada": ["not a page of this form"]} and changed(term) == {}
 
 
 def test_a_page_that_says_something_else_of_itself_is_written_anew(term):
     ours(term)
-    path = pages.page_of(term.course, TINY, "ada")
+    path = feedback.path(term.course, TINY, "ada")
     path.write_text(re.sub(r'(name="made-from" content=")[^"]*', r"\1{}", path.read_text(encoding="utf-8")))
     assert changed(term) == {"ada": ["not a page of this form"]}
 
@@ -124,7 +124,7 @@ def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(term, monkeypatc
     command = ["--course", str(term.course.root), "feedback"]
     assert cli.main(command) == 2
     assert f"autograder: {TINY}, bob: no page" in capsys.readouterr().err
-    assert page(term, "tom") and not pages.page_of(term.course, TINY, "bob").exists()
+    assert page(term, "tom") and not feedback.path(term.course, TINY, "bob").exists()
     monkeypatch.undo()
     assert cli.main(command) == 0 and "1 of 4 pages" in capsys.readouterr().out
 
@@ -179,8 +179,8 @@ def test_points_are_given_item_by_item(term):
 def test_other_items_for_the_same_points_are_a_new_page(term):
     read_by_a_person(term, 1.25)
     ours(term)
-    item = reading.load(term.course, TINY, "bob")["why"].items[0]
-    reading.save(term.course, TINY, "bob", {"why": reading.Reading(1.25, (item,))})
+    item = answers.load(term.course, TINY, "bob")["why"].items[0]
+    answers.save(term.course, TINY, "bob", {"why": answers.Reading(1.25, (item,))})
     assert changed(term) == {"bob": ["items of a rubric"]} and "it says how" not in page(term, "bob")
 
 
@@ -202,15 +202,15 @@ def test_blank_and_unreadable_work_is_said_quietly(term):
 
 def test_lateness_is_said(term):
     with term.gradebook() as gradebook:
-        gradebook.find_assignment(TINY).duedate = None
-        gradebook.update_or_create_assignment(TINY, duedate="2026-11-19 12:00 UTC")
-        gradebook.find_submission_notebook(TINY, TINY, "ada").late_submission_penalty = 1.5
-        gradebook.db.commit()
+        gradebook.stock.find_assignment(TINY).duedate = None
+        gradebook.stock.update_or_create_assignment(TINY, duedate="2026-11-19 12:00 UTC")
+        gradebook.stock.find_submission_notebook(TINY, TINY, "ada").late_submission_penalty = 1.5
+        gradebook.stock.db.commit()
     ours(term)
     said = words(page(term, "ada"))
     assert "2 days 2 hours 2 minutes late" in said and "− 1.5 for lateness" in said
     with term.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(TINY, duedate="2026-12-24 12:00 UTC")
+        gradebook.stock.update_or_create_assignment(TINY, duedate="2026-12-24 12:00 UTC")
     assert changed(term)["ada"] == ["lateness"] and "· on time" in words(page(term, "ada"))
 
 
@@ -244,9 +244,9 @@ def test_nothing_on_the_page_is_alive_or_comes_from_elsewhere(term):
 
 def test_a_comment_on_right_work_is_shown(term):
     with term.gradebook() as gradebook:
-        gradebook.find_comment("double", TINY, TINY, "ada").manual_comment = "Short, good. <b>!</b>"
-        gradebook.find_grade("check-double", TINY, TINY, "ada").manual_score = 1
-        gradebook.db.commit()
+        gradebook.stock.find_comment("double", TINY, TINY, "ada").manual_comment = "Short, good. <b>!</b>"
+        gradebook.stock.find_grade("check-double", TINY, TINY, "ada").manual_score = 1
+        gradebook.stock.db.commit()
     ours(term)
     said = words(page(term, "ada"))
     assert "Comment of the grader Short, good. <b>!</b>" in said and "A person gave these points." in said

@@ -89,7 +89,7 @@ def judged(monkeypatch):
 def scores(course, assignment=TINY):
     """Student → score in the gradebook."""
     with Classroom(course).gradebook() as gradebook:
-        return {one.student.id: one.score for one in gradebook.assignment_submissions(assignment)}
+        return {one.student.id: one.score for one in gradebook.stock.assignment_submissions(assignment)}
 
 
 def scores_of(graded):
@@ -184,16 +184,16 @@ def test_manual_grades_and_comments_survive(term, run, right):
     submit(term, "ada", {**right, "why": "Because it is so."})
     run(term)
     with Classroom(term).gradebook() as gradebook:
-        grade = gradebook.find_grade(*place)
+        grade = gradebook.stock.find_grade(*place)
         assert grade.needs_manual_grade
         grade.manual_score = 1.5
-        gradebook.find_comment(*place).manual_comment = "Nearly."
-        gradebook.db.commit()
+        gradebook.stock.find_comment(*place).manual_comment = "Nearly."
+        gradebook.stock.db.commit()
     run(term, force=True)
     with Classroom(term).gradebook() as gradebook:
-        assert gradebook.find_grade(*place).manual_score == 1.5
-        assert gradebook.find_comment(*place).manual_comment == "Nearly."
-        assert gradebook.find_submission(TINY, "ada").score == FULL + 1.5
+        assert gradebook.stock.find_grade(*place).manual_score == 1.5
+        assert gradebook.stock.find_comment(*place).manual_comment == "Nearly."
+        assert gradebook.stock.find_submission(TINY, "ada").score == FULL + 1.5
 
 
 def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, run):
@@ -213,14 +213,14 @@ def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_aga
 
 def test_graders_see_the_rubric_and_nobody_else_does(term, run):
     run(term)
-    path, config = shown(term, "ada"), Classroom(term).config
+    path, config = shown(term, "ada"), Classroom(term).nbgrader.config
     config.HTMLExporter.update(template_name="formgrade", extra_template_basedirs=[formgrader.template_path])
     page = dict(submission_id="1", assignment_id=TINY, notebook_id=TINY, index=0, total=1, student="ada",
                 last_name="", first_name="", base_url="", notebook_path="")
     html, _ = HTMLExporter(config=config).from_filename(path, resources=page)
     assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 1.5 points") == 1
     assert "Rubric" not in path.read_text() + nbformat.writes(release.released_notebook(TINY_COURSE, TINY))
-    config = Classroom(term).config
+    config = Classroom(term).nbgrader.config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")
     GenerateFeedback(coursedir=directory, config=config).start()
     assert "Rubric" not in (term.gradebook / "feedback" / "ada" / TINY / f"{TINY}.html").read_text()
@@ -396,16 +396,6 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
     page = (real_term.gradebook / "feedback" / "bob" / REAL / f"{REAL}.html").read_text()
     assert "Not written yet:" in page and "<script" not in page
     assert "ada" in (real_term.root / "grades.csv").read_text()
-
-
-def test_what_is_compiled_for_the_gradebook_is_kept_and_what_it_holds_is_not(term, run):
-    run(term)
-    with Classroom(term).gradebook() as first:
-        assert first.students
-    (term.gradebook / "gradebook.db").rename(term.gradebook / "old.db")
-    with Classroom(term).gradebook() as second:
-        assert second.engine is first.engine
-        assert not second.students
 
 
 def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):

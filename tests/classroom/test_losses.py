@@ -37,14 +37,14 @@ def filled(course, right):
 
 def nbgrader(course, plugin, **settings):
     """Do what one of nbgrader's commands does on the TP, as it is configured in the course."""
-    config = Classroom(course).config
+    config = Classroom(course).nbgrader.config
     directory = CourseDirectory(config=config, assignment_id=TINY)
     plugin(coursedir=directory, config=config, **settings).start()
 
 
 def give_out(course):
     """`nbgrader release_assignment`."""
-    nbgrader(course, ExchangeFactory(config=Classroom(course).config).ReleaseAssignment)
+    nbgrader(course, ExchangeFactory(config=Classroom(course).nbgrader.config).ReleaseAssignment)
 
 
 def test_a_released_notebook_goes_to_the_class(course, tmp_path):
@@ -118,7 +118,7 @@ def test_grading_changes_nothing_that_is_released_or_written_by_hand(course, fil
     Classroom(course).register(TINY)
     assert fingerprint(course.released, course.solutions) == before
     with Classroom(course).gradebook() as gradebook:
-        cells = gradebook.find_notebook(TINY, TINY).grade_cells
+        cells = gradebook.stock.find_notebook(TINY, TINY).grade_cells
     assert {cell.name for cell in cells} >= {"check-double", "why"}
 
 

@@ -13,6 +13,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import cli
 from autograder.classroom import samples
+from autograder.classroom.grades import Score
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
@@ -172,9 +173,9 @@ def test_a_class_from_canvas_and_back(course, zipped):
 
 
 def _generate_feedback(classroom):
-    directory = CourseDirectory(config=classroom.config)
+    directory = CourseDirectory(config=classroom.nbgrader.config)
     directory.assignment_id = TINY
-    converter = GenerateFeedback(coursedir=directory, config=classroom.config)
+    converter = GenerateFeedback(coursedir=directory, config=classroom.nbgrader.config)
     converter.force = True
     converter.start()
 
@@ -338,6 +339,7 @@ def test_a_worksheet_with_semicolons_and_short_rows_keeps_its_form(tmp_path):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier;Full name;Grade;Maximum Grade\nParticipant 1;A;;10,00\nshort\n", encoding="utf-8")
     student = returning._Student(
-        collecting.Collected("a", "A", "moodle", "1", "", "f", "b", "new"), returning.Grade(7.0, 0, 0, False), "")
+        collecting.Collected("a", "A", "moodle", "1", "", "f", "b", "new"),
+        returning.Grade({"check-a": Score(7.0, 10)}, {}), "")
     filled = returning._filled(sheet, {"1": student}, 10, returning.Returned())
     assert filled.splitlines() == ["Identifier;Full name;Grade;Maximum Grade", "Participant 1;A;7;10,00", "short"]

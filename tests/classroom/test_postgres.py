@@ -63,5 +63,5 @@ def test_two_graders_enter_the_same_class_at_once(classroom, short_judge, monkey
     full = automatic_points(TINY_COURSE, TINY)
     expected = [full, full - source.load(TINY_COURSE, TINY).points("double"), 0] * 2
     with classroom.gradebook() as gradebook:
-        scores = {one.student.id: one.score for one in gradebook.assignment_submissions(TINY)}
+        scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == dict(zip(STUDENTS, expected, strict=True))

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 import graded
 from autograder import cli, escaping
-from autograder.classroom import marks, questions, reading, sheet
-from autograder.classroom.nbgrader import fresh
-from autograder.classroom.reading import Reading, Ticked
+from autograder.classroom import answers, questions, questions_csv
+from autograder.classroom.answers import Reading, Ticked
+from autograder.classroom.nbgrader import formgrader
 from autograder.judging.verdict import FileError
 from autograder.model.rubric import Item
 from conftest import TINY
@@ -25,7 +25,7 @@ ITEMS = (Item(1.5, "a reason."), Item(0.5, "in `words`."))
 def out(term):
     """The CSV file as the command writes it."""
     path = term.course.gradebook / "questions" / f"{TINY}.csv"
-    sheet.write(path, questions.collect(term, TINY))
+    questions_csv.write(path, questions.collect(term, TINY))
     return path
 
 
@@ -51,24 +51,24 @@ def test_an_open_formgrader_shows_what_came_from_elsewhere(term, out, in_a_serve
     """Its server has one session for good; without our event (the control) that shows what it has read before."""
     if in_a_server:
         monkeypatch.setitem(sys.modules, "jupyter_server.serverapp", None)
-        fresh.in_a_server()
+        formgrader.show_what_the_gradebook_holds()
     try:
         with term.gradebook() as server:
-            shown = server.find_submission_notebook(TINY, TINY, "bob")
+            shown = server.stock.find_submission_notebook(TINY, TINY, "bob")
             assert not any(grade.manual_score for grade in shown.grades)
-            sheet.enter(term, filled(out, bob={"points": "1.25"}))
-            again = server.find_submission_notebook(TINY, TINY, "bob")
+            questions_csv.enter(term, filled(out, bob={"points": "1.25"}))
+            again = server.stock.find_submission_notebook(TINY, TINY, "bob")
             assert (1.25 in [grade.manual_score for grade in again.grades]) == in_a_server
     finally:
         if in_a_server:
-            event.remove(Session, "do_orm_execute", fresh._anew)
+            event.remove(Session, "do_orm_execute", formgrader._read_again)
 
 
 def why(term, student):
     """What nbgrader holds of the answer: points, whether somebody has to look, comment."""
     with term.gradebook() as gradebook:
-        grade = gradebook.find_grade("why", TINY, TINY, student)
-        said = gradebook.find_comment("why", TINY, TINY, student).manual_comment
+        grade = gradebook.stock.find_grade("why", TINY, TINY, student)
+        said = gradebook.stock.find_comment("why", TINY, TINY, student).manual_comment
         return grade.manual_score, bool(grade.needs_manual_grade), said
 
 
@@ -80,46 +80,46 @@ def asked(term, student):
 def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
     assert why(term, "ada") == (None, True, None)
     comment = "=Nearly,\nbut \"why\"?"
-    entered = sheet.enter(term, filled(out, ada={"item 1": "x", "comment": comment}, bob={"points": "1,25"}))
+    entered = questions_csv.enter(term, filled(out, ada={"item 1": "x", "comment": comment}, bob={"points": "1,25"}))
     assert {one.answer.student for one in entered} == {"ada", "bob"}
     assert why(term, "ada") == (1.5, False, comment) and why(term, "bob") == (1.25, False, None)
     assert why(term, "eve") == (None, False, None)  # blank: done already
     with term.gradebook() as gradebook:
-        assert not gradebook.find_submission(TINY, "ada").needs_manual_grade  # as formgrader lists it
-    assert reading.load(term.course, TINY, "ada") == {
+        assert not gradebook.stock.find_submission(TINY, "ada").needs_manual_grade  # as formgrader lists it
+    assert answers.load(term.course, TINY, "ada") == {
         "why": Reading(1.5, (Ticked(ITEMS[0], True), Ticked(ITEMS[1], False)))}
-    assert reading.load(term.course, TINY, "bob") == {"why": Reading(1.25, ())}
-    assert sheet.enter(term, out) == []  # nothing is new
-    sheet.write(out, questions.collect(term, TINY))
+    assert answers.load(term.course, TINY, "bob") == {"why": Reading(1.25, ())}
+    assert questions_csv.enter(term, out) == []  # nothing is new
+    questions_csv.write(out, questions.collect(term, TINY))
     assert rows(out)["ada"]["comment"] == f"'{comment}" and rows(out)["ada"]["item 1"] == "x"
-    assert sheet.enter(term, out) == []
+    assert questions_csv.enter(term, out) == []
 
 
 def test_the_points_are_what_a_person_says(term, out):
-    sheet.enter(term, filled(out, ada={"item 1": "x", "item 2": "x", "points": "1.75"}))
+    questions_csv.enter(term, filled(out, ada={"item 1": "x", "item 2": "x", "points": "1.75"}))
     assert why(term, "ada")[0] == 1.75
     assert [one.given for one in asked(term, "ada").ticked] == [True, True]
 
 
 def test_items_say_nothing_of_points_that_are_others_now(term, out):
-    sheet.enter(term, filled(out, ada={"item 1": "x"}))
+    questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
     with term.gradebook() as gradebook:
-        gradebook.find_grade("why", TINY, TINY, "ada").manual_score = 1
-        gradebook.db.commit()
-        mark = marks.read(gradebook, TINY, "ada").marks["why"]
-    assert reading.items_of(reading.load(term.course, TINY, "ada"), "why", mark) == ()
+        gradebook.stock.find_grade("why", TINY, TINY, "ada").manual_score = 1
+        gradebook.stock.db.commit()
+        score = gradebook.grades_of(TINY)["ada"].scores["why"]
+    assert answers.items_of(answers.load(term.course, TINY, "ada"), "why", score) == ()
     assert asked(term, "ada").points == 1 and asked(term, "ada").ticked == ()
 
 
 def test_without_names(term, out):
-    sheet.write(out, questions.collect(term, TINY, anonymous=True))
+    questions_csv.write(out, questions.collect(term, TINY, anonymous=True))
     text = out.read_text(encoding="utf-8")
     assert not re.search(r"\b(ada|bob|eve|tom)\b", text)
     page = questions.page(term, TINY, questions.collect(term, TINY, anonymous=True))
     assert not re.search(r"\b(ada|bob|eve|tom)\b", page.split("<body>")[1])
     assert "ada" in questions.page(term, TINY, questions.collect(term, TINY)).split("<body>")[1]  # else: named
     unnamed = questions.pseudonym(term, TINY, "ada")
-    sheet.enter(term, filled(out, **{unnamed: {"item 2": "x"}}))
+    questions_csv.enter(term, filled(out, **{unnamed: {"item 2": "x"}}))
     assert why(term, "ada")[0] == 0.5
 
 
@@ -136,7 +136,7 @@ def test_without_names(term, out):
 ])
 def test_a_file_that_is_wrong_in_one_line_changes_nothing(term, out, cells, said):
     with pytest.raises(FileError, match=re.escape(said)) as error:
-        sheet.enter(term, filled(out, ada={"points": "2"}, bob=cells))
+        questions_csv.enter(term, filled(out, ada={"points": "2"}, bob=cells))
     assert re.search(r"line \d+: ", str(error.value)) and "nothing was entered" in str(error.value)
     assert why(term, "ada") == (None, True, None)
 
@@ -147,7 +147,7 @@ def test_an_answer_that_stands_twice_is_refused(term, out):
     line = next(line for line in lines if ",ada," in line)
     out.write_text("\n".join([*lines, line]))
     with pytest.raises(FileError, match="stands in the file already"):
-        sheet.enter(term, out)
+        questions_csv.enter(term, out)
 
 
 @pytest.mark.parametrize("text", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'TP,question\n"'])
@@ -159,7 +159,7 @@ def test_another_file_is_refused_in_one_line(term, out, text, capsys):
 
 
 def test_a_spreadsheet_may_save_it_in_its_own_way(term, out):
-    sheet.enter(term, filled(out, delimiter=";", ada={"points": "0,5"}))
+    questions_csv.enter(term, filled(out, delimiter=";", ada={"points": "0,5"}))
     assert why(term, "ada")[0] == 0.5
 
 
@@ -167,7 +167,7 @@ def test_an_answer_handed_in_since_is_read_again(term, out):
     filled(out, ada={"points": "2"})
     graded.enter(term, "ada", {"why": "Another answer."}, graded.verdict())
     with pytest.raises(FileError, match="another answer since"):
-        sheet.enter(term, out)
+        questions_csv.enter(term, out)
 
 
 def test_the_command_says_what_is_to_read_and_what_was_entered(term, capsys):

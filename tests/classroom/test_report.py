@@ -122,7 +122,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def class_page(entries, table=EMPTY, assignment=MADE_UP):
-    return report.class_page({assignment: entries}, table, {}, {}, {})
+    return report.class_page({assignment: entries}, table, {}, {})
 
 
 @pytest.fixture(params=range(3))
@@ -193,7 +193,7 @@ def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):
 
 def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
     nothing = made_up(rng, "ada", exercises=0)
-    page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {}, {}, {})
+    page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {}, {})
     assert "1 submission graded, of 1 TP" in page and "Exercises" not in page and "Nobody" in page
 
 
@@ -216,7 +216,7 @@ def test_backticks_are_code_and_nothing_else(rng):
 
 def test_the_page_is_one_file_and_says_its_pictures_in_words(drawn):
     twice = [changed(one, assignment="tp8_again") for one in drawn]
-    text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {}, {}, {})
+    text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {}, {})
     page = Reader(text)
     assert not re.search(r'(src|href)="(https?:)?//', text) and "url(http" not in text and "@import" not in text
     pictures = [attributes for _, attributes in page.tags if attributes.get("role") == "img"]
@@ -321,7 +321,7 @@ def test_grades_as_csv(classroom, rng):
     page = report.write(classroom, ["tp1_one"]).read_text()
     assert "handed in nothing" in page and "nil" in page
     with classroom.gradebook() as gradebook:
-        grades.write(grades.read(gradebook), folder)
+        grades.write(gradebook.grades(), folder)
     assert [row[0:1] + row[4:] for row in rows(folder / "grades.csv")[1:]] == [
         ["ada", "tp1_one", "6", "2.5", "0", "8.5", "9", "no"],
         ["ada", "tp2_two", "1.25", "0", "0", "1.25", "7", "yes"],
@@ -385,7 +385,7 @@ def test_a_known_fault_is_said_in_the_teachers_words(rng):
     (exercise, fault), says = next(iter(known.items()))
     wrong = CheckResult("a", False, "the difference", fault)
     one = with_check(made_up(rng, "ada", TINY, exercises=1), wrong, exercise=exercise)
-    page = Reader(report.class_page({TINY: [one]}, EMPTY, {TINY: known}, {}, {}))
+    page = Reader(report.class_page({TINY: [one]}, EMPTY, {TINY: known}, {}))
     (row,) = page.table("students", "exercise", "fault")
     assert row[:3] == ["1", exercise, fault] and row[3].startswith(says.replace("`", ""))
     assert "the difference" in class_page([one], assignment=TINY)  # where nobody wrote a sentence

@@ -116,7 +116,7 @@ def test_the_exchange_leaves_links_behind(course, solution, tmp_path):
     os.mkfifo(inbound / "pipe")
     told = []
     log = types.SimpleNamespace(warning=lambda *words: told.append(words), debug=print)
-    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).config))
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
     exchange.log.warning = log.warning
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     found = [path.relative_to(tmp_path / "collected") for path in (tmp_path / "collected").rglob("*") if path.is_file()]
@@ -133,7 +133,7 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
     (inbound / "mine.txt").write_text("mine")
     read = left_by_students.files.read
     monkeypatch.setattr(left_by_students.files, "read", lambda *args: read(*args[:3], args[3] + 1))
-    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).config))
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     assert list((tmp_path / "collected").iterdir()) == []
 
@@ -143,5 +143,5 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
 def test_a_timestamp_is_a_line(course, content, said):
     folder = course.gradebook / "submitted" / "ada" / TINY
     (folder / "timestamp.txt").write_bytes(content)
-    directory = CourseDirectory(config=Classroom(course).config)
+    directory = CourseDirectory(config=Classroom(course).nbgrader.config)
     assert (directory.get_existing_timestamp(str(folder)) is not None) == said

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import tp
-from autograder.classroom import overview
+from autograder.classroom.grading import summary_table
+from autograder.classroom.outcomes import SIGNS
 from autograder.judging.verdict import Outcome
 from autograder.model import source
 from autograder.runtime import colours, tables
@@ -128,9 +129,9 @@ def test_curves_differ_in_their_dashes_too():
 
 def test_verdicts_are_words_and_signs():
     """Each verdict has a sign of its own, and its name stands in the legend."""
-    *_, legend = overview.overview([]).splitlines()
+    *_, legend = summary_table([]).splitlines()
     words = {word: sign for sign, word in (entry.split() for entry in legend.split("  "))}
-    assert words == overview.SIGNS and set(words) == set(get_args(Outcome))
+    assert words == SIGNS and set(words) == set(get_args(Outcome))
     assert len(set(words.values())) == len(words) >= 6
 
 

@@ -4,7 +4,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 import graded
-from autograder.classroom.nbgrader import pages
+from autograder.classroom import feedback
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.model import source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
@@ -17,11 +18,11 @@ TITLE = source.load(TINY_COURSE, TINY).title
 def places(tmp_path_factory):
     """Student → where the page lies."""
     made = graded.classroom(tmp_path_factory.mktemp("pages") / "course")
-    with Gradebook(made.config.CourseDirectory.db_url, "sample") as gradebook:
+    with Gradebook(made.nbgrader.config.CourseDirectory.db_url, "sample") as gradebook:
         gradebook.find_comment("why", TINY, TINY, "bob").manual_comment = f"Why? {graded.LONG}"
         gradebook.db.commit()
-    assert not [one for one in pages.give(made, TINY) if one.problem]
-    return {student: pages.page_of(made.course, TINY, student) for student in STUDENTS}
+    assert not [one for one in renew(made, TINY) if one.problem]
+    return {student: feedback.path(made.course, TINY, student) for student in STUDENTS}
 
 
 @pytest.mark.parametrize("width, scheme", SCREENS)

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom import questions
+from autograder.classroom import feedback, questions
 from autograder.classroom.grading import Classroom
-from autograder.classroom.nbgrader import pages
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY
@@ -124,8 +124,8 @@ def place_of(kind, term, request):
         address = request.getfixturevalue("formgrader")
         return f"{address}formgrader/submissions/{submission_of(term, 'eve')}/", address
     if kind == "feedback":
-        pages.give(term, TINY)
-        return pages.page_of(term.course, TINY, "eve").as_uri(), None
+        renew(term, TINY)
+        return feedback.path(term.course, TINY, "eve").as_uri(), None
     return questions.write(term, TINY, questions.collect(term, TINY)).as_uri(), None
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import graded
-from autograder.classroom import questions, reading, sheet
+from autograder.classroom import answers, questions, questions_csv
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY
 
@@ -82,11 +82,11 @@ def test_a_class_is_read_by_keyboard_and_comes_back(term, place, tmp_path):
             press("d")
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
-    entered = {one.answer.student: one for one in sheet.enter(term, path)}
+    entered = {one.answer.student: one for one in questions_csv.enter(term, path)}
     assert path.name == f"{TINY}.csv" and set(entered) == {"ada", "bob"}
     assert sorted(one.reading.points for one in entered.values()) == [0.5, 1.25]
     assert {one.comment for one in entered.values()} == {"-0.5: j is no key here"}
-    given = {tuple(tick.given for tick in reading.load(term.course, TINY, student)["why"].items) for student in entered}
+    given = {tuple(tick.given for tick in answers.load(term.course, TINY, student)["why"].items) for student in entered}
     assert given == {(False, True), (True, True)}
 
 
@@ -100,7 +100,7 @@ def test_a_student_with_an_odd_name_is_found_again(tmp_path):
         with page.expect_download() as download:
             page.get_by_role("button", name="Download what is new (1)").click()
         download.value.save_as(path)
-    (one,) = sheet.enter(term, path)
+    (one,) = questions_csv.enter(term, path)
     assert one.answer.student == name and one.reading.points == 0.5
 
 
@@ -111,8 +111,8 @@ def test_what_stands_in_the_gradebook_counts_more_than_what_the_browser_kept(ter
         page.keyboard.press("0")
         with term.gradebook() as gradebook:
             for student in ("ada", "bob"):
-                gradebook.find_grade("why", TINY, TINY, student).manual_score = 1.75
-            gradebook.db.commit()
+                gradebook.stock.find_grade("why", TINY, TINY, student).manual_score = 1.75
+            gradebook.stock.db.commit()
         questions.write(term, TINY, questions.collect(term, TINY))
         page.reload()
         assert [one.inner_text() for one in page.locator("article .sum").all()] == ["1.75", "1.75"]

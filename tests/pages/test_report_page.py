@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import graded
-from autograder.classroom import grid, report
-from autograder.classroom.marks import Mark, Marks
-from autograder.classroom.nbgrader import pages
+from autograder.classroom import feedback, report, summary
+from autograder.classroom.grades import Grade, Score
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.sandbox.options import Options
 from browser import OPEN, SCREENS, WIDER, all_can_be_read, chromium_page
@@ -24,13 +24,13 @@ def place(tmp_path_factory):
     made = graded.classroom(tmp_path_factory.mktemp("report") / "course")
     with made.gradebook() as gradebook:
         due = datetime(2026, 11, 21, 12, 2, tzinfo=UTC).replace(tzinfo=None)
-        gradebook.update_or_create_assignment(TINY, duedate=due)
-        grade = gradebook.find_grade("why", TINY, TINY, "bob")
+        gradebook.stock.update_or_create_assignment(TINY, duedate=due)
+        grade = gradebook.stock.find_grade("why", TINY, TINY, "bob")
         grade.manual_score, grade.needs_manual_grade = 1.5, False
-        gradebook.db.commit()
+        gradebook.stock.db.commit()
     assert timedelta(hours=2) == datetime(2026, 11, 21, 14, 2) - due
-    pages.give(made, TINY)
-    pages.page_of(made.course, TINY, "eve").unlink()
+    renew(made, TINY)
+    feedback.path(made.course, TINY, "eve").unlink()
     return report.write(made, [TINY])
 
 
@@ -84,16 +84,16 @@ def test_nothing_is_wider_than_the_screen_and_all_can_be_read(place, width, sche
 
 def test_an_item_tells_students_apart_or_nothing_is_said():
     points = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.5), (2.0, 4.0), (2.0, 4.5)]
-    assert grid.discrimination(points) == pytest.approx(0.9587, abs=1e-4)
-    assert grid.discrimination([(1.0, total) for _, total in points]) is None  # everybody has the same
-    assert grid.discrimination(points[:4]) is None
+    assert summary.discrimination(points) == pytest.approx(0.9587, abs=1e-4)
+    assert summary.discrimination([(1.0, total) for _, total in points]) is None  # everybody has the same
+    assert summary.discrimination(points[:4]) is None
 
 
 def test_blank_answers_have_no_part_in_the_mean_of_those_read():
     entries = [Entry(student, graded.verdict(), Key("", "", "", Options()), entered=True) for student in "abcd"]
-    blank, waiting = Mark(0.0, 2.0), Mark(None, 2.0)
+    blank, waiting = Score(0.0, 2.0), Score(None, 2.0)
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
-        marks = [*(Mark(points, 2.0, by_person=True) for points in read), blank, waiting, blank]
-        (item,) = grid.grid(entries, {student: Marks({"why": mark}, {}) for student, mark in
-                                      zip("abcd", marks, strict=False)}).answers
+        scores = [*(Score(points, 2.0, by_person=True) for points in read), blank, waiting, blank]
+        given = {student: Grade({"why": score}, {}) for student, score in zip("abcd", scores, strict=False)}
+        (item,) = summary.summarise(TINY, entries, given, {}).answers
         assert (item.read, item.share) == (len(read), share)

@@ -145,15 +145,15 @@ def test_precision_and_recall_are_counted_over_all_tps():
 def test_a_class_that_was_filled_in_has_what_entering_gives():
     with classes.Class(4, 2) as group, ThreadPoolExecutor(2) as workers:
         with group.classroom.gradebook() as gradebook:
-            first, copy = (gradebook.find_submission(classes.TP, student).notebooks[0]
+            first, copy = (gradebook.stock.find_submission(classes.TP, student).notebooks[0]
                            for student in ("student-00000", "student-00001"))
             assert first.score == copy.score == group.verdict.score > 0
             assert points(first) == points(copy) and len(first.comments) == len(copy.comments)
         run = group.graded(workers)
         assert (run["n"], run["new"]) == (4, 2) and min(run["seeing"], run["entering"], run["CPU"]) > 0
         with group.classroom.gradebook() as gradebook:
-            assert len(gradebook.students) == 4
-            assert points(gradebook.find_submission(classes.TP, "student-00003").notebooks[0]) == points(copy)
+            assert len(gradebook.stock.students) == 4
+            assert points(gradebook.stock.find_submission(classes.TP, "student-00003").notebooks[0]) == points(copy)
 
 
 def points(notebook):

@@ -204,7 +204,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
     assert status == 0 and {student: row[2] for student, row in rows.items()} == {
         "ada": f"{POINTS:.4g}/{POINTS:.4g}", "eve": f"0/{POINTS:.4g}"}
     with Classroom(course).gradebook() as gradebook:
-        scores = {one.student.id: one.score for one in gradebook.assignment_submissions(TINY)}
+        scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == {"ada": POINTS, "eve": 0}
     entries = {entry.student: entry for entry in VerdictStore(course).entries(TINY)}
     assert {student: entry.verdict.score for student, entry in entries.items()} == scores

@@ -3,13 +3,11 @@
 import datetime
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from nbgrader.converters import Autograde, GenerateFeedback
-from nbgrader.converters.base import BaseConverter
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
@@ -18,27 +16,17 @@ from .. import enclosures
 
 LARGEST_TIMESTAMP = 100  # bytes
 
-_init_assignment = BaseConverter.init_assignment
-_do_copy = ExchangeCollect.do_copy
 
-
-def read_safely() -> None:
-    """From now on nbgrader copies pictures only, and reads a bounded time stamp."""
-    BaseConverter.init_assignment = take_over
-    CourseDirectory.get_existing_timestamp = existing_timestamp
-    ExchangeCollect.do_copy = collected
-
-
-def take_over(self: Any, assignment_id: str, student_id: str) -> None:
+def take_over(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
     """Copy what lies beside a submitted or graded notebook to where formgrader's server shows it: pictures alone."""
     if not isinstance(self, (Autograde, GenerateFeedback)):
-        _init_assignment(self, assignment_id, student_id)
+        stock(self, assignment_id, student_id)
         return
     source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
     enclosures.take_over(Path(source), Path(to))
 
 
-def existing_timestamp(self: Any, dest_path: str) -> datetime.datetime | None:
+def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.datetime | None:
     """Return when something was handed in; None where no file says so in a line."""
     folder = Path(dest_path)
     try:
@@ -48,7 +36,7 @@ def existing_timestamp(self: Any, dest_path: str) -> datetime.datetime | None:
         return None
 
 
-def collected(self: Any, src: str, dest: str, log: Any = None) -> None:
+def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any = None) -> None:
     """Copy a submission out of the exchange, with the instructor's rights: what its owner put there, and nobody else.
 
     What is no plain file, or belongs to somebody else than the folder does, is left behind.
@@ -57,7 +45,7 @@ def collected(self: Any, src: str, dest: str, log: Any = None) -> None:
         plain = Path(folder, "submission")
         plain.mkdir()
         _take_plain(self, Path(src), plain)
-        _do_copy(self, str(plain), dest, log)
+        stock(self, str(plain), dest, log)
 
 
 def _take_plain(exchange: Any, src: Path, plain: Path) -> None:

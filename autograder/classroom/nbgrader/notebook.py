@@ -1,8 +1,10 @@
-"""The notebook that nbgrader shows of a submission, whatever the file holds."""
+"""Notebooks as nbgrader writes them: releases that are sealed, and submissions, whatever the file holds."""
 
 import copy
+from typing import Any
 
 import nbformat
+from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ... import escaping
@@ -14,8 +16,18 @@ from ...model import source
 from ...publish import release
 
 
+class ReleaseExporter(NotebookExporter):
+    """Seals what `nbgrader generate_assignment` writes, so that work in it can be told from a release."""
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
+        """Return the released notebook, and nbconvert's resources."""
+        export: Any = super().from_notebook_node
+        output, resources = export(nb, resources, **kwargs)
+        return nbformat.writes(release.sealed(nbformat.reads(output, as_version=4))), resources
+
+
 def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
-    """The released notebook with the student's answers in it; blank for what is no notebook."""
+    """Return the released notebook with the student's answers in it; blank for what is no notebook."""
     notebook = copy.deepcopy(release.released_notebook(course, handed.assignment))
     truth = source.load(course, handed.assignment)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
@@ -54,13 +66,13 @@ def _own(text: str, at: str) -> nbformat.NotebookNode:
 
 
 def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
-    """The rebuilt notebook with the judge's reasons as the outputs of its check cells."""
+    """Return the rebuilt notebook with the judge's reasons as the outputs of its check cells."""
     reasons = {f"check-{result.exercise}": escaping.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if cell.cell_type == "code":
-            told = grade_id in reasons
-            cell.outputs = [new_output("stream", name="stdout", text=reasons[grade_id])] if told else []
+            text = reasons.get(grade_id)
+            cell.outputs = [] if text is None else [new_output("stream", name="stdout", text=text)]
     notes = list(verdict.notes)
     if verdict.isolation == "none":
         notes.append("graded without isolation")

@@ -16,8 +16,6 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
-
 from ... import escaping
 from ...course import Course
 from .. import grades
@@ -79,34 +77,27 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
 
 
 def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
-    """Those who have a grade, and the points of the TP."""
+    """Return those who have a grade, and the points of the TP."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
-        found = grades.read(gradebook, [assignment])
-        students = [_Student(row, found.of[row.student, assignment],
-                             _comment(gradebook, assignment, row.student, entries.get(row.student)))
-                    for row in rows if (row.student, assignment) in found.of]
-    return students, found.max_scores.get(assignment, 0.0)
+        found, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
+    students = [_Student(row, found[row.student], _comment(found[row.student], entries.get(row.student)))
+                for row in rows if row.student in found]
+    return students, sum(maximum.values())
 
 
-def _comment(gradebook: Gradebook, assignment: str, student: str, entry: Entry | None) -> str:
-    """What the judge says in short, and what a person wrote in formgrader."""
+def _comment(grade: Grade, entry: Entry | None) -> str:
+    """Return what the judge says in short, and what a person wrote in formgrader."""
     lines = []
     if entry and entry.verdict.unreadable:
         lines.append(entry.verdict.unreadable)
     elif entry:
         lines += [f"{one.exercise}: {one.score:.4g} of {one.max_score:.4g}" for one in entry.verdict.exercises]
-    try:
-        notebooks = gradebook.find_submission(assignment, student).notebooks
-    except MissingEntry:
-        notebooks = []
-    for notebook in notebooks:
-        lines += [f"{comment.name}: {comment.comment}" for comment in notebook.comments if comment.comment]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"{name}: {comment}" for name, comment in grade.comments.items())])
 
 
 def _feedback(course: Course, assignment: str, students: list[_Student], path: Path, result: Returned) -> None:
-    """The zip of pages (Moodle) or of graded notebooks (Canvas)."""
+    """Write the zip of pages (Moodle) or of graded notebooks (Canvas)."""
     missing = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in students:
@@ -125,7 +116,7 @@ def _feedback(course: Course, assignment: str, students: list[_Student], path: P
 
 
 def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
-    """Canvas's gradebook with one assignment: only those who have a grade, since an empty cell takes one away."""
+    """Return Canvas's gradebook with one assignment: only those with a grade, since an empty cell takes one away."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment])
@@ -138,7 +129,7 @@ def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
 
 
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
-    """Moodle's worksheet with grades and comments in it; every other cell, and the form of the file, as it was."""
+    """Return Moodle's worksheet with grades and comments in it; all else in it as before."""
     text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
     first = text.splitlines()[0] if text.strip() else ""
     delimiter = max(",;\t", key=first.count)
@@ -168,7 +159,7 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
 
 
 def _scale(row: list[str], header: list[str], maximum: float, result: Returned) -> float:
-    """What a point counts on Moodle, whose new assignments have a maximum of 100, whatever a TP has."""
+    """Return what a point counts on Moodle, whose new assignments have a maximum of 100, whatever a TP has."""
     try:
         theirs = float(row[header.index(MAXIMUM)].replace(",", "."))
     except ValueError:  # no such column, or a scale in words

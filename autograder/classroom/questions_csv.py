@@ -14,10 +14,10 @@ from pathlib import Path
 
 from .. import escaping
 from ..judging.verdict import FileError
-from . import grades, questions, reading
+from . import answers, grades, questions
+from .answers import Reading
 from .grading import Classroom
 from .questions import Answer, Question
-from .reading import Reading
 
 COLUMNS = ("TP", "question", "student", "version", "points")
 
@@ -33,7 +33,7 @@ class Read:
 
     @property
     def changes(self) -> bool:
-        """Whether it says something that was not known before."""
+        """Return whether it says something that was not known before."""
         before, items = self.answer, self.question.rubric.items
         known = (before.points, self.question.ticks(before), before.comment)
         return not before.by_person or known != (
@@ -59,19 +59,17 @@ def write(path: Path, asked: Sequence[Question]) -> None:
 
 
 def enter(classroom: Classroom, path: Path) -> list[Read]:
-    """Enter what a file says; returns what is new. ``FileError`` names the first line that is wrong: all stays then."""
+    """Enter what a file says; return what is new. ``FileError`` names the first line that is wrong: all stays then."""
     changed = [one for one in _read(classroom, path) if one.changes]
     with classroom.store.writing(), classroom.gradebook() as gradebook:
         for one in changed:
-            place = (one.question.name, one.question.assignment, one.question.assignment, one.answer.student)
-            grade, comment = gradebook.find_grade(*place), gradebook.find_comment(*place)
-            grade.manual_score, grade.needs_manual_grade = one.reading.points, False
-            comment.manual_comment = one.comment or None
-        gradebook.db.commit()
+            gradebook.give(one.question.assignment, one.answer.student, one.question.name, one.reading.points,
+                           one.comment)
+        gradebook.commit()
         for one in changed:  # after the points: items without their points would say nothing
             course, where = classroom.course, (one.question.assignment, one.answer.student)
-            kept = reading.load(course, *where) | {one.question.name: one.reading}
-            reading.save(course, *where, kept)
+            kept = answers.load(course, *where) | {one.question.name: one.reading}
+            answers.save(course, *where, kept)
     return changed
 
 
@@ -103,7 +101,7 @@ def _read(classroom: Classroom, path: Path) -> list[Read]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The lines behind the header, each with its number and its cells by column."""
+    """Return the lines behind the header, each with its number and its cells by column."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -124,7 +122,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _one(row: dict[str, str], found: dict[tuple[str, str, str], tuple[Question, Answer]]) -> Read | None:
-    """What one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
+    """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
     known = found.get((row["TP"].strip(), row["question"].strip(), row["student"].strip()))
     if known is None:
         raise ValueError(f"{row['student']} has handed in no answer to {row['question']} of {row['TP']}")
@@ -147,7 +145,7 @@ def _one(row: dict[str, str], found: dict[tuple[str, str, str], tuple[Question, 
 
 
 def _points(cell: str, most: float) -> float | None:
-    """The points in a cell, with a comma or a point; None where there are none."""
+    """Return the points in a cell, with a comma or a point; None where there are none."""
     if not cell.strip():
         return None
     try:

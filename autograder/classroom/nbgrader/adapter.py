@@ -1,0 +1,79 @@
+"""The one way to nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config.loader import PyFileConfigLoader
+
+from ...course import Course, CourseError
+from ...judging.verdict import Verdict
+from ...model import source
+from ...publish import release
+from .autograde import EnterVerdict
+from .gradebook import Gradebook
+
+# nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
+warnings.filterwarnings("ignore", category=SAWarning)
+
+
+class ConversionError(Exception):
+    """nbgrader did not write what it was asked for; the message is nbgrader's first line."""
+
+
+class Nbgrader:
+    """nbgrader, as `nbgrader_config.py` of a course sets it up; ``CourseError`` where that file is missing."""
+
+    def __init__(self, course: Course):
+        if not (course.root / "nbgrader_config.py").is_file():
+            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: see docs/authoring.md")
+        self.course = course
+        self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+
+    def gradebook(self) -> Gradebook:
+        """Open the gradebook."""
+        directory = CourseDirectory(config=self.config)
+        return Gradebook(directory.db_url, directory.course_id)
+
+    def register(self, assignment: str) -> None:
+        """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
+        cells = source.load(self.course, assignment).by_role("check", "answer")
+        with self.gradebook() as gradebook:
+            if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
+                return
+        with tempfile.TemporaryDirectory(prefix="course-") as folder:  # the notebooks that it writes are not needed
+            scratch = Course(Path(folder))
+            scratch.folder(assignment).mkdir(parents=True)
+            solution = release.solution_notebook(self.course, assignment)
+            nbformat.write(solution, scratch.folder(assignment) / f"{assignment}.ipynb")
+            self._convert(GenerateAssignment, assignment, ".", scratch.root)
+
+    def enter(self, handed_in: Path, verdict: Verdict, student: str) -> None:
+        """Enter a verdict into the gradebook, and write the notebook that formgrader shows."""
+        self._convert(partial(EnterVerdict, handed_in, verdict), verdict.assignment, student)
+
+    def write_feedback(self, assignment: str, student: str) -> None:
+        """Write the page of one student over the one that is there; ``ConversionError`` says what went wrong."""
+        try:
+            self._convert(GenerateFeedback, assignment, student)
+        except (NbGraderException, OSError) as error:
+            raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
+
+    def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
+        """Run a converter on one submission (on the TP itself, for "."), whose folders may lie in another ``root``."""
+        directory = CourseDirectory(config=self.config)
+        directory.root = str(root or directory.root)
+        directory.assignment_id, directory.student_id = assignment, student
+        converter = kind(coursedir=directory, config=self.config)
+        converter.force = True
+        converter.log.setLevel(logging.CRITICAL)
+        converter.start()

@@ -1,0 +1,123 @@
+"""Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
+
+import atexit
+import contextlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Enum, Float
+
+from ...course import Course
+from ...judging import submission
+from ...judging.seeds import seed_of
+from ...judging.verdict import Verdict
+from ...sandbox.options import Limits, Options, resolved
+from ..verdict_store import VerdictStore
+from .gradebook import Gradebook
+from .notebook import annotated, rebuilt
+
+if TYPE_CHECKING:
+    from ...judging.judge import Judge
+
+
+class SubmissionExporter(NotebookExporter):
+    """In nbgrader's first pass, the sanitizing one, the released notebook stands in the place of the handed-in one."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
+        """Return the notebook in a file; whatever a student handed in, it is sound."""
+        converter: Any = self.parent
+        if not converter._sanitizing:
+            return super().from_filename(filename, resources=resources, **kwargs)
+        course, assignment = Course(Path(converter.coursedir.root)), resources["nbgrader"]["assignment"]
+        path = getattr(converter, "handed_in", Path(filename))
+        handed = submission.read(path, path.parents[2], assignment)
+        export: Any = self.from_notebook_node
+        return export(rebuilt(course, handed), resources=resources, **kwargs)
+
+
+class SaveVerdict(NbGraderPreprocessor):
+    """Has the submission judged, shows the reasons in its check cells, and writes the scores to the gradebook."""
+
+    device = Enum(("auto", "cpu", "cuda"), default_value="auto", help="Where students' code computes").tag(config=True)
+    isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
+    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take; "
+                             "all other times are scaled with it").tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Enter the verdict in nbgrader's second pass; no cell is run here."""
+        where, converter = resources["nbgrader"], self.parent.parent
+        coursedir = converter.coursedir
+        verdict = getattr(converter, "verdict", None) or self._verdict(coursedir, where)
+        nb = annotated(nb, verdict)
+        with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
+            gradebook.save_verdict(nb, verdict, where["student"])
+        return nb, resources
+
+    def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
+        """Return the verdict that is kept while nothing has changed, else a new one."""
+        course = Course(Path(coursedir.root))
+        options = Options(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
+        student, assignment = where["student"], where["assignment"]
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
+        handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student)
+        store = VerdictStore(course)
+        kept = store.kept(handed, options)
+        if kept:
+            return kept.verdict
+        verdict = judge(course, options).judge(handed, seed_of(store.secret(), student, assignment, handed.data))
+        return store.keep(handed, verdict, options).verdict
+
+
+@cache
+def judge(course: Course, options: Options) -> "Judge":
+    """Return the one judge for all submissions of this process."""
+    from ...judging.judge import Judge  # brings torch, which entering a verdict does not need
+
+    made = Judge(course, options)
+    atexit.register(made.sandbox.close)
+    return made
+
+
+class EnterVerdict(Autograde):
+    """Enters a verdict on a submission that is judged already, whatever the handed-in file is called."""
+
+    def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.handed_in, self.verdict = handed_in, verdict
+        self.failure: Exception | None = None
+
+    def start(self) -> None:
+        """Raise what goes wrong as it was; nbgrader logs it and raises something else."""
+        try:
+            super().start()
+        except NbGraderException as error:
+            raise self.failure or error from None
+
+    def init_notebooks(self) -> None:
+        """Name one notebook, the TP's."""
+        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """Do as nbgrader does, and keep what goes wrong."""
+        with self._keeping_failure():
+            super().init_assignment(assignment_id, student_id)
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        """Do as nbgrader does, and keep what goes wrong."""
+        with self._keeping_failure():
+            super().convert_single_notebook(notebook_filename)
+
+    @contextlib.contextmanager
+    def _keeping_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.failure = error
+            raise

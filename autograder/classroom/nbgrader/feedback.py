@@ -1,0 +1,71 @@
+"""Our feedback page in the place of nbgrader's, and which pages are out of date."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import Exporter
+from traitlets import Bool, default
+
+from ...course import Course
+from .. import answers, feedback
+from ..grades import Grade
+from ..grading import Classroom
+from .adapter import ConversionError
+from .gradebook import Gradebook
+
+
+class FeedbackExporter(Exporter):
+    """Writes the page of one submission, whatever nbgrader's template says."""
+
+    model_answers = Bool(False, help="Whether students read the model answers and rubrics").tag(config=True)
+
+    @default("file_extension")
+    def _file_extension_default(self) -> str:
+        return ".html"
+
+    def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
+        """Return the page of an autograded notebook, and nbconvert's resources."""
+        converter: Any = self.parent
+        where, course = resources["nbgrader"], Course(Path(converter.coursedir.root))
+        assignment, student = where["assignment"], where["student"]
+        with Gradebook(where["db_url"], converter.coursedir.course_id) as gradebook:
+            grade = gradebook.grades_of(assignment, student)[student]
+        page = feedback.write(course, grade, assignment, student, Path(filename).read_bytes(), self.model_answers)
+        return page, {**resources, "output_extension": ".html"}
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """The page of one student: what has changed since it was written (nothing: it stays), and what went wrong."""
+
+    student: str
+    changed: list[str]
+    problem: str | None = None
+
+
+def renew(classroom: Classroom, assignment: str) -> list[Renewal]:
+    """Write the pages of a TP that are out of date."""
+    exporter: Any = FeedbackExporter
+    course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
+    with classroom.gradebook() as gradebook:
+        grades = gradebook.grades_of(assignment)
+    pages = [Renewal(student, changes(course, grade, assignment, student, model_answers))
+             for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
+    return [_written(classroom, assignment, page) if page.changed else page for page in pages]
+
+
+def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
+    try:
+        with classroom.store.writing():
+            classroom.nbgrader.write_feedback(assignment, page.student)
+    except ConversionError as error:
+        return replace(page, problem=str(error))
+    return page
+
+
+def changes(course: Course, grade: Grade, assignment: str, student: str, model_answers: bool) -> list[str]:
+    """Return what has changed since the page of a student was written; nothing when it is as it would be now."""
+    notebook = answers.notebook(course, assignment, student).read_bytes()
+    now = feedback.made_from(course, grade, assignment, student, notebook, model_answers)
+    return feedback.changes(feedback.path(course, assignment, student), now)

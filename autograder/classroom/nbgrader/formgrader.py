@@ -1,0 +1,49 @@
+"""What formgrader shows besides: model answers beneath written ones, and points that were given elsewhere meanwhile."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat.v4 import new_markdown_cell
+from sqlalchemy import event
+from sqlalchemy.orm import ORMExecuteState, Session
+
+from ...course import Course
+from ...model import source
+
+
+class Rubrics(Preprocessor):
+    """Adds model answer and rubric beneath each written answer, on formgrader's page alone."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Return the notebook with the rubrics in it, where it is shown to a grader."""
+        if "submission_id" not in resources:  # which only the page on which a person grades is given
+            return nb, resources
+        course = Course(Path(self.config.CourseDirectory.root))
+        answers = source.load(course, resources["assignment_id"]).by_role("answer")
+        hidden = {cell.grade_id: cell.hidden for cell in answers}
+        cells = []
+        for cell in nb.cells:
+            cells.append(cell)
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if grade_id in hidden:
+                text = f"**Model answer and rubric** (only graders see this)\n\n{hidden[grade_id]}"
+                quoted = "\n".join(f"> {line}" for line in text.splitlines())
+                cells.append(new_markdown_cell(quoted, id=f"rubric-{grade_id}"))
+        nb.cells = cells
+        return nb, resources
+
+
+def show_what_the_gradebook_holds() -> None:
+    """Let every query of a notebook server take what stands in the database.
+
+    formgrader keeps one session for as long as it runs, and does not ask again for what it has read once.
+    """
+    if "jupyter_server.serverapp" in sys.modules and not event.contains(Session, "do_orm_execute", _read_again):
+        event.listen(Session, "do_orm_execute", _read_again)
+
+
+def _read_again(state: ORMExecuteState) -> None:
+    if state.is_select:
+        state.update_execution_options(populate_existing=True)

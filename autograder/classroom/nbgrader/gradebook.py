@@ -1,0 +1,116 @@
+"""nbgrader's gradebook, read and written in our own types."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import nbformat
+from nbgrader import api, utils
+from sqlalchemy.orm import joinedload, selectinload
+
+from ...judging.verdict import Verdict
+from ..grades import Grade, Grades, Score
+
+
+class Gradebook:
+    """An open gradebook; a context manager. ``stock`` is nbgrader's own object."""
+
+    def __init__(self, db_url: str, course_id: str):
+        self.stock: Any = api.Gradebook(db_url, course_id)
+
+    def __enter__(self) -> "Gradebook":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stock.close()
+
+    def max_points(self, assignment: str) -> dict[str, float] | None:
+        """Return the points of each graded cell of a TP; None where the TP is not in the gradebook."""
+        try:
+            notebooks = self.stock.find_assignment(assignment).notebooks
+        except api.MissingEntry:
+            return None
+        return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+
+    def grades(self, assignments: Iterable[str] | None = None) -> Grades:
+        """Return the grades of everybody in these TPs (in all, where none is named)."""
+        known = {one.name: one.max_score for one in sorted(self.stock.assignments, key=lambda one: one.name)}
+        wanted = set(known if assignments is None else assignments)
+        students = sorted((s.id, s.last_name or "", s.first_name or "", s.email or "") for s in self.stock.students)
+        return Grades(
+            students,
+            {name: points for name, points in known.items() if name in wanted},
+            {(student, name): grade for name in known if name in wanted
+             for student, grade in self.grades_of(name).items()},
+        )
+
+    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+        """Return the grade of each student (or of one) in a TP; nothing for those who handed in nothing."""
+        notebooks = selectinload(api.SubmittedAssignment.notebooks)
+        query = self.stock.db.query(api.SubmittedAssignment).join(api.Assignment).options(
+            joinedload(api.SubmittedAssignment.student),
+            notebooks.selectinload(api.SubmittedNotebook.grades).joinedload(api.Grade.cell),
+            notebooks.selectinload(api.SubmittedNotebook.comments).joinedload(api.Comment.cell),
+        ).filter(api.Assignment.name == assignment)
+        if student is not None:
+            query = query.filter(api.SubmittedAssignment.student_id == student)
+        return {one.student_id: _grade(one) for one in query.order_by(api.SubmittedAssignment.student_id)}
+
+    def give(self, assignment: str, student: str, cell: str, points: float, comment: str) -> None:
+        """Write the points and the comment that a person gave for an answer; `commit` keeps them."""
+        place = cell, assignment, assignment, student
+        grade = self.stock.find_grade(*place)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        self.stock.find_comment(*place).manual_comment = comment or None
+
+    def commit(self) -> None:
+        """Keep what was written."""
+        self.stock.db.commit()
+
+    def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:
+        """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
+        scores = {f"check-{result.exercise}": result.score for result in verdict.exercises}
+        page = self.stock.find_submission_notebook(verdict.assignment, verdict.assignment, student)
+        grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
+        comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        for cell in notebook.cells:
+            if utils.is_grade(cell):
+                name = cell.metadata.nbgrader.grade_id
+                grade = grades[name]
+                grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
+                grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            if utils.is_solution(cell):
+                unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
+                comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if unchanged else None
+        self.commit()
+
+    def _by_cell(self, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
+        """Return the grades or comments of a student's notebook by name of their cell.
+
+        By both their keys, which an index has: nbgrader's own look-up by names reads those of the whole class.
+        """
+        names = {cell.id: cell.name for cell in cells}
+        rows = self.stock.db.query(kind).filter(kind.notebook_id == page.id, kind.cell_id.in_(names))
+        return {names[row.cell_id]: row for row in rows}
+
+
+def _grade(submission: Any) -> Grade:
+    scores: dict[str, Score] = {}
+    comments: dict[str, str] = {}
+    unread = False
+    for notebook in submission.notebooks:
+        for one in notebook.grades:
+            judged = one.manual_score is not None or one.auto_score is not None
+            points = float(one.score) if judged else None
+            scores[one.cell.name] = Score(points, float(one.cell.max_score), one.manual_score is not None)
+            unread |= one.needs_manual_grade
+        comments |= {one.cell.name: one.comment for one in notebook.comments if one.comment}
+    late = submission.total_seconds_late if submission.assignment.duedate else None
+    return Grade(
+        scores,
+        comments,
+        penalty=float(sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)),
+        seconds_late=None if late is None else float(late),
+        handed_in=submission.timestamp,
+        name=" ".join(filter(None, [submission.student.first_name, submission.student.last_name])),
+        unread=unread,
+    )

@@ -1,0 +1,80 @@
+"""The places where nbgrader itself is changed: each is named with the promise that breaks without it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import BaseConverter, NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.abc import ExchangeReleaseAssignment
+from nbgrader.exchange.default.collect import ExchangeCollect
+
+from ...course import Course
+from ...publish import release
+from . import left_by_students
+from .feedback import FeedbackExporter, changes
+from .gradebook import Gradebook
+
+
+def apply() -> None:
+    """Put ours in the place of nbgrader's, once; each calls the one it replaces, and keeps it as ``stock``."""
+    for owner, name, ours in PATCHES:
+        if not hasattr(getattr(owner, name), "stock"):
+            setattr(owner, name, _in_place_of(getattr(owner, name), ours))
+
+
+def _in_place_of(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(*args: Any, **kwargs: Any) -> Any:
+        return ours(stock, *args, **kwargs)
+
+    patched.stock = stock  # type: ignore[attr-defined]
+    return patched
+
+
+def _refuse_to_overwrite_work(stock: Callable[..., None], converter: Any) -> None:
+    """Nobody's work is lost: `nbgrader generate_assignment --force` stops where somebody has filled a release."""
+    stock(converter)
+    for source in converter.assignments:
+        folder = Path(converter._format_dest(Path(source).name, converter.coursedir.student_id))
+        try:
+            release.refuse_work(Course(Path(converter.coursedir.root)), folder)
+        except release.WorkedInError as error:  # here, for whatever fails later has nbgrader remove the folder
+            converter.log.error(str(error))
+            raise NbGraderException(str(error)) from None
+
+
+def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
+    """No answers reach the class: `nbgrader release_assignment` stops there, over any exchange (a folder, ngshare)."""
+    coursedir = exchange.coursedir
+    folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
+    try:
+        release.refuse_work(Course(Path(coursedir.root)), folder)
+    except release.WorkedInError as error:
+        exchange.fail(str(error))
+    stock(exchange)
+
+
+def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+    """No page shows an old grade: `nbgrader generate_feedback` writes a page anew when what it shows has changed."""
+    excluded = (converter.coursedir.student_id_exclude or "").split(",")
+    exporter = converter.exporter
+    if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
+        course = Course(Path(converter.coursedir.root))
+        with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
+            grade = gradebook.grades_of(assignment, student)[student]
+        changed = changes(course, grade, assignment, student, exporter.model_answers)
+        if changed:
+            converter.log.info("%s, %s: %s", assignment, student, ", ".join(changed))
+            return True
+    return bool(stock(converter, assignment, student))
+
+
+PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
+    (BaseConverter, "init_assignment", left_by_students.take_over),
+    (CourseDirectory, "get_existing_timestamp", left_by_students.existing_timestamp),
+    (ExchangeCollect, "do_copy", left_by_students.collect),
+    (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
+    (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
+    (GenerateFeedback, "init_destination", _renew_what_changed),
+]

@@ -1,0 +1,226 @@
+"""One TP in numbers: a row for each student, and how each exercise, check, fault and written answer did."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import StatisticsError, correlation, mean, median
+
+from ..judging.verdict import Outcome, Verdict
+from .grades import NO_GRADE, Grade, Score
+from .outcomes import SIGNS, WORDS
+from .verdict_store import Entry
+
+FEWEST = 5  # students below whom a correlation says nothing
+
+# (exercise, fault) → what a teacher says about it
+Sentences = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What became of one exercise or answer: its kind (which colours it), its sign, and what that means in words."""
+
+    kind: str  # an outcome of the judge; "waiting", "read" or "blank" of an answer
+    sign: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student: the signs in the order of the columns, points so far, and points that nobody has read."""
+
+    student: str
+    signs: tuple[Sign, ...]
+    points: float
+    unread: float
+    lateness: str | None
+
+
+@dataclass(frozen=True)
+class CheckSummary:
+    """One check: how many submissions pass it, of how many, and what it asks for (once somebody passes)."""
+
+    name: str
+    passed: int
+    asked: int
+    says: str
+
+
+@dataclass(frozen=True)
+class ExerciseSummary:
+    """One exercise: points, their mean, share with full marks, how well it tells students apart, results, and the
+    seconds its checks took (median, and the longest)."""
+
+    name: str
+    max_points: float
+    mean: float
+    pass_rate: float
+    discrimination: float | None
+    outcomes: Counter[Outcome]
+    checks: list[CheckSummary]
+    median_seconds: float
+    longest_seconds: float
+
+
+@dataclass(frozen=True)
+class AnswerSummary:
+    """One written answer; of those that a person read, the mean share of its points."""
+
+    name: str
+    max_points: float
+    read: int
+    waiting: int
+    blank: int
+    share: float | None  # None: nobody has read one
+    discrimination: float | None
+
+
+@dataclass(frozen=True)
+class FaultSummary:
+    """A fault that was recognised, and in whose work."""
+
+    exercise: str
+    name: str
+    students: tuple[str, ...]
+    says: str
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """One TP. Scores are automatic points of all submissions; what comes after ``unreadable`` is of those that could
+    be read."""
+
+    assignment: str
+    names: tuple[str, ...]  # of the columns: exercises, then written answers
+    rows: tuple[Row, ...]
+    max_points: float  # with those of written answers
+    max_score: float
+    scores: list[float]
+    answers: list[AnswerSummary]
+    unreadable: int
+    exercises: list[ExerciseSummary]
+    faults: list[FaultSummary]
+    seconds: list[float]
+    longest: list[Entry]
+
+    @property
+    def unread(self) -> float:
+        """Return all points that wait to be read."""
+        return sum(row.unread for row in self.rows)
+
+
+def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade],
+              sentences: Sentences) -> ClassSummary:
+    """Return the numbers of a TP from its verdicts, and from the grade of each student who is in the gradebook."""
+    readable = [entry for entry in entries if not entry.verdict.unreadable]
+    exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
+    answers = {name: score.max_points for entry in entries
+               for name, score in grades.get(entry.student, NO_GRADE).scores.items() if not name.startswith("check-")}
+    max_score = max((entry.verdict.max_score for entry in entries), default=0.0)
+    return ClassSummary(
+        assignment=assignment,
+        names=(*exercises, *answers),
+        rows=tuple(_row(entry, exercises, list(answers), grades.get(entry.student, NO_GRADE))
+                   for entry in sorted(entries, key=lambda entry: entry.student)),
+        max_points=max_score + sum(answers.values()),
+        max_score=max_score,
+        scores=[entry.verdict.score for entry in entries],
+        answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
+        unreadable=len(entries) - len(readable),
+        exercises=_exercises([entry.verdict for entry in readable]),
+        faults=_faults(readable, sentences),
+        seconds=[entry.verdict.seconds for entry in readable],
+        longest=sorted(readable, key=lambda entry: -entry.verdict.seconds)[:5],
+    )
+
+
+def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> Row:
+    results = {result.exercise: result for result in entry.verdict.exercises}
+    scores = [grade.scores.get(f"check-{name}", Score(result.score, result.max_score))
+              for name, result in results.items()]
+    scores += [grade.scores[name] for name in answers if name in grade.scores]
+    outcomes = [results[name].verdict if name in results else "missing" for name in exercises]
+    return Row(
+        student=entry.student,
+        signs=(*(Sign(outcome, SIGNS[outcome], WORDS[outcome]) for outcome in outcomes),
+               *(_sign(grade.scores.get(name)) for name in answers)),
+        points=max(0.0, sum(score.points or 0.0 for score in scores) - grade.penalty),
+        unread=sum(score.max_points for score in scores if score.points is None),
+        lateness=grade.lateness,
+    )
+
+
+def _sign(score: Score | None) -> Sign:
+    """Return the sign of a written answer."""
+    if score is None or (score.points == 0 and not score.by_person):
+        return Sign("blank", "–", "blank")
+    if score.points is None:
+        return Sign("waiting", "…", "waiting to be read")
+    return Sign("read", f"{score.points:g}", f"{score.points:g} of {score.max_points:g} points")
+
+
+def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:
+    scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
+    kinds = [_sign(score).kind for score in scores]
+    given = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
+             if score and score.points is not None]
+    read = [score.points or 0.0 for score, kind in zip(scores, kinds, strict=True) if score and kind == "read"]
+    return AnswerSummary(name, points, kinds.count("read"), kinds.count("waiting"), kinds.count("blank"),
+                         mean(read) / points if read else None, discrimination(given))
+
+
+def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return how well an item tells students apart: the correlation of its points with the points of everything else.
+
+    None where it cannot be said: too few students, or all of them alike.
+    """
+    if len(pairs) < FEWEST:
+        return None
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:  # one of the two is constant
+        return None
+
+
+def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
+    """Return the exercises in the order of the TP."""
+    names = dict.fromkeys(result.exercise for verdict in verdicts for result in verdict.exercises)
+    return [_exercise(name, verdicts) for name in names]
+
+
+def _exercise(name: str, verdicts: list[Verdict]) -> ExerciseSummary:
+    found = [(result, verdict) for verdict in verdicts for result in verdict.exercises if result.exercise == name]
+    results = [result for result, _ in found]
+    outcomes = Counter(result.verdict for result in results)
+    passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
+    for check in (check for result in results for check in result.checks):
+        asked[check.check] += 1
+        if check.passed:
+            passed[check.check] += 1
+            says[check.check] = check.message
+    return ExerciseSummary(
+        name=name,
+        max_points=results[0].max_score,
+        mean=mean(result.score for result in results),
+        pass_rate=outcomes["passed"] / len(results),
+        discrimination=discrimination([(result.score, verdict.score - result.score) for result, verdict in found]),
+        outcomes=outcomes,
+        checks=[CheckSummary(check, passed[check], n, says.get(check, "")) for check, n in asked.items()],
+        median_seconds=median(result.seconds for result in results),
+        longest_seconds=max(result.seconds for result in results),
+    )
+
+
+def _faults(entries: Sequence[Entry], sentences: Sentences) -> list[FaultSummary]:
+    """Return the faults that were recognised, the most frequent first."""
+    students: dict[tuple[str, str], set[str]] = {}
+    says = dict(sentences)
+    for entry in entries:
+        for result in entry.verdict.exercises:
+            for check in result.checks:
+                if check.fault:
+                    key = result.exercise, check.fault
+                    students.setdefault(key, set()).add(entry.student)
+                    says.setdefault(key, check.message)
+    ordered = sorted(students, key=lambda key: (-len(students[key]), key))
+    return [FaultSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]

@@ -1,0 +1,145 @@
+"""The adapter to nbgrader: each patch keeps a promise that stock nbgrader breaks, and the gradebook is read right.
+
+`make nbgrader` runs this with the oldest and the newest nbgrader that we allow.
+"""
+
+import os
+
+import nbformat
+import pytest
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError, ExchangeFactory
+
+import graded
+from autograder.classroom import feedback
+from autograder.classroom.grading import Classroom
+from autograder.classroom.nbgrader import patches
+from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.publish import release
+from conftest import TINY, TINY_COURSE
+
+
+@pytest.fixture(params=[True, False], ids=["ours", "stock"])
+def ours(request):
+    return request.param
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course in whose release folder somebody has worked, with an exchange of its own."""
+    made = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    (tmp_path / "exchange").mkdir()
+    with open(made.root / "nbgrader_config.py", "a") as file:
+        file.write(f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
+    return made
+
+
+@pytest.fixture
+def filled(course, right):
+    """Where somebody has worked in the release folder of that course."""
+    path = course.released / TINY / f"{TINY}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook(TINY_COURSE, TINY, right), path)
+    return path
+
+
+def as_it_comes(monkeypatch, name):
+    """Take one of our patches away again."""
+    ((owner, name, _),) = [patch for patch in patches.PATCHES if patch[1] == name]
+    monkeypatch.setattr(owner, name, getattr(owner, name).stock)
+
+
+def nbgrader(classroom, plugin, student=".", **settings):
+    """Do what one of nbgrader's commands does on the TP, as it is configured in the course."""
+    config = classroom.nbgrader.config
+    directory = CourseDirectory(config=config, assignment_id=TINY, student_id=student)
+    plugin(coursedir=directory, config=config, **settings).start()
+
+
+def test_a_submission_opens_no_file_of_the_grader(course, ours, right, monkeypatch, tmp_path):
+    classroom, secret = Classroom(course), tmp_path / "secret"
+    secret.write_text("of the grader")
+    classroom.register(TINY)
+    path = hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, right))
+    path.with_name("data.txt").symlink_to(secret)
+    if ours:  # a pipe without a writer would hold the stock one for ever
+        os.mkfifo(path.with_name("pipe.txt"))
+    else:
+        as_it_comes(monkeypatch, "init_assignment")
+    graded.enter(classroom, "ada", right, graded.verdict())
+    assert (course.gradebook / "autograded" / "ada" / TINY / "data.txt").exists() == (not ours)
+
+
+def test_work_in_the_release_folder_is_not_written_over(course, filled, ours, monkeypatch):
+    before, classroom = filled.read_bytes(), Classroom(course)
+    if ours:
+        with pytest.raises(NbGraderException, match="somebody has worked in it"):
+            nbgrader(classroom, GenerateAssignment, force=True)
+    else:
+        as_it_comes(monkeypatch, "init_notebooks")
+        nbgrader(classroom, GenerateAssignment, force=True)
+    assert (filled.read_bytes() == before) == ours
+
+
+def test_work_in_the_release_folder_is_not_handed_out(course, filled, ours, monkeypatch, tmp_path):
+    classroom = Classroom(course)
+    plugin = ExchangeFactory(config=classroom.nbgrader.config).ReleaseAssignment
+    if ours:
+        with pytest.raises(ExchangeError, match="somebody has worked in it"):
+            nbgrader(classroom, plugin)
+    else:
+        as_it_comes(monkeypatch, "start")
+        nbgrader(classroom, plugin)
+    assert (not list((tmp_path / "exchange").rglob("*.ipynb"))) == ours
+
+
+def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
+    renew(term, TINY)
+    with term.gradebook() as gradebook:
+        gradebook.give(TINY, "ada", "why", 0.37, "Nearly.")
+        gradebook.commit()
+    if not ours:
+        as_it_comes(monkeypatch, "init_destination")
+    nbgrader(term, GenerateFeedback, "*")
+    assert ("0.37" in feedback.path(term.course, TINY, "ada").read_text()) == ours
+
+
+def test_patching_twice_changes_nothing():
+    before = [getattr(owner, name) for owner, name, _ in patches.PATCHES]
+    patches.apply()
+    assert [getattr(owner, name) for owner, name, _ in patches.PATCHES] == before
+
+
+def test_the_gradebook_says_what_nbgrader_says(term):
+    with term.gradebook() as gradebook:
+        gradebook.give(TINY, "bob", "why", 1.25, "")
+        gradebook.stock.find_submission_notebook(TINY, TINY, "bob").late_submission_penalty = 0.5
+        gradebook.commit()
+        found, stock = gradebook.grades_of(TINY), gradebook.stock.submission_dicts(TINY)
+        assert found.keys() == {one["student"] for one in stock} == {"ada", "bob", "eve", "tom"}
+        for one in stock:
+            grade = found[one["student"]]
+            assert (grade.automatic, grade.written) == (one["code_score"], one["written_score"])
+            assert grade.unread == bool(one["needs_manual_grade"])
+        assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].by_person
+        assert gradebook.grades_of(TINY, "bob") == {"bob": found["bob"]} and gradebook.grades_of(TINY, "zed") == {}
+        everything = gradebook.grades()
+        assert everything.of == {(student, TINY): grade for student, grade in found.items()}
+        assert everything.max_points == {TINY: sum((gradebook.max_points(TINY) or {}).values())}
+        assert gradebook.max_points("tp9_nothing") is None and gradebook.grades([]).of == {}
+
+
+def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monkeypatch):
+    monkeypatch.setattr("autograder.classroom.nbgrader.autograde.judge", lambda course, options: short_judge)
+    nbgrader(term, Autograde, "ada", force=True)
+    with term.gradebook() as gradebook:
+        assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8
+
+
+def test_our_release_is_what_nbgrader_would_make(course):
+    path = course.released / TINY / f"{TINY}.ipynb"
+    nbgrader(Classroom(course), GenerateAssignment, force=True)
+    assert nbformat.read(path, 4) == release.released_notebook(TINY_COURSE, TINY)
