@@ -3,6 +3,7 @@
 Whatever is not printable (escape sequences, direction marks, other controls) is shown by its number, as ``\\x1b`` is.
 """
 
+import unicodedata
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -51,5 +52,6 @@ def from_spreadsheet(cell: str) -> str:
 
 
 def _no_formula(text: str) -> str:
-    formula = text.lstrip()[:1] in ("=", "+", "@") or (text.lstrip()[:1] == "-" and text != "-")
+    first = unicodedata.normalize("NFKC", text.lstrip()[:1])  # a full-width sign is taken for its plain one
+    formula = first in ("=", "+", "@") or (first == "-" and text != "-")
     return f"'{text}" if formula else text

@@ -85,10 +85,10 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
         pages = renew(classroom, name)
         for one in pages:
             if one.problem:
-                print(f"autograder: {name}, {one.student}: no page ({one.problem})", file=sys.stderr)
+                print(escaping.line(f"autograder: {name}, {one.student}: no page ({one.problem})"), file=sys.stderr)
                 status = 2
             elif one.changed:
-                print(f"{name}, {one.student}: {', '.join(one.changed)}")
+                print(escaping.line(f"{name}, {one.student}: {', '.join(one.changed)}"))
         changed = sum(bool(one.changed) for one in pages)
         print(f"{name}: {changed} of {counted(len(pages), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
@@ -179,7 +179,7 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
     for path in returned.files:
         print(path)
     for note in returned.notes:
-        print(f"note: {note}")
+        print(escaping.line(f"note: {note}"))
     return 0
 
 

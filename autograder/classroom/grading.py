@@ -104,6 +104,10 @@ def _notebook_in(folder: Path, assignment: str) -> Handed:
     if not _is_text(student):
         shown = ascii(os.fsencode(student))[2:-1]
         return Handed(shown, assignment, right, problem=f"the name of the folder {shown} is not UTF-8: rename it")
+    if student != student.strip():
+        beside = f" beside {student.strip()}" if (folder.parent.parent / student.strip()).is_dir() else ""
+        return Handed(student, assignment, right, problem=f"the folder {student!r}{beside} has a name that begins or "
+                      "ends with a space, which the gradebook leaves out: rename it")
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
     excess = enclosures.excess(folder)
     if right.exists() or right.is_symlink() or len(others) != 1:

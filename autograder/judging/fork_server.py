@@ -78,7 +78,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         course, options, first = settings.recv()
     children: set[int] = set()
     with Sandbox(course.helpers, options) as sandbox:
-        with contextlib.suppress(SandboxError):  # which is told where something is to be judged
+        with contextlib.suppress(SandboxError, OSError):  # which is told where something is to be judged
             sandbox.begin()
         from .judge import Judge  # brings torch, as the sandbox does beside it
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from ..course import Course
 from ..model import source
 from ..model.source import Source
@@ -21,6 +23,7 @@ from .files import Unreadable as Unreadable
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
+MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when it is read
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ def parse(data: bytes, what: str = "the file") -> list[Cell]:
     """The cells of a notebook; ``Unreadable`` when it is not a notebook."""
     if not data.strip():
         raise Unreadable(f"{what} is empty")
+    if len(data) > MAX_VALUES and _values(data) > MAX_VALUES:
+        raise Unreadable(f"{what} holds more than {MAX_VALUES:,} values (clear the outputs and save again)")
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -99,6 +104,13 @@ def parse(data: bytes, what: str = "the file") -> list[Cell]:
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
         raise Unreadable(f"{what} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
     return cells
+
+
+def _values(data: bytes) -> int:
+    """Count the values of a JSON text, or a few more, without building them."""
+    plain = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
+    inside = np.cumsum(plain == ord('"'), dtype=np.uint8) & 1  # of a string: behind an odd number of quotes
+    return int(np.count_nonzero(np.isin(plain, list(b"[{,:")) & (inside == 0)))
 
 
 def _cell(tree: Any) -> Cell | None:

@@ -336,6 +336,14 @@ def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(course, run):
     assert scores(course) == {"ada": 0}
 
 
+def test_a_name_that_the_gradebook_shortens_is_refused(course, run, right):
+    submit(course, "ada", right)
+    submit(course, "ada ", {})
+    graded = run(course)
+    assert scores(course) == {"ada": FULL} and graded["ada"].problem is None
+    assert "'ada ' beside ada" in graded["ada "].problem
+
+
 def test_links_beside_a_notebook_are_not_followed(course, run, right):
     path = submit(course, "ada", right)
     (path.parent / "secret.txt").symlink_to(course.gradebook / "secret")

@@ -78,9 +78,42 @@ def test_a_name_says_who_handed_in(path, platform, name, id, late, file):
     assert (by.platform, by.name, by.id, by.late, by.file) == (platform, name, id, late, file)
 
 
-@pytest.mark.parametrize("path", ["tp0.ipynb", "Ada/tp0.ipynb", "Ada_assignsubmission_file/a.ipynb", "", "57_a.ipynb"])
+@pytest.mark.parametrize("path", [
+    "tp0.ipynb", "Ada/tp0.ipynb", "Ada_assignsubmission_file/a.ipynb", "", "57_a.ipynb",
+    "Eve_Smith_99_assignsubmission_file/Ada Lovelace_77_assignsubmission_file/tp0.ipynb",
+    "Eve_99_assignsubmission_file/lovelaceada_77_9999_tp0.ipynb".replace("Eve", "Eve_S"),
+    "smitheve_99_123_x/lovelaceada_77_9999_tp0.ipynb", "smitheve_99_123_x\\lovelaceada_77_9999_tp0.ipynb",
+])
 def test_a_name_that_says_nothing_is_nobodys(path):
     assert sender(path) is None
+
+
+@pytest.mark.parametrize("path, id", [
+    ("Eve Smith_99_assignsubmission_file/Ada Lovelace_77_assignsubmission_file/tp0.ipynb", "99"),
+    ("Eve Smith_99_assignsubmission_file/lovelaceada_77_9999_tp0.ipynb", "99"),
+    ("Eve Smith_99_assignsubmission_file_Ada Lovelace_77_assignsubmission_file_tp0.ipynb", "99"),
+    ("smitheve_99_123_Ada Lovelace_77_assignsubmission_file_tp0.ipynb", "99"),
+])
+def test_a_file_is_of_whom_its_outermost_name_says(path, id):
+    assert sender(path).id == id
+
+
+@pytest.mark.parametrize("eve, said", [
+    ("lovelaceada_57_99999_x_66_9001_tp0.ipynb", "lovelaceada_57_9000_tp0.ipynb"),  # her name on Canvas holds numbers
+    ("x_57_99999_y_66_9001_tp0.ipynb", "lovelaceada, x"),
+])
+def test_who_is_called_as_somebody_elses_file_replaces_nothing(course, zipped, eve, said):
+    path = zipped([("lovelaceada_57_9000_tp0.ipynb", RIGHT), (eve, BLANK)])
+    rows = [row for own in collect(course, path, TINY).values() for row in own]
+    assert BLANK not in submitted(course).values()
+    assert any(row.file == eve and said in row.what for row in rows)
+
+
+def test_a_file_without_a_name_is_left_out(zipped, course):
+    path = zipped([("Ada Lovelace_101_assignsubmission_file/tp0.ipynb", RIGHT), ("QQQ", BLANK)])
+    path.write_bytes(path.read_bytes().replace(b"QQQ", b"\0QQ"))  # which Python's own writer refuses
+    rows = [row for own in collect(course, path, TINY).values() for row in own]
+    assert list(submitted(course).values()) == [RIGHT] and any("it has no name" in row.what for row in rows)
 
 
 def test_moodle_finds_the_student_again_in_what_goes_back():

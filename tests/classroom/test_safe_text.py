@@ -40,7 +40,8 @@ def test_html_is_escaped_once():
     assert isinstance(escaping.on_page("a"), Markup) and escaping.on_page(None) is None
 
 
-@pytest.mark.parametrize("text", ["=1", "+1", "@x", "-1", " =1", "  @x", "- a", "=", "--"])
+@pytest.mark.parametrize("text", ["=1", "+1", "@x", "-1", " =1", "  @x", "- a", "=", "--",
+                                  "\uff1dcmd()", "\uff0b1", "\uff0d1", "\uff20x", "\ufe661"])
 def test_no_cell_is_taken_for_a_formula(text):
     assert escaping.spreadsheet(text) == escaping.spreadsheet_text(text) == f"'{text}"
     assert escaping.from_spreadsheet(f"'{text}") == text

@@ -99,6 +99,19 @@ def test_files_that_are_no_files(tmp_path):
         assert mine.data == b"" and "\n" not in mine.unreadable
 
 
+@pytest.mark.parametrize("inside", ["[],", "{},", '"a",', '"\\\\",', '{"":0},', "[[],0],", "0,"])
+def test_what_would_take_much_memory_is_refused_unread(inside, monkeypatch):
+    monkeypatch.setattr(json, "loads", lambda *args: pytest.fail("it was read"))
+    with pytest.raises(submission.Unreadable, match="clear the outputs"):
+        submission.parse(b'{"cells": [' + inside.encode() * (submission.MAX_VALUES + 1) + b'0]}')
+
+
+@pytest.mark.parametrize("text", ["[{,:" * 10**6, '\\" [,' * 10**6, "\\" * 10**6, '"[' * 10**6])
+def test_a_long_text_is_no_value(text):
+    tree = {"cells": [{"cell_type": "code", "source": "x", "outputs": [text]}]}
+    assert submission.parse(json.dumps(tree).encode()) == [submission.Cell("code", "x", None)]
+
+
 def test_giant_files_are_refused(tmp_path):
     with open(tmp_path / "giant.ipynb", "wb") as file:
         file.truncate(submission.MAX_BYTES + 1)

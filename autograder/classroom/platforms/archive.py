@@ -36,7 +36,7 @@ def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
             if len(entries) > MAX_ENTRIES:
                 raise ArchiveError(f"{path} holds {len(entries)} files; at most {MAX_ENTRIES} are read")
             total = 0
@@ -53,6 +53,8 @@ def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
 def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str) -> Found:
     name = entry.filename
     parts = name.replace("\\", "/").split("/")
+    if not parts[-1]:
+        return Found(name, problem="it has no name")
     if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in entry.orig_filename:
         return Found(name, problem="its name leads out of the archive")
     mode = entry.external_attr >> 16

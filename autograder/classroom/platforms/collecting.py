@@ -63,10 +63,14 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
             others.append(_row(by, found.name, "", f"left out: {what}"))
         else:
             candidates.append(_Candidate(found, by, _assignment_of(course, found)))
-    if not candidates:
+    candidates, refused = _parted(candidates)
+    others += refused
+    if not candidates and not refused:
         raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
     told = Counter(one.assignment for one in candidates if one.assignment)
     usual = assignment or (told.most_common(1)[0][0] if told else None)
+    if usual is None and not candidates:
+        raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --tp which TP it is of")
     roster = Roster(course)
@@ -86,6 +90,31 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
         columns = [column.name for column in fields(Collected)]
         _write(table_path(course, name), [asdict(row) for row in [*kept, *own]], columns)
     return dict(rows)
+
+
+def _parted(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collected]]:
+    """Part what has one owner from what would be taken for somebody else's; of that, the rows say with what.
+
+    A platform writes one name for one number. A student whose own name holds numbers can make a file that reads as
+    that of another.
+    """
+    by_number: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
+    for one in candidates:
+        by_number[one.sender.platform, one.sender.id].append(one)
+    kept, refused = [], []
+    for own in by_number.values():
+        names = sorted({one.sender.name for one in own})
+        for one in own:
+            if len(names) > 1:
+                what = f"the number {one.sender.id} stands with several names: {', '.join(names)}"
+                refused.append(_row(None, one.found.name, "", f"left out: {what}"))
+            elif one.sender.doubtful and len(own) > 1:
+                beside = next(other.found.name for other in own if other is not one)
+                what = f"it may be of another student than {beside}, whose place it would take"
+                refused.append(_row(None, one.found.name, "", f"left out: {what}"))
+            else:
+                kept.append(one)
+    return kept, refused
 
 
 def _assignment_of(course: Course, found: Found) -> str | None:

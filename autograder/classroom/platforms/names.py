@@ -31,22 +31,28 @@ class Sender:
     file: str  # as the student called it
     order: int = 0  # the larger, the later
     late: bool = False
+    doubtful: bool = False  # whether the name can be read as that of another student, too
 
 
 def sender(path: str) -> Sender | None:
-    """Who handed in the file of this name; None when the name is of neither platform."""
+    """Return who handed in the file of this name; None when the name is of neither platform.
+
+    The outermost part that a platform wrote decides: what is within it, the student has named.
+    """
     parts = path.replace("\\", "/").split("/")
     for at, part in enumerate(parts):
-        match = _MOODLE.match(part)
-        if match:
-            last = at == len(parts) - 1
+        last = at == len(parts) - 1
+        if match := _MOODLE.match(part):
             back = part[: len(part) - len(match["file"])].rstrip("_") if last else part
             file = match["file"] if last else parts[-1]
             return Sender("moodle", " ".join(match["name"].split()), match["id"], back, file, _copy(file))
-    match = _CANVAS.match(parts[-1])
-    if match:
-        return Sender("canvas", match["name"] or match["id"], match["id"], parts[-1], match["file"],
-                      int(match["attachment"]), bool(match["late"]))
+        if match := _CANVAS.match(part):
+            if not last:
+                return None
+            return Sender("canvas", match["name"] or match["id"], match["id"], part, match["file"],
+                          int(match["attachment"]), bool(match["late"]), bool(_CANVAS.match(f"x_{match['file']}")))
+        if "_assignsubmission_" in part:
+            return None
     return None
 
 
