@@ -19,13 +19,14 @@ from ..judging.submission import Submission
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, oracle
 from ..runtime import compare
-from ..runtime.recorded import RecordedCheck
+from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
 from ..sandbox.restrictions import require_bubblewrap
 from . import stubs
 
 SEEDS_AT_ONCE = 5  # of one TP by one worker
+OTHERS = 12  # draws among which is one with other inputs: one in ten is the same where a check has fewest
 
 Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 
@@ -111,8 +112,7 @@ def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, de
     for result in right.checks:
         if not result.passed:
             audited.problems[f"{exercise}: the solution fails {result.check}: {result.message}"] += 1
-    other = [record.answer for own in records_of(truth, exercise, f"other than {seed}") for record in own]
-    gained = judged(truth, exercise, records, other).score
+    gained = judged(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
     if gained:
         audited.problems[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
     alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
@@ -121,6 +121,22 @@ def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, de
     for variant in truth.variants:
         if variant.exercise == exercise:
             _audit_variant(truth, variant, records, device, audited)
+
+
+def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
+    """Return the right answers to another draw, for each check; a check with few inputs may draw the same ones again.
+
+    One whose answers are the same on most draws is known to be constant, and `judged` gives no points for it alone.
+    """
+    answers: list[Reply] = []
+    for check, own in zip(truth.checks_of(exercise), records, strict=True):
+        for attempt in range(OTHERS):
+            another = truth.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
+            differs = any(compare.first_difference(one, two.answer) for one, two in zip(own, another, strict=True))
+            if differs or truth.recorder.is_constant(check):
+                break
+        answers += [record.answer for record in another]
+    return answers
 
 
 def _audit_fault(truth: Oracle, fault: Fault, records: Records, device: str, audited: Audit) -> None:

@@ -63,7 +63,7 @@ class VerdictStore:
         try:
             return bytes.fromhex(path.read_text())
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(exist_ok=True)
             temporary = path.with_name(f"secret.{os.getpid()}")
             temporary.touch(mode=0o600)
             temporary.write_text(secrets.token_hex(32))
@@ -75,7 +75,7 @@ class VerdictStore:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """One command at a time writes to the gradebook: nbgrader's own checks fail when two add the same student."""
-        self.course.gradebook.mkdir(parents=True, exist_ok=True)
+        self.course.gradebook.mkdir(exist_ok=True)
         with open(self.course.gradebook / "lock", "a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # gone with the process, however it ends
             yield

@@ -85,6 +85,26 @@ def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     assert any("double: the solution fails values" in problem for problem in problems)
 
 
+FEW = '''from autograder.model.trace import check
+
+
+@check("double", without={"other inputs": "there are few"})
+def values(t):
+    """Twice one of three numbers."""
+    t.output("doubled", t["double"](t.integer(1, 4)))
+'''
+
+
+def test_answers_to_another_draw_are_to_other_inputs_also_where_there_are_few(tmp_path):
+    text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
+    checks = FEW + text[text.index('@check("encoder")'):]
+    course = tiny_copy(tmp_path, checks=checks, faults="")
+    truth = oracle(course, TINY)
+    draws = [truth.records(truth.checks_of("double")[0], seed)[0] for seed in range(30)]
+    assert len({str(draw.plain.answer.outputs) for draw in draws}) == 3, "the control: one draw in three is the same"
+    assert not audit(course, TINY, range(12)).problems
+
+
 def test_proofs_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
     assert audit_all(course, [TINY], seeds=7, jobs=2) == [audit(course, TINY, range(7))]

@@ -1,7 +1,9 @@
 """What is kept of a verdict, what it depends on, and that a file which holds anything else is no verdict."""
 
+import fcntl
 import json
 import os
+import secrets
 from dataclasses import replace
 
 import pytest
@@ -196,3 +198,43 @@ def test_the_secret_is_made_once_and_is_its_owners(store):
     secret = store.secret()
     assert len(secret) == 32 and store.secret() == secret
     assert (store.course.gradebook / "secret").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in store.course.gradebook.iterdir()] == ["secret"]
+
+
+def test_the_secret_is_made_in_a_gradebook_that_is_there(store):
+    store.course.gradebook.mkdir()
+    assert store.secret() == store.secret()
+
+
+def test_two_runs_that_start_together_agree_on_the_secret_of_the_first(store, monkeypatch):
+    first = secrets.token_hex(32)
+
+    def token(size):
+        (store.course.gradebook / "secret").write_text(first)  # the other run, meanwhile
+        return "00" * size
+
+    monkeypatch.setattr(secrets, "token_hex", token)
+    assert store.secret() == bytes.fromhex(first)
+    assert [path.name for path in store.course.gradebook.iterdir()] == ["secret"]
+
+
+def test_one_at_a_time_writes(store):
+    for _ in range(2):
+        with store.writing(), open(store.course.gradebook / "lock") as other:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with open(store.course.gradebook / "lock") as other:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_sessions_and_entries_are_in_order_and_what_is_half_written_is_none(store):
+    sessions = [f"tp{number}" for number in (5, 1, 8, 3, 9, 2, 7, 4, 6)]
+    for session in sessions:
+        store.keep(replace(HANDED, assignment=TINY, student=session), VERDICT, Options())
+        store.save(Entry("ada", replace(VERDICT, assignment=session), store.load(TINY, session).key))
+    for name in ("empty", "hidden"):
+        (store.course.gradebook / "verdicts" / name).mkdir()
+    (store.course.gradebook / "verdicts" / "hidden" / ".ada.json.7").write_text("{")
+    store.path(TINY, ".ada").write_text(store.path(TINY, "tp5").read_text())
+    assert store.assignments() == [TINY, *sorted(sessions)]
+    assert [entry.student for entry in store.entries(TINY)] == sorted(sessions)

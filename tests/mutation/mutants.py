@@ -145,7 +145,9 @@ def _of_expression(node: ast.expr) -> Iterator[ast.AST]:
         if isinstance(node.func, ast.Name) and node.func.id in CALLS:
             yield ast.Call(ast.Name(CALLS[node.func.id], ast.Load()), node.args,
                            [] if node.func.id == "sorted" else node.keywords)
-        for at in range(len(node.keywords)):
+        for at, keyword in enumerate(node.keywords):
+            if keyword.arg == "encoding" or getattr(keyword.value, "value", None) in (True, False):
+                continue  # makes a difference on other machines alone; is turned round anyway
             yield ast.Call(node.func, node.args, node.keywords[:at] + node.keywords[at + 1:])
 
 
