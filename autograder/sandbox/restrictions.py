@@ -13,8 +13,13 @@ from .options import Limits, Options
 
 KERNEL = Path(kernel.__file__)
 ENGINE = KERNEL.parent.parent  # the package `autograder`, of which a kernel sees the runtime
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts",
-          "/etc/localtime")
+# Of the system: programs (a cell may start a shell), shared libraries, fonts, locales, time zones. Of /usr not the
+# rest: nbgrader's exchange is in /usr/local/share, and courses lie where they please.
+SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/bin", "/lib", "/lib32", "/lib64",
+          "/usr/share/fonts", "/usr/share/fontconfig", "/usr/share/locale", "/usr/share/terminfo",
+          "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
+OF_AN_ENVIRONMENT = ("bin", "lib", "lib64", "pyvenv.cfg", "share/zoneinfo")  # and not what else lies beside it
+CUDA = ("/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", "/usr/local/nvidia/lib*")
 HELPERS = "/course"  # where a kernel finds what the notebooks import
 RUNTIME = "/runtime"  # where it finds what replays checks
 
@@ -62,9 +67,8 @@ def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) 
             built += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             built += ["--ro-bind", path, path]
-    for path in sorted({sys.prefix, sys.base_prefix, *(p for p in sys.path if p.endswith("site-packages"))}):
-        if not path.startswith("/usr/"):
-            built += ["--ro-bind", path, path]
+    for path in environment_paths(options.device):
+        built += ["--ro-bind", path, path]
     built += ["--ro-bind", str(KERNEL), "/kernel.py"]
     for name in ("__init__.py", "runtime"):
         built += ["--ro-bind", str(ENGINE / name), f"{RUNTIME}/autograder/{name}"]
@@ -77,6 +81,25 @@ def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) 
     if not any(path.startswith("/tmp/") for path in built):
         built += ["--symlink", kernel.SCRATCH, "/tmp"]
     return [*built, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", kernel.SCRATCH]
+
+
+def environment_paths(device: str) -> list[str]:
+    """The paths that Python needs and that are not of the system: by the names that it uses, and by their real ones."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    wanted = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    for prefix in (sys.prefix, sys.base_prefix):
+        if prefix == "/usr/local":  # shared with whatever else is installed there
+            wanted += ["/usr/local/bin", f"/usr/local/lib/{version}", *glob.glob("/usr/local/lib/*.so*")]
+        elif prefix != "/usr":
+            wanted += [f"{prefix}/{name}" for name in OF_AN_ENVIRONMENT]
+    if device == "cuda":
+        wanted += [path for pattern in CUDA for path in glob.glob(pattern)]
+    there = sorted({name for path in wanted if os.path.exists(path) for name in (path, os.path.realpath(path))})
+    return [path for path in there if not any(_is_within(path, other) for other in (*SYSTEM, *there) if other != path)]
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/")
 
 
 def _scratch(limits: Limits) -> list[str]:

@@ -71,13 +71,13 @@ def _kernel(*swaps: tuple[str, str]) -> Removal:
 
 
 def _package(file: str, *swaps: tuple[str, str]) -> Removal:
-    """The helper package in the kernel with other lines in it."""
+    """The runtime in the kernel with other lines in it."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
-        text = (world.tp / file).read_text()
+        text = (world.engine / file).read_text()
         for old, new in swaps:
             assert text.count(old) == 1, f"{file} has changed: {old!r} stands there {text.count(old)} times"
             text = text.replace(old, new)
-        (world.tp / file).write_text(text)
+        (world.engine / file).write_text(text)
     return remove
 
 
@@ -98,6 +98,11 @@ def _files(patch: pytest.MonkeyPatch, world: World) -> None:
     folder = Path(autograder.__file__).parent
     world.helpers = [*world.helpers, folder, TINY_COURSE.solutions, world.beside]
     world.limits = replace(world.limits, cell_seconds=20, exercise_seconds=20)  # the grader's code takes long to import
+
+
+def _system(patch: pytest.MonkeyPatch, world: World) -> None:
+    kept = tuple(path for path in restrictions.SYSTEM if not path.startswith("/usr/"))
+    patch.setattr(restrictions, "SYSTEM", ("/usr", *kept))
 
 
 def _environment(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -283,6 +288,7 @@ WALLS = {
     "together": Wall("no test and no score is in the student's process", _stand_in, warm=True),
     "beneath": Wall("the grader is no process that the student's could see", _stand_in, warm=True),
     "files": Wall("of the machine's files only the system and the helpers are there", _files),
+    "system": Wall("of the system only what Python needs is there", _system),
     "environment": Wall("no variable of the grader's is there", _environment),
     "calls only": Wall("what is expected does not travel", _calls_only, warm=True),
     "draws": Wall("nobody knows the draws before, and relations", _draws),

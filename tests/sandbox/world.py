@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.publish import selfchecks
 from autograder.runtime import wire
-from autograder.sandbox import kernel
+from autograder.sandbox import kernel, restrictions
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, fingerprint
 
 PORT = "47113"  # stands in attacks for the port that listens
@@ -48,6 +48,10 @@ class World:
         (self.tp / "selfchecks").mkdir()
         (self.tp / "selfchecks" / f"{TINY}.bin").write_bytes(_selfchecks())
         self.helpers = [self.tp]
+        self.engine = folder / "engine" / "autograder"
+        ignored = shutil.ignore_patterns("__pycache__", "[!_r]*")
+        shutil.copytree(restrictions.ENGINE, self.engine, ignore=lambda path, names: (
+            ignored(path, names) if Path(path) == restrictions.ENGINE else ["__pycache__"]))
         self.beside = folder / "grader"
         self._furnish()
         self.reached: set[str] = set()
