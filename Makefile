@@ -11,20 +11,20 @@ SITE := .venv-site
 GPU := .venv-gpu
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test proof mutants slow hub notebooks pictures figures bench gpu dist site lock clean
+.PHONY: help lab demo grade lint test audit mutants slow hub notebooks pictures bench gpu dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-$(READY): pyproject.toml requirements.lock setup.sh
+$(READY): pyproject.toml course.toml requirements.lock setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --all $(VENV)
 	touch $@
 
-$(LAB)/.ready: pyproject.toml requirements.lock setup.sh
+$(LAB)/.ready: pyproject.toml course.toml requirements.lock setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --student $(LAB)
 	touch $@
 
-$(GPU)/.ready: pyproject.toml setup.sh
+$(GPU)/.ready: pyproject.toml course.toml setup.sh
 	PYTHON=$(PYTHON) sh setup.sh --gpu $(GPU)
 	touch $@
 
@@ -33,7 +33,7 @@ $(SITE)/.ready: site/requirements.txt setup.sh
 	touch $@
 
 lab: $(LAB)/.ready  ## open the course in JupyterLab, in a copy that is yours: work/
-	$(LAB)/bin/python course/tp/workspace.py
+	$(LAB)/bin/python autograder/runtime/workspace.py course work
 	cd work && ../$(LAB)/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
 
 demo: $(READY)  ## grade a small sample class end to end
@@ -61,7 +61,7 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 	sh setup.sh --programs chromium
 	$(BIN)/python -m pytest -q -m slow tests/hub
 
-proof: $(READY)  ## prove the judge on twenty seeds, with mutants, laws and names; then all that is hostile
+audit: $(READY)  ## audit the checks on twenty instances, with mutants, relations and names; then all that is hostile
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder audit --all --seeds $(or $(SEEDS),20) --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/sandbox/test_canary.py \
@@ -78,9 +78,8 @@ pictures: $(READY)  ## take the pictures of the README anew: notebook, self-chec
 	sh setup.sh --programs bwrap chromium
 	COURSE_PICTURES=images/pages $(BIN)/python -m pytest -q -m slow tests/pages/test_browser.py -k picture
 
-dist: $(READY)  ## make what is given out: the student kit, a student wheel, an instructor's wheel
+dist: $(READY)  ## make what is given out: the student kit, the student wheel, the engine's wheel
 	$(BIN)/autograder pack kit
-	$(BIN)/python -m build --wheel --outdir dist .
 
 site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the notebooks for Colab lie
 	rm -rf dist/site
@@ -90,12 +89,12 @@ site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the 
 bench: $(READY)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
-gpu: $(GPU)/.ready  ## where torch finds CUDA: prove, grade and execute all on the GPU, ten minutes; PYTHON says whose torch
+gpu: $(GPU)/.ready  ## where torch finds CUDA: audit, grade and execute all on the GPU, ten minutes; PYTHON says whose torch
 	sh setup.sh --programs bwrap
 	$(GPU)/bin/python -m bench gpu
 
 lock: $(READY)  ## write the versions installed now to requirements.lock
-	$(BIN)/pip freeze --exclude-editable | grep -v '^seq2seq-course' | sed 's/+cpu//' > requirements.lock
+	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu//' > requirements.lock
 
 clean:  ## remove the environments and everything made by demo and test
 	rm -rf $(VENV) $(LAB) $(SITE) $(GPU) .venv-hub artefacts dist .pytest_cache .mypy_cache .ruff_cache

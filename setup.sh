@@ -1,7 +1,7 @@
 #!/bin/sh
 # Set up what a target needs.
 #   sh setup.sh --all VENV           an environment with everything: course, grading, tests; the locked versions
-#   sh setup.sh --student VENV       an environment with what the notebooks need, and nothing of grading
+#   sh setup.sh --student VENV       an environment with what the notebooks need: the runtime, and nothing of grading
 #   sh setup.sh --gpu VENV           an environment that adds what grading needs to what PYTHON has: its torch
 #   sh setup.sh --site VENV          an environment with what makes the site
 #   sh setup.sh --programs bwrap …   programs from Debian's packages: installed when we may, asked for when not
@@ -43,36 +43,39 @@ environment() {
         echo "Please install first:  sudo apt-get install python3-venv" >&2
         exit 2
     }
-    echo "Setting up $venv: a few minutes, once."
+    echo "Setting up $venv."
 }
 
-pip() {
+install() {
     venv=$1
     shift
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    "$venv/bin/python" autograder/publish/files/install.py "$@"
 }
 
-# What a student needs is the first list of pyproject.toml, in the versions of the lock.
-needs() {
-    "$1/bin/python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")'
+# What the notebooks need stands in course.toml, what they import in course/.
+course() {
+    "$1/bin/python" -m autograder.publish.about . > "$1/needs.txt"
+    "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' |
+        { read -r packages && pwd | sed 's:$:/course:' > "$packages/course.pth"; }
 }
 
 cd "$(dirname "$0")"
 case "${1:-} ${2:-}" in
     "--all "?*)
         environment "$2"
-        pip "$2" -r requirements.lock
-        pip "$2" --no-deps --editable . ;;
+        course "$2"
+        install "$2" -r requirements.lock --editable . ;;
     "--student "?*)
         environment "$2"
-        needs "$2" > "$2/needs.txt"
-        pip "$2" -c requirements.lock -r "$2/needs.txt" ;;
+        course "$2"
+        install "$2" -c requirements.lock -r "$2/needs.txt" --editable . ;;
     "--gpu "?*)
         environment "$2" --system-site-packages
-        pip "$2" --editable ".[grading]" ;;
+        course "$2"
+        install "$2" -r "$2/needs.txt" --editable ".[grading]" ;;
     "--site "?*)
         environment "$2"
-        pip "$2" -r site/requirements.txt ;;
+        install "$2" -r site/requirements.txt ;;
     "--programs "?*) shift; programs "$@" ;;
-    *) echo "usage: sh setup.sh --all VENV | --student VENV | --site VENV | --programs NAME …" >&2; exit 2 ;;
+    *) echo "usage: sh setup.sh --all VENV | --student VENV | --gpu VENV | --site VENV | --programs NAME …" >&2; exit 2 ;;
 esac

@@ -23,6 +23,7 @@ def new(args: argparse.Namespace) -> int:
 def release(args: argparse.Namespace, course: Course) -> int:
     """Make what students and readers see, or list what is stale."""
     from ..publish import effort, release
+    from ..publish.about import about
 
     names = args.session or course.assignments
     if args.check:
@@ -43,7 +44,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
         written = source.load(course, name)
-        for advice in source.advice(written) + effort.advice(written):
+        for advice in source.advice(written) + effort.advice(written, about(course)):
             print(f"  note: {advice}")
     return 0
 
@@ -112,6 +113,7 @@ def pack(args: argparse.Namespace, course: Course) -> int:
 
 
 def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..publish.engine_wheel import engine_wheel
     from ..publish.kit import kit
     from ..publish.wheels import student_wheel
 
@@ -119,6 +121,9 @@ def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
     kit(course, path)
     print(f"{path}: the student kit")
     print(f"{student_wheel(course, folder)}: the student wheel")
+    name, data = engine_wheel()
+    (folder / name).write_bytes(data)
+    print(f"{folder / name}: the engine's wheel, which the student wheel needs")
     return 0
 
 
@@ -127,7 +132,7 @@ def _edition(args: argparse.Namespace, course: Course, folder: Path) -> int:
 
     folder = args.out or folder / args.what
     names = edition(course, folder, args.what, args.address or "")
-    print(f"{folder}: {', '.join(names)}, the student wheel, and README.md with links")
+    print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 
 

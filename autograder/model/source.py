@@ -179,14 +179,7 @@ def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
 def advice(source: Source) -> list[str]:
     """What is allowed and yet not good: one line each, with file and line number."""
     said = []
-    for i, cell in enumerate(source.cells):
-        if cell.role == "exercise":
-            text = next((before for before in reversed(source.cells[:i]) if before.role == "text"), None)
-            hints = text.source.count("<details>") if text else 0
-            if hints != 3:
-                said.append(str(source_error(source.path, (text or cell).line,
-                                             f"the exercise {cell.name} has {hints} hints, "
-                                             "not three (idea, shape, line)")))
+    for cell in source.cells:
         if not cell.is_markdown:
             said += [str(source_error(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
                                f"a notebook shows {WIDTH}"))

@@ -1,18 +1,23 @@
 """What a course says of itself: its name, its title, what its notebooks need, where it can be had.
 
-It stands in the course's `pyproject.toml`; nothing of it has to be there.
+It stands in the course's `course.toml`; nothing of it has to be there. ``python -m autograder.publish.about FOLDER``
+prints what the notebooks of a course need, for pip.
 """
 
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 from typing import Any
 
 from ..course import Course, CourseError
 
-ENGINE = "seq2seq-course"  # this distribution
+ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "address": str,
+        "exercises": dict}
+ASKED = {"effort": bool, "hints": int}
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,10 @@ class About:
     version: str
     title: str
     python: str  # the oldest that serves, as 3.11
-    dependencies: tuple[str, ...]
+    requirements: tuple[str, ...]
     address: str = ""
+    effort: bool = False  # each exercise and question says how long it takes
+    hints: int = 0  # that the text before each exercise has
 
     @property
     def module(self) -> str:
@@ -33,33 +40,30 @@ class About:
 
 
 def about(course: Course) -> About:
-    """What the course's `pyproject.toml` says, and else what the engine needs; ``CourseError`` when it is no TOML."""
-    path = course.root / "pyproject.toml"
+    """Return what the course's `course.toml` says; ``CourseError`` where it is no TOML, or says what nobody asks."""
+    path = course.root / "course.toml"
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}") from None
-    project, own = tree.get("project", {}), tree.get("tool", {}).get("autograder", {})
-    name = re.sub(r"[^a-z0-9]+", "-", str(project.get("name", course.root.name)).lower()).strip("-") or "course"
+    asked = tree.get("exercises", {})
+    for table, keys in ((tree, KEYS), (asked, ASKED)):
+        for key, value in table.items() if isinstance(table, dict) else ():
+            if key not in keys:
+                raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
+            if not isinstance(value, keys[key]):
+                raise CourseError(f"{path}: {key} must be a {keys[key].__name__}")
+    name = re.sub(r"[^a-z0-9]+", "-", tree.get("name", course.root.name).lower()).strip("-") or "course"
     return About(
         name=name,
-        version=str(project.get("version", "1.0")),
-        title=str(own.get("title", name)),
-        python=str(project.get("requires-python", ">=3.11")).removeprefix(">="),
-        dependencies=tuple(project.get("dependencies", ())) or _engine_needs(),
-        address=str(own.get("address", "")).rstrip("/"),
+        version=tree.get("version", "1.0"),
+        title=tree.get("title", name),
+        python=tree.get("python", ">=3.11").removeprefix(">="),
+        requirements=tuple(map(str, tree.get("requirements", ["jupyterlab>=4.2"]))),
+        address=tree.get("address", "").rstrip("/"),
+        effort=asked.get("effort", False),
+        hints=asked.get("hints", 0),
     )
-
-
-def _engine_needs() -> tuple[str, ...]:
-    """What the helper package needs: the requirements of this distribution that no extra asks for."""
-    try:
-        return tuple(line for line in requires(ENGINE) or () if "extra ==" not in line)
-    except PackageNotFoundError:
-        raise CourseError("the engine is not installed, so that nobody says what notebooks need: "
-                          "list it in pyproject.toml, [project] dependencies") from None
-
-
 
 
 def as_toml(tree: dict[str, Any]) -> str:
@@ -79,3 +83,10 @@ def _value(value: Any) -> str:
         return str(value).lower()
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
+
+
+if __name__ == "__main__":
+    try:
+        print(*about(Course(Path(sys.argv[1]))).requirements, sep="\n")
+    except CourseError as error:
+        sys.exit(str(error))

@@ -1,7 +1,7 @@
 """Notebooks that stand alone: for Colab, Kaggle, or a folder in which only the notebook lies.
 
-Each opens with a cell that brings the helper package: from the student wheel beside it, or from an address. Its figures
-are inside it. The cells that count keep their names, so that what is handed in is graded as ever.
+Each opens with a cell that brings the runtime and the helper package: from the wheels beside it, or from an address.
+Its figures are inside it. The cells that count keep their names, so that what is handed in is graded as ever.
 """
 
 import base64
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -17,9 +18,11 @@ from nbformat.v4 import new_code_cell
 
 from ..course import Course, CourseError
 from ..model import source
+from ..runtime.selfcheck_data import SELFCHECKS
 from . import kit, release, wheels
 from .about import CPU_INDEX, about
 from .address import Address, parsed
+from .engine_wheel import engine_wheel
 
 KINDS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
@@ -29,7 +32,7 @@ _TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
 
 
 def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
-    """Write all TPs in this form into ``folder``, the student wheel beside them; returns the names of the notebooks.
+    """Write all TPs in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
     text, which is what Colab shows.
@@ -38,11 +41,12 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     url = url or told.address
     address = parsed(url) if url else None
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = wheels.student_wheel(course, folder)
+    engine, data = engine_wheel()
+    (folder / engine).write_bytes(data)
+    first = _first_cell(course, engine, wheels.student_wheel(course, folder).name, address)
     names = []
     for assignment in course.assignments:
         notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)
-        first = _first_cell(course, wheel.name, address.file(wheel.name) if address else "")
         notebook.cells.insert(_first_code(notebook), new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
         names.append(f"{assignment}.ipynb")
@@ -55,7 +59,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
 
 def binder_requirements(course: Course) -> str:
     """What Binder installs: its machines have no GPU."""
-    return f"--extra-index-url {CPU_INDEX}\n" + "".join(f"{line}\n" for line in about(course).dependencies)
+    return f"--extra-index-url {CPU_INDEX}\n" + "".join(f"{line}\n" for line in about(course).requirements)
 
 
 def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
@@ -99,14 +103,20 @@ def _first_code(notebook: NotebookNode) -> int:
     return next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
 
 
-def _first_cell(course: Course, wheel: str, address: str) -> str:
-    """The cell that brings the helper package; where `tp` can be imported it does nothing, in the sandbox, too."""
-    needs = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
+def _first_cell(course: Course, engine: str, student: str, address: Address | None) -> str:
+    """Return the cell that brings what is imported; where that is there, and in the sandbox, it does nothing."""
+    helpers = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
+    brought = [("autograder", engine, ("autograder/__init__.py", "autograder/runtime/")),
+               (SELFCHECKS, student, (*helpers, f"{SELFCHECKS}/"))]
+    marks = {"@ADDRESS@": address.file("") if address else "", "@WHEELS@": _laid_out(brought)}
     text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8")
-    marks = {"@ADDRESS@": address, "@WHEELS@": f"{wheel.split('-')[0]}-*.whl", "@WHEEL@": wheel, "@NEEDS@": repr(needs)}
     for mark, value in marks.items():
         text = text.replace(mark, value)
     return text.rstrip("\n")
+
+
+def _laid_out(rows: list[Any]) -> str:
+    return "".join(["[\n", *(f"    {row!r},\n" for row in rows), "]"])
 
 
 def _readme(course: Course, title: str, names: list[str], address: Address | None) -> str:
@@ -118,8 +128,8 @@ def _readme(course: Course, title: str, names: list[str], address: Address | Non
                   f"| {BINDER_BADGE}({address.binder(name)}) |" for name in names]
     else:
         lines += [f"- [{_title(course, name)}]({name})" for name in names]
-    lines += ["", "Each notebook stands alone. Its first cell brings the helper package of the course: "
-                  "from the file `.whl` beside it, or from the address that stands in it."]
+    lines += ["", "Each notebook stands alone. Its first cell brings what it imports: "
+                  "from the files `.whl` beside it, or from the address that stands in it."]
     return "\n".join(lines) + "\n"
 
 

@@ -1,10 +1,12 @@
 """What a TP asks of a student: minutes and difficulty of each exercise and question, core and extension.
 
 One line of its text says it, `*Minutes* 20 · *Difficulty* ●●○○`, and `· *Extension*` behind that where the core of the
-session goes on without it. Here these lines are read, added up, and made into the table of all TPs.
+session goes on without it. Here these lines are read, added up, and made into the table of all TPs. A course asks for
+them in its `course.toml`, as it asks for hints.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from ..course import Course
 from ..model import source
 from ..model.errors import source_error
 from ..model.source import Cell, Source
+from .about import About, about
 
 TIME = "{time}"  # stands in the text of a TP for what `time` says
 WORDS_A_MINUTE = 150
@@ -36,7 +39,7 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
     cell = cells[i]
     if cell.role not in ("exercise", "answer") or cell.name is None:
         return None
-    text = cell if cell.role == "answer" else next((one for one in reversed(cells[:i]) if one.role == "text"), None)
+    text = cell if cell.role == "answer" else _text_before(cells, i)
     said = _LINE.search(text.source) if text else None
     if said is None or len(said[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(said[2]):
         return None
@@ -97,21 +100,44 @@ def _place(course: Course) -> Path:
     return course.root / "docs" / "sessions.md"
 
 
+def _has_page(course: Course) -> bool:
+    """Whether a course asks for minutes, and has a folder docs to say them in."""
+    return about(course).effort and _place(course).parent.is_dir()
+
+
 def write(course: Course) -> None:
-    """Write the page of a course that has a folder docs."""
-    if _place(course).parent.is_dir():
+    """Write the page of a course that has one."""
+    if _has_page(course):
         _place(course).write_text(page(course), encoding="utf-8")
 
 
 def is_stale(course: Course) -> bool:
-    """Whether a course has a folder docs, and the page in it is not what would be written now."""
+    """Whether the page of a course that has one is not what would be written now."""
     path = _place(course)
-    return path.parent.is_dir() and not (path.is_file() and path.read_text(encoding="utf-8") == page(course))
+    return _has_page(course) and not (path.is_file() and path.read_text(encoding="utf-8") == page(course))
 
 
-def advice(tp: Source) -> list[str]:
-    """The exercises and questions whose text does not say what they ask: one line each, with file and line number."""
-    asked = [i for i, cell in enumerate(tp.cells) if cell.role in ("exercise", "answer")]
-    return [str(source_error(tp.path, tp.cells[i].line, f"nothing says how long the {tp.cells[i].role} "
-                             f"{tp.cells[i].name} takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
-            for i in asked if task(tp.cells, i) is None]
+def advice(tp: Source, asked: About) -> list[str]:
+    """Return what the course asks of its exercises and questions, where it is missing: lines with file and number."""
+    return [*_hints_missing(tp, asked.hints), *(_effort_missing(tp) if asked.effort else ())]
+
+
+def _hints_missing(tp: Source, wanted: int) -> Iterator[str]:
+    for i, cell in enumerate(tp.cells):
+        if wanted and cell.role == "exercise":
+            text = _text_before(tp.cells, i)
+            hints = text.source.count("<details>") if text else 0
+            if hints != wanted:
+                yield str(source_error(tp.path, (text or cell).line,
+                                              f"the exercise {cell.name} has {hints} hints, not {wanted}"))
+
+
+def _effort_missing(tp: Source) -> Iterator[str]:
+    for i, cell in enumerate(tp.cells):
+        if cell.role in ("exercise", "answer") and task(tp.cells, i) is None:
+            yield str(source_error(tp.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
+                                          "takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
+
+
+def _text_before(cells: tuple[Cell, ...], i: int) -> Cell | None:
+    return next((one for one in reversed(cells[:i]) if one.role == "text"), None)

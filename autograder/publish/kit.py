@@ -1,8 +1,10 @@
 """The student kit: a zip that stands alone, with the notebooks, what they import, and scripts that set it up.
 
-Students are on Windows, macOS and Linux. The kit holds no solution and nothing of grading.
+Students are on Windows, macOS and Linux. What the notebooks import lies beside them, but for the runtime of the
+self-checks, which the scripts install from the engine's wheel. The kit holds no solution.
 """
 
+import hashlib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +12,13 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..course import Course
-from .about import CPU_INDEX, About, about
+from .about import About, about
+from .engine_wheel import engine_wheel
 from .files import start
 
 FILES = Path(start.__file__).parent
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same course
-_SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
+SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 
 
 def kit(course: Course, path: Path) -> None:
@@ -34,8 +37,10 @@ def contents(course: Course) -> dict[str, bytes]:
     told = about(course)
     files = dict(released(course))
     files["README.md"] = readme(course, told).encode()
+    wheel, data = engine_wheel()
+    files[wheel] = data
     files["requirements.txt"] = requirements(told).encode()
-    for script in ("start.py", "start.sh", "start.bat"):
+    for script in ("install.py", "start.py", "start.sh", "start.bat"):
         files[script] = script_bytes(script)
     if (course.root / "environment.yml").is_file():
         files["environment.yml"] = (course.root / "environment.yml").read_bytes()
@@ -46,7 +51,7 @@ def released(course: Course) -> Iterator[tuple[str, bytes]]:
     """What `release` has put into the course's folder for students."""
     for file in sorted(course.released.rglob("*")):
         name = file.relative_to(course.released)
-        if file.is_file() and not _SKIPPED & set(name.parts) and file.suffix != ".pyc":
+        if file.is_file() and not SKIPPED & set(name.parts) and file.suffix != ".pyc":
             yield name.as_posix(), file.read_bytes()
 
 
@@ -57,10 +62,10 @@ def script_bytes(name: str) -> bytes:
 
 
 def requirements(told: About) -> str:
-    """The list for pip, and where Linux without a GPU gets its torch."""
-    lines = ["# pip install -r requirements.txt",
-             f"# On Linux without a GPU: pip install --extra-index-url {CPU_INDEX} -r requirements.txt"]
-    return "\n".join([*lines, *told.dependencies]) + "\n"
+    """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
+    wheel, data = engine_wheel()
+    return "\n".join(["# pip install -r requirements.txt, in this folder", *told.requirements,
+                      f"./{wheel}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
 def readme(course: Course, told: About) -> str:
@@ -69,4 +74,4 @@ def readme(course: Course, told: About) -> str:
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()
     return environment.get_template("README.md.j2").render(
-        about=told, sessions=start.sessions(course.released), index=CPU_INDEX, conda=conda)
+        about=told, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])

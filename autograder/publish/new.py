@@ -8,11 +8,11 @@ from ..course import Course, CourseError
 FIRST = "weighted_mean"
 # where each file of the folder `first` goes; they are no modules of the engine's, hence their names
 PLACES = {
-    "tp.txt": f"solutions/{FIRST}/{FIRST}.py",
+    "session.txt": f"solutions/{FIRST}/{FIRST}.py",
     "checks.txt": f"solutions/{FIRST}/checks.py",
     "faults.txt": f"solutions/{FIRST}/faults.py",
     "nbgrader_config.txt": "nbgrader_config.py",
-    "pyproject.txt": "pyproject.toml",
+    "course.txt": "course.toml",
     "gitignore.txt": ".gitignore",
     "README.txt": "README.md",
 }

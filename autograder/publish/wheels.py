@@ -1,7 +1,7 @@
 """The student wheel: `tp` and the notebooks as one file for pip, with a command that opens them.
 
-It is called after the course, with `-student` at its end, so that it is not mistaken for the engine's own wheel. Both
-bring `tp`: an environment holds one of them.
+It is called after the course, with `-student` at its end, and needs the engine's wheel, which is built by
+`engine_wheel`: the runtime of the self-checks is in it.
 """
 
 import tempfile
@@ -10,9 +10,12 @@ from pathlib import Path
 from build import BuildBackendException, ProjectBuilder
 from pyproject_hooks import quiet_subprocess_runner
 
+import autograder
+
 from ..course import Course, CourseError
+from ..runtime.selfcheck_data import SELFCHECKS
 from . import kit
-from .about import About, about, as_toml
+from .about import ENGINE, About, about, as_toml
 
 
 def student_wheel(course: Course, folder: Path) -> Path:
@@ -34,14 +37,15 @@ def _lay_out(course: Course, told: About, folder: Path) -> None:
         top = name.split("/")[0]
         if top.endswith(".py") and top != "start.py":
             modules.append(top.removesuffix(".py"))
-        importable = top in (f"{module}.py" for module in modules) or (course.released / top / "__init__.py").is_file()
-        _write(folder / "src" / name if importable else package / "files" / name, data)
+        imported = top in (f"{module}.py" for module in modules) or (course.released / top / "__init__.py").is_file()
+        _write(folder / "src" / name if imported or top == SELFCHECKS else package / "files" / name, data)
     _write(package / "__init__.py", f'"""{told.title}"""\n'.encode())
     _write(package / "__main__.py", kit.script_bytes("wheel_main.py"))
     _write(folder / "pyproject.toml", as_toml({
         "build-system": {"requires": ["setuptools"], "build-backend": "setuptools.build_meta"},
         "project": {"name": f"{told.name}-student", "version": told.version, "description": told.title,
-                    "requires-python": f">={told.python}", "dependencies": told.dependencies},
+                    "requires-python": f">={told.python}",
+                    "dependencies": [f"{ENGINE}>={autograder.__version__}", *told.requirements]},
         "project.scripts": {told.name: f"{told.module}.__main__:main"},
         "tool.setuptools": {"py-modules": modules},
         "tool.setuptools.packages.find": {"where": ["src"], "namespaces": True},  # a folder of notebooks is one, too

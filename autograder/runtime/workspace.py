@@ -1,7 +1,7 @@
 """The folder in which a student works: a copy of the course in which nothing of theirs is ever overwritten.
 
-Run it from anywhere, as a script and with Python alone: ``python course/tp/workspace.py [FOLDER]``. It copies the
-course that it lies in to FOLDER (``work``, beside the course), or brings a newer release to a folder that is there:
+Run it from anywhere, as a script and with Python alone: ``python autograder/runtime/workspace.py COURSE FOLDER``. It
+copies the course as it is released to FOLDER, or brings a newer release to a folder that is there:
 
 - what the student has not touched is replaced;
 - what the student has changed stays as it is, and the new release is put beside it, as ``tp3_seq2seq.new.ipynb``.
@@ -25,8 +25,11 @@ NOT_OURS = {"__pycache__", ".ipynb_checkpoints"}
 
 def main(arguments: list[str]) -> int:
     """Make or renew the folder that is named, and say in one line each what has changed."""
-    release = Path(__file__).resolve().parent.parent
-    work = Path(arguments[0]) if arguments else release.parent / "work"
+    if len(arguments) != 2 or not Path(arguments[0]).is_dir():
+        print("usage: workspace.py COURSE FOLDER: a released course that is there, and where its copy is to lie",
+              file=sys.stderr)
+        return 2
+    release, work = map(Path, arguments)
     try:
         for line in renew(release, work):
             print(line)

@@ -73,14 +73,16 @@ def test_it_runs_beside_the_wheel_alone(editions, kernel, tmp_path):
     """Every cell up to the first self-check, which says that nothing is written yet."""
     name = "tp3_seq2seq"
     notebook = nbformat.read(editions["colab"] / f"{name}.ipynb", 4)
-    wheel = next(editions["colab"].glob("*.whl"))
-    (tmp_path / wheel.name).write_bytes(wheel.read_bytes())
+    wheels = {path.name: path.read_bytes() for path in editions["colab"].glob("*.whl")}
+    for wheel, data in wheels.items():
+        (tmp_path / wheel).write_bytes(data)
     first_check = source.load(REPOSITORY, name).by_role("check")[0]
     done = run(kernel, tmp_path, code(notebook, first_check.grade_id))
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert "not written yet" in done.stderr and (tmp_path / "tp" / "checking").is_dir()
-    assert {path.name for path in tmp_path.iterdir()} <= {"tp", wheel.name, "cells.json", ".ipython", ".config",
-                                                          ".cache"}
+    assert "not written yet" in done.stderr and (tmp_path / "autograder" / "runtime").is_dir()
+    assert {path.name for path in tmp_path.iterdir()} <= {"tp", "autograder", "selfchecks", *wheels, "cells.json",
+                                                          ".ipython", ".config", ".cache"}
+    assert not (tmp_path / "autograder" / "judging").exists()
 
 
 def test_without_wheel_and_network_one_line_says_what_to_do(editions, kernel, tmp_path):
@@ -93,18 +95,17 @@ def test_without_wheel_and_network_one_line_says_what_to_do(editions, kernel, tm
 
 
 def test_it_comes_from_the_address_and_once(editions, kernel, tmp_path):
-    wheel = next(editions["colab"].glob("*.whl"))
     notebook = nbformat.read(editions["colab"] / "tp3_seq2seq.ipynb", 4)
     cell, start = code(notebook, "start")
-    cell = cell.replace(cell.split('"')[1], wheel.as_uri())
+    cell = cell.replace(cell.split('"')[1], f"{editions['colab'].as_uri()}/")
     assert run(kernel, tmp_path, [cell, start]).returncode == 0
     (tmp_path / "tp" / "mark").touch()
     assert run(kernel, tmp_path, [cell, start]).returncode == 0 and (tmp_path / "tp" / "mark").exists()
 
 
 def test_a_wheel_that_is_none_is_told_in_one_line(editions, kernel, tmp_path):
-    wheel = next(editions["colab"].glob("*.whl"))
-    (tmp_path / wheel.name).write_text("<html>not found</html>")
+    for wheel in editions["colab"].glob("*.whl"):
+        (tmp_path / wheel.name).write_text("<html>not found</html>")
     done = run(kernel, tmp_path, code(nbformat.read(editions["colab"] / "tp3_seq2seq.ipynb", 4), FIRST))
     assert done.returncode and "not a zip file" in done.stderr
 
@@ -138,7 +139,8 @@ def test_text_and_names_of_the_cells_stay(editions):
 
 def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right):
     course = tiny_copy(tmp_path / "tiny")
-    (course.released / "tp" / "checking" / "data").mkdir(parents=True)
+    (course.released / "tp").mkdir(parents=True)
+    (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
     making.edition(course, tmp_path / "out", "colab")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
@@ -148,10 +150,15 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     assert verdict.score == automatic_points(course, TINY) and not verdict.notes
 
 
-def test_the_wheel_beside_them_holds_all_that_they_take(editions):
-    with zipfile.ZipFile(next(editions["alone"].glob("*.whl"))) as wheel:
-        assert "tp/__init__.py" in wheel.namelist()
-        assert not [name for name in wheel.namelist() if name.startswith("autograder")]
+def test_the_wheels_beside_them_hold_all_that_they_take(editions):
+    held = {}
+    for path in editions["alone"].glob("*.whl"):
+        with zipfile.ZipFile(path) as wheel:
+            held[path.name.split("-")[0]] = wheel.namelist()
+    engine, student = held.pop("replay_autograder"), held.popitem()[1]
+    assert not held and "autograder/runtime/selfcheck.py" in engine
+    assert {"tp/__init__.py", "selfchecks/tp3_seq2seq.bin"} <= set(student)
+    assert not [name for name in student if name.startswith("autograder")]
 
 
 # A notebook of the kit, taken out of it

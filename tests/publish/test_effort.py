@@ -1,12 +1,17 @@
 """Each TP says how long it takes, from one line an exercise, and its core fits into a session."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.course import Course
 from autograder.model import source
 from autograder.model.source import Source, parse
 from autograder.publish import effort
+from autograder.publish.about import about
 from conftest import REPOSITORY
+
+ASKED = replace(about(REPOSITORY), hints=0)  # minutes and difficulty alone
 
 LINES = {"*Minutes* 20 · *Difficulty* ●●○○": (20, "●●○○", False),
          "*Minutes* 5 · *Difficulty* ●○○○ · *Extension*": (5, "●○○○", True),
@@ -49,19 +54,19 @@ def test_a_line_says_what_an_exercise_asks(line):
     assert question == effort.Task("question", "b", 3, 7, "", False)
     assert effort.core(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
     assert effort.extensions(made_of(line)) == (minutes if extension else 0)
-    assert effort.advice(made_of(line)) == []
+    assert effort.advice(made_of(line), ASKED) == []
 
 
 @pytest.mark.parametrize("line", NO_LINES)
 def test_an_exercise_without_such_a_line_is_told(line):
     assert [one.name for one in effort.tasks(made_of(line))] == ["b"]
-    (said,) = effort.advice(made_of(line))
+    (said,) = effort.advice(made_of(line), ASKED)
     assert said.startswith("tp.py:6: nothing says how long the exercise a takes")
 
 
 def test_a_question_has_no_difficulty():
     line = "*Minutes* 5 · *Difficulty* ●○○○"
-    (said,) = effort.advice(made_of(line, answer=line))
+    (said,) = effort.advice(made_of(line, answer=line), ASKED)
     assert "the answer b takes" in said
 
 
@@ -73,7 +78,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_every_session_says_how_long_it_takes_and_a_sitting_of_its_core_has_three_hours_at_most(name):
     tp = source.load(REPOSITORY, name)
-    assert effort.advice(tp) == []
+    assert effort.advice(tp, about(REPOSITORY)) == []
     sittings = 2 if any("{time}: two sittings" in cell.source for cell in tp.cells) else 1
     assert 60 <= effort.core(tp) / sittings <= 180
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
@@ -81,12 +86,27 @@ def test_every_session_says_how_long_it_takes_and_a_sitting_of_its_core_has_thre
 
 def test_the_page_is_stale_until_it_is_written(tmp_path):
     course = Course(tmp_path)
+    (tmp_path / "course.toml").write_text("[exercises]\neffort = true\n")
     effort.write(course)
-    assert not effort.is_stale(course) and not list(tmp_path.iterdir())
+    assert not effort.is_stale(course) and len(list(tmp_path.iterdir())) == 1
     (tmp_path / "docs").mkdir()
     assert effort.is_stale(course)
     effort.write(course)
     assert not effort.is_stale(course)
+
+
+def test_a_course_that_asks_for_nothing_is_told_nothing_and_has_no_page(tmp_path):
+    course = Course(tmp_path)
+    (tmp_path / "docs").mkdir()
+    effort.write(course)
+    assert not effort.is_stale(course) and not list((tmp_path / "docs").iterdir())
+    assert effort.advice(made_of(""), about(course)) == []
+
+
+@pytest.mark.parametrize("wanted, told", [(0, []), (1, []), (3, ["the exercise a has 1 hints, not 3"])])
+def test_a_course_says_how_many_hints_there_are(wanted, told):
+    found = effort.advice(made_of(""), replace(about(REPOSITORY), effort=False, hints=wanted))
+    assert [one.split(": ")[1] for one in found] == told
 
 
 def test_the_table_has_every_exercise_and_question():

@@ -15,7 +15,8 @@ from environments import clean, environment
 from nbformat.v4 import new_output
 
 from autograder.publish import kit
-from autograder.publish.about import CPU_INDEX, about, as_toml
+from autograder.publish.about import about, as_toml
+from autograder.publish.engine_wheel import engine_wheel
 from autograder.publish.files import start
 from conftest import REPOSITORY, tiny_copy
 
@@ -34,13 +35,14 @@ def unpacked(tmp_path_factory):
 
 def test_the_kit_holds_the_course_and_nothing_else(unpacked):
     names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
-    top = {"README.md", "requirements.txt", "environment.yml", "start.py", "start.sh", "start.bat"}
+    wheel, _ = engine_wheel()
+    top = {"README.md", "requirements.txt", "environment.yml", "install.py", "start.py", "start.sh", "start.bat", wheel}
     assert {name for name in names if "/" not in name} == top
     for name in NAMES:
         assert {f"{name}/{name}.ipynb", f"selfchecks/{name}.bin"} <= names
-    others = [name for name in names - top if not name.startswith("tp/")]
+    others = [name for name in names - top if not name.startswith(("tp/", "selfchecks/"))]
     assert not [name for name in others if re.search(r"solutions|autograder|checks|faults|\.py$", name)]
-    assert not [name for name in names if re.search(r"autograder|faults|\.pyc$|\.ipynb_checkpoints", name)]
+    assert not [name for name in names - top if re.search(r"autograder|faults|\.pyc$|\.ipynb_checkpoints", name)]
 
 
 def test_no_file_of_the_kit_holds_a_solution_or_speaks_of_grading(unpacked):
@@ -48,10 +50,16 @@ def test_no_file_of_the_kit_holds_a_solution_or_speaks_of_grading(unpacked):
     assert len(texts) > len(NAMES)
     for path in texts:
         assert not re.search(r"BEGIN SOLUTION|HIDDEN TESTS|Rubric", path.read_text(encoding="utf-8")), path
-    for path in unpacked.glob("*"):
-        if path.is_file():
-            assert not re.search(r"autograder|gradebook|nbgrader", path.read_text(encoding="utf-8")
-                                 .replace('"nbgrader"', "")), path  # the name of the cells' metadata, in start.py
+    for name in ("start.sh", "start.bat", "install.py"):
+        assert not re.search(r"autograder|gradebook|nbgrader", (unpacked / name).read_text(encoding="utf-8")), name
+
+
+def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
+    name, data = engine_wheel()
+    assert (unpacked / name).read_bytes() == data and len(data) < 400_000
+    with zipfile.ZipFile(unpacked / name) as wheel:
+        assert "autograder/runtime/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
+        assert not [one for one in wheel.namelist() if not one.startswith(("autograder/", "replay_autograder-"))]
 
 
 def test_the_same_course_gives_the_same_bytes(tmp_path):
@@ -61,11 +69,13 @@ def test_the_same_course_gives_the_same_bytes(tmp_path):
     assert len({(tmp_path / name / "student-kit.zip").read_bytes() for name in ("a", "b")}) == 1
 
 
-def test_requirements_are_those_of_the_project_and_say_where_torch_without_cuda_is(unpacked):
+def test_requirements_are_those_of_the_course_and_the_wheel_of_the_runtime(unpacked, monkeypatch):
     lines = (unpacked / "requirements.txt").read_text().splitlines()
-    assert [line for line in lines if not line.startswith("#")] == list(about(REPOSITORY).dependencies)
-    for name in ("requirements.txt", "README.md", "start.sh"):
-        assert f"--extra-index-url {CPU_INDEX}" in (unpacked / name).read_text(), name
+    *needs, wheel = [line for line in lines if not line.startswith("#")]
+    assert needs == list(about(REPOSITORY).requirements) and (unpacked / wheel.split()[0]).is_file()
+    monkeypatch.setattr(kit, "engine_wheel", lambda: (engine_wheel()[0], b"another one of the same version"))
+    assert kit.requirements(about(REPOSITORY)).splitlines()[:-1] == lines[:-1]
+    assert kit.requirements(about(REPOSITORY)).splitlines()[-1] != lines[-1]
 
 
 def test_the_readme_lists_every_session_with_its_time(unpacked):
@@ -79,7 +89,7 @@ def test_the_readme_lists_every_session_with_its_time(unpacked):
 def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
     course = tiny_copy(tmp_path / "My course")
     (course.released / "tp").mkdir(parents=True)
-    assert about(course).name == "my-course" and about(course).dependencies
+    assert about(course).name == "my-course" and about(course).requirements
     assert "# my-course" in kit.contents(course)["README.md"].decode()
 
 
@@ -142,11 +152,11 @@ def test_the_script_installs_once_and_opens_the_start_page(unpacked):
     subprocess.run(["cp", "requirements.txt", ".venv/installed.txt"], cwd=unpacked, check=True)
     done = subprocess.run(["sh", str(unpacked / "start.sh"), "--page"], **run)
     assert done.returncode == 0 and NAMES[0] in done.stdout, done.stderr
-    assert "Setting up" not in done.stdout
+    assert "Installing" not in done.stdout
     with open(unpacked / "requirements.txt", "a") as file:
         file.write("no-such-package-as-this\n")
     done = subprocess.run(["sh", str(unpacked / "start.sh"), "--page"], **run)
-    assert done.returncode and "Setting up" in done.stdout and "no-such-package-as-this" in done.stderr
+    assert done.returncode and "Installing with pip" in done.stdout and "no-such-package-as-this" in done.stderr
 
 
 def test_an_old_python_is_told_in_one_line(unpacked, tmp_path):
@@ -172,7 +182,7 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     """The whole way: unpacked, set up with pip, opened."""
     lab = tmp_path / "kit"
     subprocess.run(["cp", "-r", unpacked, lab], check=True)
-    (lab / "requirements.txt").write_text("\n".join(about(REPOSITORY).dependencies))
+    (lab / "requirements.txt").write_text("\n".join(about(REPOSITORY).requirements))
     subprocess.run(["rm", "-rf", lab / ".venv"], check=True)
     environment(lab / ".venv")
     options = ["--no-browser", "--allow-root", "--ServerApp.port=0", "--ServerApp.port_retries=0",

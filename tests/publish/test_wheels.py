@@ -9,7 +9,8 @@ import pytest
 from environments import clean, environment, install
 
 from autograder.publish import wheels
-from autograder.publish.about import about
+from autograder.publish.about import ENGINE, about
+from autograder.publish.engine_wheel import engine_wheel
 from conftest import REPOSITORY
 
 NAME = about(REPOSITORY).name
@@ -17,19 +18,24 @@ NAME = about(REPOSITORY).name
 
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
-    """The student wheel, and an environment with it."""
+    """The student wheel, and an environment with it and the engine's."""
     folder = tmp_path_factory.mktemp("student")
     wheel = wheels.student_wheel(REPOSITORY, folder / "dist")
     python = environment(folder / "venv")
     install(python, wheel)
+    name, data = engine_wheel()
+    (folder / name).write_bytes(data)
+    install(python, folder / name)
     return wheel, python
 
 
 def test_the_student_wheel_holds_no_engine_and_no_solution(student):
     with zipfile.ZipFile(student[0]) as archive:
         names = archive.namelist()
+        told = archive.read(next(name for name in names if name.endswith("METADATA"))).decode()
     assert f"{NAME.replace('-', '_')}/files/tp1_recurrence/tp1_recurrence.ipynb" in names
     assert not [name for name in names if "autograder" in name or "solutions" in name or "faults" in name]
+    assert f"Requires-Dist: {ENGINE}>=" in told and "selfchecks/tp1_recurrence.bin" in names
 
 
 def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, tmp_path):
@@ -47,10 +53,10 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
 
 def test_tp_comes_from_the_wheel_with_its_self_checks(student, tmp_path):
     code = ("import tp, sys; from autograder.runtime import selfcheck; tp.start('tp3_seq2seq'); "
-            "print(tp.__file__, len(selfcheck._data('tp3_seq2seq')), 'autograder' in sys.modules)")
+            "print(tp.__file__, len(selfcheck._data('tp3_seq2seq')), selfcheck.__file__)")
     done = subprocess.run([student[1], "-c", code], cwd=tmp_path, env=clean(), capture_output=True, text=True)
-    where, exercises, engine = done.stdout.split()
-    assert "venv" in where and int(exercises) > 1 and engine == "False", done.stderr
+    where, exercises, runtime = done.stdout.split()
+    assert "venv" in where and int(exercises) > 1 and "venv" in runtime, done.stderr
 
 
 @pytest.mark.slow

@@ -73,10 +73,7 @@ def released(tmp_path_factory):
     elsewhere = written(tmp_path_factory.mktemp("elsewhere").resolve())
     elsewhere.rewrite(f"{TINY}.py", TRAINS)
     status, said = elsewhere("release")
-    first, *advice = said.splitlines()
-    assert (status, first) == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed")
-    hints, minutes = ([line for line in advice if words in line] for words in ("0 hints", "*Minutes*"))
-    assert (len(hints), len(minutes)) == (3, 4) and len(advice) == 7  # the tiny exercises have none, nor the question
+    assert (status, said) == (0, f"{TINY}: course/{TINY}/ and its self-checks, solutions/{TINY}/ executed\n")
     return elsewhere
 
 

@@ -157,14 +157,14 @@ def test_a_disk_that_fills_up_leaves_whole_files(places, monkeypatch):
 
 
 def test_it_needs_python_alone_and_make_lab_runs_it(tmp_path):
-    script = REPOSITORY.released / "tp" / "workspace.py"
-    command = [sys.executable, "-I", "-S", str(script), str(tmp_path / "work")]
+    script = REPOSITORY.root / "autograder" / "runtime" / "workspace.py"
+    command = [sys.executable, "-I", "-S", str(script), str(REPOSITORY.released), str(tmp_path / "work")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
     for name in REPOSITORY.assignments:
         assert (tmp_path / "work" / name / f"{name}.ipynb").is_file()
     lab = re.search(r"^lab:.*\n((?:\t.*\n)+)", (REPOSITORY.root / "Makefile").read_text(), re.M)[1]
-    assert "course/tp/workspace.py" in lab and "cd work " in lab
+    assert "autograder/runtime/workspace.py course work" in lab and "cd work " in lab
     assert "/work/" in (REPOSITORY.root / ".gitignore").read_text().splitlines()
 
 

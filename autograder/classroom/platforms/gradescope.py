@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import autograder
-import tp
 
 from ... import escaping
 from ...course import Course, CourseError
@@ -23,7 +22,7 @@ from ...judging.judge import Judge
 from ...judging.seeds import seed_of
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
-from ...publish.about import ENGINE
+from ...publish.about import ENGINE, about
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
 from ..verdict_store import VerdictStore
@@ -52,12 +51,11 @@ def pack(course: Course, assignment: str, path: Path) -> None:
 def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
     for script in sorted(FILES.iterdir()):
         yield script.name, script.read_bytes()
-    yield "requirements.txt", "".join(f"{line}\n" for line in _requirements()).encode()
-    for package in (autograder, tp):
-        yield from _tree(Path(str(package.__file__)).parent, "engine")
+    yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
+    yield from _tree(Path(autograder.__file__).parent, "engine")
     for path in sorted(course.folder(assignment).glob("*.py")):
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
-    for helper in course.helpers[1:]:  # the first is tp
+    for helper in course.helpers:
         yield from _tree(helper, "course/course")
     yield "course/gradebook/secret", VerdictStore(course).secret().hex().encode()
 
@@ -70,10 +68,11 @@ def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
             yield f"{into}/{file.relative_to(path.parent).as_posix()}", file.read_bytes()
 
 
-def _requirements() -> list[str]:
+def _requirements(course: Course) -> list[str]:
     """What the engine needs to judge: what notebooks and grading ask for."""
     lines = [line.partition(";") for line in requires(ENGINE) or ()]
-    return [name.strip() for name, _, marker in lines if not marker or 'extra == "grading"' in marker.replace("'", '"')]
+    ours = [name.strip() for name, _, marker in lines if not marker or 'extra == "grading"' in marker.replace("'", '"')]
+    return [*about(course).requirements, *ours]
 
 
 # There

@@ -1,5 +1,5 @@
 @echo off
-rem Open the course. The first time this sets up what it needs, in the folder .venv: a few minutes.
+rem Open the course. The first time this sets up what it needs, in the folder .venv: a minute or two.
 setlocal
 cd /d "%~dp0"
 
@@ -20,8 +20,7 @@ if errorlevel 1 (
 )
 fc /b requirements.txt .venv\installed.txt >nul 2>nul
 if not errorlevel 1 goto open
-echo Setting up the course: a few minutes, once.
-.venv\Scripts\python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+.venv\Scripts\python install.py -r requirements.txt
 if errorlevel 1 (
     pause
     exit /b 1

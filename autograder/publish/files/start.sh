@@ -1,5 +1,5 @@
 #!/bin/sh
-# Open the course. The first time this sets up what it needs, in the folder .venv: a few minutes.
+# Open the course. The first time this sets up what it needs, in the folder .venv: a minute or two.
 set -eu
 cd "$(dirname "$0")"
 
@@ -15,13 +15,7 @@ if [ ! -x .venv/bin/python ]; then
 fi
 
 if ! cmp -s requirements.txt .venv/installed.txt; then
-    echo "Setting up the course: a few minutes, once."
-    # On Linux, torch comes with gigabytes for NVIDIA's GPUs. Without such a GPU, take the build for the CPU.
-    index=""
-    if [ "$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null 2>&1; then
-        index="--extra-index-url https://download.pytorch.org/whl/cpu"
-    fi
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check $index -r requirements.txt
+    .venv/bin/python install.py -r requirements.txt
     cp requirements.txt .venv/installed.txt
 fi
 

@@ -1,0 +1,47 @@
+"""The engine's own wheel, as students receive it: the runtime of the self-checks is in it, and nothing of a course."""
+
+import base64
+import hashlib
+import io
+import zipfile
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import autograder
+
+from ..course import CourseError
+from .about import ENGINE
+
+WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same engine
+WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+@cache
+def engine_wheel() -> tuple[str, bytes]:
+    """Return the name and the bytes of the wheel of the engine that runs, made from its files as they are installed."""
+    try:
+        installed = distribution(ENGINE)
+    except PackageNotFoundError:
+        raise CourseError(f"the engine is not installed, and students need its wheel: pip install {ENGINE}") from None
+    name = f"{ENGINE.replace('-', '_')}-{installed.version}"
+    package = Path(autograder.__file__).parent
+    files = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*"))
+             if path.is_file() and "__pycache__" not in path.parts}
+    about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
+                "WHEEL": WHEEL, "entry_points.txt": installed.read_text("entry_points.txt") or ""}
+    files |= {f"{name}.dist-info/{one}": text.encode() for one, text in about_it.items()}
+    rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in files.items()]
+    files[f"{name}.dist-info/RECORD"] = "\n".join([*rows, f"{name}.dist-info/RECORD,,", ""]).encode()
+    wheel = io.BytesIO()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in files.items():
+            entry = zipfile.ZipInfo(path, WHEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, data)
+    return f"{name}-py3-none-any.whl", wheel.getvalue()
+
+
+def _hash(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

@@ -1,0 +1,127 @@
+"""Install what pip would, in parallel where that can be had: ``python install.py WHAT PIP INSTALL UNDERSTANDS``.
+
+It installs into the environment of the Python that runs it. uv comes from the package index, for this once; where it
+cannot be had, or cannot install, pip does. uv is told what pip's own configuration says.
+
+On Linux, torch comes with gigabytes for NVIDIA's GPUs: without such a GPU, the index of builds for the CPU is asked,
+too. An index besides the first that cannot be reached is left out, with one line: pip would try it five times for
+every package. This file needs Python alone.
+"""
+
+import os
+import shlex
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+SECONDS = 5  # that an index has to answer
+EVERY = 10  # seconds there is a line of progress
+
+
+def main(arguments: list[str]) -> int:
+    """Install, and say how long it took; the exit status of whatever installed."""
+    began = time.monotonic()
+    extra = [index for index in _extra_indexes() if _answers(index)]
+    os.environ["PIP_EXTRA_INDEX_URL"] = " ".join(extra)
+    with tempfile.TemporaryDirectory() as folder:
+        uv = _uv(Path(folder))
+        status = _run([uv, "pip", "install", "--quiet", "--python", sys.executable, *_as_uv(), *arguments], "uv") \
+            if uv else None
+    if status != 0:
+        if status is not None:
+            print("uv cannot install this: pip tries.", flush=True)
+        status = _run([*PIP, "install", "--quiet", *arguments], "pip")
+    if status == 0:
+        print(f"Installed in {time.monotonic() - began:.0f} s.", flush=True)
+    return status
+
+
+def _extra_indexes() -> list[str]:
+    found = [index for index in _configured().get("extra-index-url", "").split() if index]
+    if sys.platform == "linux" and not shutil.which("nvidia-smi") and CPU_INDEX not in found:
+        found.append(CPU_INDEX)
+    return found
+
+
+def _configured() -> dict[str, str]:
+    """What pip's files and variables say: name → value, the variables last, which come before the files."""
+    done = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True)
+    found: dict[str, str] = {}
+    for line in sorted(done.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
+        name, _, value = line.partition("=")
+        if value:
+            found[name.rpartition(".")[2]] = " ".join(shlex.split(value.replace("\\n", " ")))
+    return found
+
+
+def _answers(index: str) -> bool:
+    """Whether an index can be reached; one line where it cannot."""
+    if not index.startswith(("http://", "https://")):
+        return True
+    try:
+        urllib.request.urlopen(urllib.request.Request(f"{index.rstrip('/')}/torch/", method="HEAD"), timeout=SECONDS)
+    except urllib.error.HTTPError as error:
+        if error.code not in (403, 407) and error.code < 500:  # no such page, or none without a password
+            return True
+    except (OSError, ValueError) as error:
+        if isinstance(getattr(error, "reason", None), ssl.SSLCertVerificationError):  # pip has certificates of its own
+            return True
+    print(f"{index} cannot be reached: going on without it.", flush=True)
+    return False
+
+
+def _uv(folder: Path) -> str | None:
+    """Where uv is, from the package index."""
+    wanted = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps", "--target", str(folder)]
+    if _sees_the_system() or subprocess.run([*wanted, "uv"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                            env={**os.environ, "PIP_EXTRA_INDEX_URL": ""}).returncode:
+        return None
+    return shutil.which("uv", path=folder / "bin")
+
+
+def _sees_the_system() -> bool:
+    """Whether this environment has what its Python has: uv would install all of it once more."""
+    path = Path(sys.prefix) / "pyvenv.cfg"
+    return path.is_file() and "include-system-site-packages = true" in path.read_text(encoding="utf-8")
+
+
+def _as_uv() -> list[str]:
+    """What pip's configuration says, as options of uv; of all indexes the best version counts, as it does for pip."""
+    told, options = _configured(), ["--index-strategy", "unsafe-best-match"]
+    for name, option in (("index-url", "--default-index"), ("extra-index-url", "--index"),
+                         ("find-links", "--find-links"), ("constraint", "--constraint")):
+        for value in told.get(name, "").split():
+            options += [option, value]
+    if told.get("no-index") in ("1", "true", "yes", "on"):
+        options.append("--no-index")
+    if "cert" in told:
+        os.environ.setdefault("SSL_CERT_FILE", told["cert"])
+    return options
+
+
+def _run(command: list[str], name: str) -> int:
+    """Run a command to its end, with a line of progress every few seconds."""
+    began = time.monotonic()
+    print(f"Installing with {name}: a minute or two, once.", flush=True)
+    process = subprocess.Popen(command)
+    try:
+        while True:
+            try:
+                return process.wait(EVERY)
+            except subprocess.TimeoutExpired:
+                print(f"  … {time.monotonic() - began:.0f} s", flush=True)
+    finally:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
