@@ -22,7 +22,6 @@ from ..judging import submission, watched
 from ..judging.seeds import SERVES, Draws, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
-from ..judging.watched import WatchedJudge
 from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -159,7 +158,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             tell(Graded(one, kept.verdict, fresh=False))
         else:
             tell(_entered(classroom, one, kept))
-    with _executor(workers, len(waiting)) as executor:
+    with _executor(workers, len(waiting), classroom.course, options) as executor:
         ahead = 4 * workers if isinstance(workers, int) else AHEAD
         for graded in _judged(executor, classroom, waiting, options, ahead, first):
             tell(graded)
@@ -167,16 +166,17 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
 
 @contextmanager
-def _executor(workers: int | Executor, submissions: int) -> Iterator[Executor]:
-    """Who judges: threads of ours, each with a judge in a process of its own that ends with it."""
+def _executor(workers: int | Executor, submissions: int, course: Course, options: Options) -> Iterator[Executor]:
+    """Who judges: threads of ours, each with a judge in a process of its own; the judges end with this."""
     if not isinstance(workers, int):
         yield workers
         return
-    threads = ThreadPoolExecutor(max(1, min(workers, submissions)))
-    try:
-        yield threads
-    finally:
-        threads.shutdown(cancel_futures=True)
+    with watched.begun(course, options, None):
+        threads = ThreadPoolExecutor(max(1, min(workers, submissions)))
+        try:
+            yield threads
+        finally:
+            threads.shutdown(cancel_futures=True)
 
 
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], options: Options, ahead: int,
@@ -250,11 +250,6 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     return handed.student, handed.assignment, score, exercises, seconds, remark
 
 
-@functools.cache
-def _judge(course: Course, options: Options, thread: int) -> WatchedJudge:
-    return watched.judge_for(course, options)
-
-
 @functools.lru_cache(64)
 def _draws(run: str, thread: int) -> Draws:
     return Draws()
@@ -267,4 +262,4 @@ def judge_one(course: Course, handed: Submission, options: Options, run: str, se
     course that it was started in, when there is none at the same place.
     """
     here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
-    return _judge(here, options, thread).judge(handed, seed or _draws(run, thread).seed(handed.assignment))
+    return watched.kept_judge(here, options).judge(handed, seed or _draws(run, thread).seed(handed.assignment))

@@ -5,6 +5,7 @@ from when it has what it needs of the TP.
 """
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -91,6 +92,7 @@ class WatchedJudge:
 
 
 _shared: list[ForkServer] = []
+_kept: dict[tuple[ForkServer | None, Course, Options, int], WatchedJudge] = {}
 
 
 @contextlib.contextmanager
@@ -98,7 +100,11 @@ def begun(course: Course, options: Options, first: tuple[str, str] | None) -> It
     """Judges come from one fork_server, which ends with this.
 
     Where there is something to judge it is started ahead: ``first`` is the TP, and the seed of a draw to have ready.
+    Where one was begun already, that one serves.
     """
+    if _begun_for(course, options):
+        yield
+        return
     fork_server = ForkServer(course, options)
     if first:
         fork_server.begin(first)
@@ -107,13 +113,27 @@ def begun(course: Course, options: Options, first: tuple[str, str] | None) -> It
         yield
     finally:
         _shared.remove(fork_server)
+        for key in [key for key in _kept if key[0] is fork_server]:
+            _kept.pop(key).close()
         fork_server.close()
 
 
 def judge_for(course: Course, options: Options) -> WatchedJudge:
     """A judge from the fork_server that was begun, or with one of its own."""
+    return WatchedJudge(course, options, _begun_for(course, options))
+
+
+def kept_judge(course: Course, options: Options) -> WatchedJudge:
+    """The judge of this thread, which is kept until the fork server that was begun for it ends."""
+    key = _begun_for(course, options), course, options, threading.get_ident()
+    if key not in _kept:
+        _kept[key] = judge_for(course, options)
+    return _kept[key]
+
+
+def _begun_for(course: Course, options: Options) -> ForkServer | None:
     fitting = (fork_server for fork_server in _shared if (fork_server.course, fork_server.options) == (course, options))
-    return WatchedJudge(course, options, next(fitting, None))
+    return next(fitting, None)
 
 
 class _Watch:

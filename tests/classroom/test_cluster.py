@@ -69,7 +69,9 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
     assert [one.verdict.score for one in graded] == expected * 4
 
 
-def test_no_scheduler_is_one_clear_line():
+def test_no_scheduler_is_one_clear_line(monkeypatch):
+    client = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="0.1s"))
     args = argparse.Namespace(scheduler="tcp://127.0.0.1:9")
     with pytest.raises(SandboxError, match="no scheduler answers"):
         with commands._executor(args):

@@ -14,6 +14,7 @@ from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.judging import judge as judging
+from autograder.judging import watched
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE
 
@@ -37,7 +38,7 @@ def wrong(text):
 @pytest.fixture
 def term(tmp_path, short_judge, monkeypatch):
     """A course in which one has handed in a notebook with a mark in every field, and that notebook's path."""
-    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
     monkeypatch.setattr(judging, "Judge", lambda *args: short_judge)
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     made = notebook(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 import workers
 from nbconvert.exporters import HTMLExporter
@@ -24,7 +25,7 @@ from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.verdict_store import VerdictStore
-from autograder.judging import seeds, submission
+from autograder.judging import seeds, submission, watched
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.model import digests, source
@@ -64,7 +65,7 @@ def term(course, right):
 @pytest.fixture
 def run(short_judge, monkeypatch):
     """Grade a class in this process: student → what happened."""
-    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
 
     def grade(course, options=OPTIONS, **others):
         graded = grade_class(Classroom(course), [TINY], options, workers=workers.Here(), **others)
@@ -425,8 +426,11 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
 
 
 def test_side_by_side_or_one_by_one_is_the_same(real_term):
+    before = psutil.Process().children()
+    class_graded = grade_class(Classroom(real_term), [REAL], workers=2)
+    assert psutil.Process().children() == before, "judges are left"
     with Judge(real_term) as judge:
-        for graded in grade_class(Classroom(real_term), [REAL], workers=2):
+        for graded in class_graded:
             student = graded.handed.student
             path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
             alone = submission.read(path, path.parents[2], REAL, student)

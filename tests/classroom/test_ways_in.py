@@ -8,12 +8,13 @@ import workers
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 
-from autograder.classroom import grading, similar
+from autograder.classroom import similar
 from autograder.classroom.grading import Classroom, grade_class, handed_in
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.cli import main
+from autograder.judging import watched
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE
 
@@ -38,7 +39,7 @@ def solution(course):
 @pytest.fixture
 def grade(short_judge, monkeypatch):
     """Grade the class; student → what came of it."""
-    monkeypatch.setattr(grading, "_judge", lambda *args: short_judge)
+    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
 
     def run(course):
         monkeypatch.setattr(short_judge, "course", course)

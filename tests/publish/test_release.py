@@ -1,11 +1,14 @@
 """What is generated is fresh, holds no solution, and runs for a student who has filled in nothing."""
 
 import html
+import os
 import re
 
 import nbformat
 import pytest
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 from nbgrader.validator import Validator
 
 from autograder.classroom import samples
@@ -166,12 +169,22 @@ def test_every_exercise_is_explained(name):
             assert before.count("<details>") == 3, f"{cell.name}: {before.count('<details>')} hints"
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    """A kernel for one notebook after the other: torch is imported once."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "TP_QUICK": "1"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @each_tp
-def test_released_notebook_runs_past_what_is_not_filled(name, monkeypatch):
-    monkeypatch.setenv("TP_QUICK", "1")
+def test_released_notebook_runs_past_what_is_not_filled(name, kernel):
     notebook = notebook_of(name)
-    resources = {"metadata": {"path": str(REPOSITORY.released / name)}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    notebook.cells.insert(0, new_code_cell(f"%reset -f\n%cd -q {REPOSITORY.released / name}"))
+    client = NotebookClient(notebook, km=kernel, timeout=300)
+    client.execute()
+    client.kc.stop_channels()
     reports = {cell.metadata.nbgrader.grade_id: cell.outputs for cell in notebook.cells
                if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")}
     assert list(reports) == [cell.grade_id for cell in source.load(REPOSITORY, name).by_role("check")]
