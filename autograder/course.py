@@ -3,14 +3,33 @@
 This repository is the first one; `autograder --course FOLDER …` takes any other.
 """
 
+import tomllib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 from .runtime.selfcheck_data import SELFCHECKS
 
 
 class CourseError(Exception):
     """The folder is no course, or the TP is not in it; the message says what is looked for."""
+
+
+Library = Literal["torch", "numpy"]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What the checks of a course have in common, as its `course.toml` says.
+
+    ``arrays`` is the library whose arrays are drawn. ``batch`` and ``time`` are letters: axes whose names begin with
+    one of them count examples, or timesteps; relations try them at other sizes.
+    """
+
+    arrays: Library = "torch"
+    batch: str = ""
+    time: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +73,25 @@ class Course:
         """The names of the TPs, in order."""
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What `course.toml` says; empty where there is none, and ``CourseError`` where it is no TOML."""
+        path = self.root / "course.toml"
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        except tomllib.TOMLDecodeError as error:
+            raise CourseError(f"{path}: {error}") from None
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """What its checks have in common; ``CourseError`` where `course.toml` says something else."""
+        path, library, axes = self.root / "course.toml", self.about.get("arrays", "torch"), self.about.get("axes", {})
+        if library not in get_args(Library):
+            raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
+        if not isinstance(axes, dict) or not axes.keys() <= {"batch", "time"} or not all(map(_are_letters, axes.values())):
+            raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
+        return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
+
     def folder(self, assignment: str) -> Path:
         """Where an instructor writes the TP."""
         return self.solutions / assignment
@@ -84,3 +122,7 @@ def find(folder: Path | None = None) -> Course:
 
 def _is_importable(path: Path) -> bool:
     return path.suffix == ".py" or (path / "__init__.py").is_file()
+
+
+def _are_letters(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(letter, str) and len(letter) == 1 for letter in value)

@@ -120,6 +120,7 @@ def tiny_copy(folder: Path, **texts: str) -> Course:
     """A copy of the tiny course in ``folder`` whose TP has other texts in the place of these modules."""
     made = Course(folder)
     shutil.copytree(TINY_COURSE.folder(TINY), made.folder(TINY), ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TINY_COURSE.root / "course.toml", folder)
     for module, text in texts.items():
         (made.folder(TINY) / f"{module}.py").write_text(text, encoding="utf-8")
     return made

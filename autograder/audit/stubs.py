@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ..model.oracle import Oracle
 from ..model.source import Source
+from ..runtime.operations import Define
 
 Definition = ast.ClassDef | ast.FunctionDef
 
@@ -17,14 +18,14 @@ def problems(truth: Oracle) -> Iterator[str]:
     """What the stubs of a TP's checks lack, one sentence each."""
     for check in truth.checks:
         for op in truth.recorder.plain(check, 1).ops:
-            name = op.get("replaces") or op.get("like")
-            if op["op"] == "define" and name:
-                original, stub = _definition(truth.source, name), _named(op["source"], op["name"])
+            name = op.replaces or op.like if isinstance(op, Define) else None
+            if isinstance(op, Define) and name:
+                original, stub = _definition(truth.source, name), _named(op.source, op.name)
                 where = f"{check.exercise}/{check.name}: the stub for {name}"
                 if original and stub:
-                    made = not op.get("replaces")
+                    made = not op.replaces
                     yield from (f"{where} {lack}" for lack in _lacks(original, stub, made))
-                elif op.get("like"):
+                elif op.like:
                     yield f"{where} is like nothing: the notebook does not define {name}"
 
 

@@ -39,6 +39,8 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     for assignment in assignments:
         shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
         nbformat.write(release.solution_notebook(made, assignment), made.folder(assignment) / f"{assignment}.ipynb")
+    if course.about:
+        shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
         made.released.mkdir(exist_ok=True)

@@ -52,7 +52,7 @@ class Oracle:
                 raise source_error(self.source.path, cell.line_of(line or 0), said(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
-        self.recorder = Recorder(self.namespace)
+        self.recorder = Recorder(self.namespace, course.conventions)
         self._forgotten: Fault | None = None
         self._kept: Answers | None = None
 

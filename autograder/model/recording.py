@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..course import Conventions
 from ..runtime.compare import first_difference, output_difference
-from ..runtime.recorded import Op, RecordedCheck, Reply, Spec
+from ..runtime.operations import Op, Weights
+from ..runtime.recorded import RecordedCheck, Reply, Spec
 from ..runtime.replay import replay
 from ..runtime.values import Array
 from . import relations
@@ -22,14 +24,15 @@ NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
 SAMPLE = 6  # draws from which is seen whether a check has always the same answer
 OTHER, OTHER_BATCH = "other inputs", "another batch"
-ONES = {"one sequence": "B", "one timestep": "TS"}  # relation → the axes that are then of size one
 
 
 class Recorder:
     """Records the checks of one solution, and keeps which relations it cannot follow in which check."""
 
-    def __init__(self, namespace: dict[str, Any]):
-        self.namespace = namespace
+    def __init__(self, namespace: dict[str, Any], conventions: Conventions):
+        self.namespace, self.conventions = namespace, conventions
+        # relation → the axes that are then of size one
+        self._ones = {"one sequence": conventions.batch, "one timestep": conventions.time}
         self._impossible: set[tuple[Check, str]] = set()
         self._constant: dict[Check, bool] = {}
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
@@ -38,7 +41,7 @@ class Recorder:
         """The check as it stands, with its relations; then the same on sizes of one, where that can be."""
         trace = self._traced(check, seed)
         found = [self._with_relations(check, trace, seed)]
-        for relation, ones in ONES.items():
+        for relation, ones in self._ones.items():
             if {name[0] for name in trace.drawn} & set(ones) and self._asks(check, relation):
                 try:
                     found.append(replace(_plain(self._traced(check, seed, ones)), relation=relation))
@@ -66,7 +69,7 @@ class Recorder:
         if not self._asks(check, OTHER):
             return None
         as_many = not self._asks(check, OTHER_BATCH)
-        fixed = {name: size for name, size in trace.drawn.items() if name[0] != "B" or as_many}
+        fixed = {name: size for name, size in trace.drawn.items() if name[0] not in self.conventions.batch or as_many}
         try:
             other = self._traced(check, seed + 1, like=fixed)
         except CheckError:
@@ -76,7 +79,7 @@ class Recorder:
     def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
         """The check on a trace; draws that cannot tell right from wrong are taken again."""
         for attempt in range(REDRAWS):
-            trace = Trace(self.namespace, (seed + attempt) % 2**63, ones, like)
+            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, like)
             spied = check in self._forbidding
             try:
                 with trace.replayer.running(spied):
@@ -99,7 +102,7 @@ class Recorder:
         other = self._other(check, trace, seed)
         asked = [added for added in relations.additions(trace, other) if self._asks(check, added.relation)]
         while asked:
-            ops = [*base.ops, *(op for added in asked for op in added.ops)]
+            ops = (*base.ops, *(op for added in asked for op in added.ops))
             reply = replay(ops, self.namespace)
             if reply.error is None:
                 unclear = [added for added in asked
@@ -116,14 +119,13 @@ class Recorder:
             asked = [added for added in asked if added.relation != failed]
         return base
 
-
-    def _is_clear(self, ops: list[Op], added: relations.Addition, reply: Reply) -> bool:
+    def _is_clear(self, ops: Sequence[Op], added: relations.Addition, reply: Reply) -> bool:
         """Whether no answer to a relation jumps when all weights are a little different, as it does near a tie.
 
         A check makes sure of its own draw alone.
         """
         rng = np.random.default_rng(0)
-        if not any(op["op"] == "weights" for op in ops):
+        if not any(isinstance(op, Weights) for op in ops):
             return True
         other = replay([_nudged(op, rng) for op in ops], self.namespace).outputs
         return all(output_difference(name, reply.outputs[name], other[name], replace(spec, **JUMP)) is None
@@ -132,15 +134,15 @@ class Recorder:
 
 def _nudged(op: Op, rng: np.random.Generator) -> Op:
     """The operation, with weights that differ by some roundings."""
-    if op["op"] != "weights":
+    if not isinstance(op, Weights):
         return op
-    return {**op, "values": {name: (value * (1 + NUDGE * rng.standard_normal(value.shape))).astype(value.dtype)
-                             for name, value in op["values"].items()}}
+    return replace(op, values={name: (value * (1 + NUDGE * rng.standard_normal(value.shape))).astype(value.dtype)
+                               for name, value in op.values.items()})
 
 
 def _kind(op: Op) -> tuple[Any, ...]:
     """What an operation does, its inputs apart."""
-    return op["op"], op.get("to"), op.get("name"), op.get("of"), op.get("f")
+    return op.kind, *(getattr(op, name, None) for name in ("to", "name", "of", "f"))
 
 
 def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
@@ -159,7 +161,7 @@ def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
 
 
 def _plain(trace: Trace) -> RecordedCheck:
-    return RecordedCheck(trace.ops, trace.replayer.reply(), trace.specs, len(trace.ops))
+    return RecordedCheck(tuple(trace.ops), trace.replayer.reply(), trace.specs, len(trace.ops))
 
 
 def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
@@ -171,7 +173,8 @@ def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
     raise CheckError("an operation of no relation")
 
 
-def _liked(base: RecordedCheck, ops: list[Op], reply: Reply, asked: Iterable[relations.Addition]) -> RecordedCheck:
+def _liked(base: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
+           asked: Iterable[relations.Addition]) -> RecordedCheck:
     """The record with relations; where the solution answers a relation as the check, the check's answer stands."""
     specs: dict[str, Spec] = dict(base.specs)
     outputs = dict(base.expected.outputs)

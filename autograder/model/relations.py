@@ -14,14 +14,28 @@ from itertools import chain, count
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
 
-from ..runtime.recorded import Op, Spec
+from ..runtime import arrays
+from ..runtime.operations import (
+    Argument,
+    Attempt,
+    Attribute,
+    Call,
+    Evaluating,
+    Gradients,
+    Item,
+    Leaf,
+    Op,
+    Output,
+    Seed,
+    Unpack,
+    Weights,
+)
+from ..runtime.recorded import Spec
 from .trace import OF_LARGEST, Trace
 
-PLAIN = (torch.Tensor, np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))
+PLAIN = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))
 
 
 @dataclass(frozen=True)
@@ -57,48 +71,48 @@ class _Again:
         self.trace.count += 1
         return self.trace.count
 
-    def modules(self) -> dict[int, nn.Module]:
+    def modules(self) -> dict[int, Any]:
         """The networks that the check made, by register."""
-        made = [op["to"] for op in self.base if op["op"] == "call"]
-        return {at: self.made[at] for at in made if isinstance(self.made[at], nn.Module)}
+        made = [op.to for op in self.base if isinstance(op, Call) and not isinstance(op, Attempt)]
+        return {at: self.made[at] for at in made if arrays.is_module(self.made[at])}
 
-    def weights(self, ops: list[Op]) -> list[Op]:
+    def weights(self, ops: list[Op]) -> list[Weights]:
         """What gives networks their parameters, where those are still theirs."""
-        return [op for op in ops if op["op"] == "weights" and _fits(op, self.made[op["of"]])]
+        return [op for op in ops if isinstance(op, Weights) and _fits(op, self.made[op.of])]
 
-    def repeat(self, argument: Callable[[Any, str], Any] = lambda tree, name: tree,
+    def repeat(self, argument: Callable[[Argument, str], Argument] = lambda tree, name: tree,
                ops: list[Op] | None = None) -> None:
         """All calls again; ``argument`` may put something else in the place of an argument, given as it stands."""
         for op in ops or self.base:
-            kind = op["op"]
-            if kind in ("call", "attempt") and isinstance(self.made[op["to"]], PLAIN):
-                self.ops.append(self._called(op, argument))
-            elif kind == "unpack" and op["of"] in self.fresh:
-                to = [self._anew(at) for at in op["to"]]
-                self.ops.append({**op, "of": self.fresh[op["of"]], "to": to})
-            elif kind == "item" and op["of"] in self.fresh:
-                self.ops.append({**op, "key": self._mapped(op["key"]), "of": self.fresh[op["of"]],
-                                 "to": self._anew(op["to"])})
-            elif kind == "attr" and op["name"] != "grad" and isinstance(self.made[op["to"]], PLAIN):
-                self.ops.append({**op, "of": self.fresh.get(op["of"], op["of"]), "to": self._anew(op["to"])})
-            elif kind == "seed":
-                self.ops.append(op)
+            match op:
+                case Call(to=to) if self._is_plain(to):
+                    self.ops.append(self._called(op, argument))
+                case Unpack(of=of, to=parts) if of in self.fresh:
+                    self.ops.append(Unpack(self.fresh[of], [self._anew(at) for at in parts]))
+                case Item(of=of, key=key, to=to) if of in self.fresh:
+                    self.ops.append(Item(self.fresh[of], self._mapped(key), self._anew(to)))
+                case Attribute(of=of, name=name, to=to) if name != "grad" and self._is_plain(to):
+                    self.ops.append(Attribute(self.fresh.get(of, of), name, self._anew(to)))
+                case Seed():
+                    self.ops.append(op)
 
     def outputs(self, suffix: str) -> None:
         """The outputs of the check, as they are this time."""
         for op in self.base:
-            if op["op"] == "output" and op["of"] in self.fresh:
-                name = f"{op['name']} {suffix}"
-                self.ops.append({**op, "name": name, "of": self.fresh[op["of"]]})
-                self.specs[name] = replace(self.trace.specs[op["name"]], relation=self.relation, like=op["name"])
+            if isinstance(op, Output) and op.of in self.fresh:
+                name = f"{op.name} {suffix}"
+                self.ops.append(Output(name, self.fresh[op.of]))
+                self.specs[name] = replace(self.trace.specs[op.name], relation=self.relation, like=op.name)
 
-    def _called(self, op: Op, argument: Callable[[Any, str], Any]) -> Op:
-        names = _parameters(self.made[op["f"]])
+    def _called(self, op: Call, argument: Callable[[Argument, str], Argument]) -> Op:
+        names = _parameters(self.made[op.f])
         args = [argument(self._mapped(tree), names[i] if i < len(names) else f"input {i + 1}")
-                for i, tree in enumerate(op["args"])]
-        kwargs = {name: argument(self._mapped(tree), name) for name, tree in op["kwargs"].items()}
-        f = self.fresh.get(op["f"], op["f"])
-        return {**op, "f": f, "args": args, "kwargs": kwargs, "to": self._anew(op["to"])}
+                for i, tree in enumerate(op.args)]
+        kwargs = {name: argument(self._mapped(tree), name) for name, tree in op.kwargs.items()}
+        return replace(op, f=self.fresh.get(op.f, op.f), args=args, kwargs=kwargs, to=self._anew(op.to))
+
+    def _is_plain(self, at: int) -> bool:
+        return isinstance(self.made[at], PLAIN) or arrays.is_tensor(self.made[at])
 
     def _anew(self, at: int) -> int:
         self.fresh[at] = self.register()
@@ -120,7 +134,7 @@ class _Again:
 def _parameters(function: Any) -> list[str]:
     """The names of a function's positional parameters; of a network, those of ``forward``."""
     try:
-        parameters = inspect.signature(function.forward if isinstance(function, nn.Module) else function).parameters
+        parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters
     except (TypeError, ValueError):
         return []
     return list(parameters)
@@ -142,9 +156,9 @@ def _memory(again: _Again) -> None:
     again.outputs("when called again")
 
 
-def _fits(op: Op, module: nn.Module) -> bool:
+def _fits(op: Weights, module: Any) -> bool:
     """Whether these weights are still those of a network, of which the check may have exchanged a part since."""
-    return {name: value.shape for name, value in op["values"].items()} == {
+    return {name: value.shape for name, value in op.values.items()} == {
         name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
 
 
@@ -157,12 +171,12 @@ def _gradient(again: _Again) -> None:
             return tree
         name = _free(name, leaves)
         leaves[name] = again.register()
-        again.ops.append({"op": "leaf", "to": leaves[name], "value": tree})
+        again.ops.append(Leaf(tree, leaves[name]))
         return {"$ref": leaves[name]}
 
     again.repeat(leaf)
-    named = [op["of"] for op in again.base if op["op"] == "output" and op["of"] in again.fresh]
-    results = {at: again.made[at] for at in named if _is_real(again.made[at])}
+    named = [op.of for op in again.base if isinstance(op, Output) and op.of in again.fresh]
+    results = {at: again.made[at] for at in named if arrays.is_real(again.made[at])}
     modules: dict[str, int] = {}
     for at, module in again.modules().items():
         modules[_free(type(module).__name__, modules)] = at
@@ -170,11 +184,10 @@ def _gradient(again: _Again) -> None:
         return
     to = again.register()
     # not of the trace's own generator: when a relation is given up, the others are made anew, and are to be the same
-    generator = torch.Generator().manual_seed(again.trace.generator.initial_seed() + 1)
-    projections = [{"$tensor": torch.randn(value.shape, generator=generator).numpy()} for value in results.values()]
-    again.ops.append({"op": "gradients", "of": [again.fresh[at] for at in results], "projections": projections,
-                      "leaves": leaves, "modules": modules, "to": to})
-    again.ops.append({"op": "output", "name": "gradient", "of": to})
+    draws = again.trace.draws.apart()
+    projections = [{"$tensor": arrays.to_numpy(draws.normal(*value.shape))} for value in results.values()]
+    again.ops.append(Gradients([again.fresh[at] for at in results], projections, leaves, modules, to))
+    again.ops.append(Output("gradient", to))
     again.specs["gradient"] = Spec(relation=again.relation, rtol=2e-3, of_largest=OF_LARGEST)
 
 
@@ -188,16 +201,12 @@ def _is_varied(array: NDArray[Any]) -> bool:
     return bool(array.dtype.kind == "f" and not np.isin(array, (0, 1)).all())
 
 
-def _is_real(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
-
-
 def _modes(again: _Again) -> None:
     """The same calls in evaluation: what differs there is what differs in the solution."""
     modules = again.modules()
     if not any(module.training for module in modules.values()):
         return
-    again.ops += [{"op": "evaluating", "of": at} for at in modules]
+    again.ops += [Evaluating(at) for at in modules]
     again.repeat()
     again.outputs("in evaluation")
 

@@ -15,13 +15,34 @@ from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from ..course import Conventions
+from ..runtime import arrays
 from ..runtime.compare import RELATIONS
-from ..runtime.recorded import Op, Spec
+from ..runtime.operations import (
+    Argument,
+    Attempt,
+    Attribute,
+    Backward,
+    Call,
+    Define,
+    Evaluating,
+    Forbid,
+    Item,
+    Leaf,
+    Module,
+    Name,
+    Op,
+    Output,
+    Seed,
+    SetAttribute,
+    Unpack,
+    Weights,
+)
+from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
 from ..runtime.values import a
+from .draws import draws
 from .errors import SourceError, source_error
 
 OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
@@ -92,9 +113,10 @@ class Redraw(Exception):
 class Trace:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int, ones: str = "", like: Mapping[str, int] | None = None):
+    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
+                 like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
+        self.draws = draws(conventions.arrays, int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
@@ -129,42 +151,45 @@ class Trace:
         """One of the values."""
         return values[int(self.rng.integers(len(values)))]
 
-    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
+    @property
+    def generator(self) -> Any:
+        """The generator of random arrays: torch's, or numpy's in a course that computes with it."""
+        return self.draws.generator
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
         """Normally distributed numbers."""
-        return (torch.randn(shape, generator=self.generator) * scale).to(dtype)
+        return self.draws.normal(*shape, scale=scale, dtype=dtype)
 
-    def uniform(self, *shape: int) -> Tensor:
+    def uniform(self, *shape: int) -> Any:
         """Numbers in [0, 1)."""
-        return torch.rand(shape, generator=self.generator)
+        return self.draws.uniform(*shape)
 
-    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+    def integers(self, low: int, high: int, *shape: int) -> Any:
         """Random int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
-        drawn = torch.randint(low, high, shape, generator=self.generator)
-        if drawn.numel() > 1:
-            drawn.view(-1)[torch.randperm(drawn.numel(), generator=self.generator)[:2]] = torch.tensor([low, high - 1])
-        return drawn
+        return self.draws.integers(low, high, *shape)
 
-    def one_hot(self, size: int, *shape: int) -> Tensor:
-        """Random one-hot vectors of the given size, as float32: (*shape, size)."""
-        return torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
+    def one_hot(self, size: int, *shape: int) -> Any:
+        """Random one-hot vectors of the given size, as real numbers: (*shape, size)."""
+        return self.draws.one_hot(size, *shape)
 
     def require(self, condition: Any) -> None:
         """Draw everything again unless ``condition`` holds."""
         if not condition:
             raise Redraw
 
-    def clear_margin(self, handle: Handle | Tensor, dim: int = -1, margin: float = 1e-3) -> None:
+    def clear_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
         """Draw again when the two largest values along ``dim`` are closer than ``margin``."""
         values = handle.value if isinstance(handle, Handle) else handle
+        values = arrays.to_numpy(values) if arrays.is_tensor(values) else np.asarray(values)
         if values.shape[dim] > 1:
-            top = values.topk(2, dim=dim).values
-            self.require((top.select(dim, 0) - top.select(dim, 1)).min() > margin)
+            top = np.sort(values, axis=dim).take([-2, -1], axis=dim)
+            self.require(np.diff(top, axis=dim).min() > margin)
 
     # Names and calls
 
     def __getitem__(self, name: str) -> Handle:
         """A name of the notebook."""
-        return self._do("name", name=name)
+        return self.make(Name, name=name)
 
     @property
     def torch(self) -> Handle:
@@ -178,66 +203,66 @@ class Trace:
 
     def module(self, name: str) -> Handle:
         """One of the libraries that `autograder.runtime.replay` knows, by its full name."""
-        return self._do("module", name=name)
+        return self.make(Module, name=name)
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
         """The ``n`` results of a call that returns a tuple."""
         registers = [self._register() for _ in range(n)]
-        self._step({"op": "unpack", "of": handle._at, "to": registers})
+        self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
     def weights(self, module: Handle, scale: float = 1.0) -> None:
         """Normally distributed values for all parameters: far larger than torch's own, so that a lost state shows."""
-        values = {name: self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype).numpy()
+        values = {name: arrays.to_numpy(self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype))
                   for name, parameter in module.value.named_parameters()}
-        self._step({"op": "weights", "of": module._at, "values": values})
+        self.step(Weights(module._at, values))
 
     def stub(self, name: str, thing: Callable[..., Any]) -> Handle:
         """Put ``thing``, a self-contained class or function, in the place of ``name`` for this check."""
-        return self._do("define", source=source_of(thing), name=thing.__name__, replaces=name)
+        return self.make(Define, source=source_of(thing), name=thing.__name__, replaces=name)
 
     def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
         """A self-contained class or function as a handle, to call or to pass on.
 
-        ``like`` names what of the notebook it stands for, where it does: the audited compares their faces.
+        ``like`` names what of the notebook it stands for, where it does: the audit compares their faces.
         """
-        return self._do("define", source=source_of(thing), name=thing.__name__, like=like)
+        return self.make(Define, source=source_of(thing), name=thing.__name__, like=like)
 
-    def leaf(self, tensor: Tensor) -> Handle:
+    def leaf(self, tensor: Any) -> Handle:
         """An input that requires a gradient."""
-        return self._do("leaf", value=_encode(tensor))
+        return self.make(Leaf, value=_encode(tensor))
 
     def backward(self, handle: Handle) -> None:
         """Backward from a fixed random projection of the result."""
         projection = self.normal(*handle.value.shape)
-        self._step({"op": "backward", "of": handle._at, "projection": _encode(projection)})
+        self.step(Backward(handle._at, _encode(projection)))
 
     def evaluating(self, module: Handle) -> None:
         """Dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
-        self._step({"op": "evaluating", "of": module._at})
+        self.step(Evaluating(module._at))
 
     def attempt(self, function: Handle, *args: Any, **kwargs: Any) -> Handle:
         """The name of the exception that a call raises, or "no error"."""
-        return self._do("attempt", f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
+        return self.make(Attempt, f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def forbid(self, *names: str) -> None:
         """Torch functions that do not count in this check."""
-        self._step({"op": "forbid", "names": list(names)})
+        self.step(Forbid(list(names)))
 
     def seed(self, value: int) -> None:
         """Seed all generators of the kernel here."""
-        self._step({"op": "seed", "value": value})
+        self.step(Seed(value))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,
                holds: Callable[[Any], str | None] | None = None) -> None:
         """A named result of the check; see docs/authoring.md for what may be said about it."""
         self.lines[name] = sys._getframe(1).f_lineno
-        of_largest = OF_LARGEST if any(op["op"] == "attr" and op["name"] == "grad" and op["to"] == handle._at
+        of_largest = OF_LARGEST if any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at)
                                        for op in self.ops) else None
         self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None,
                                 of_largest=of_largest)
-        self._step({"op": "output", "name": name, "of": handle._at})
+        self.step(Output(name, handle._at))
 
     # The trace itself
 
@@ -245,47 +270,49 @@ class Trace:
         self.count += 1
         return self.count
 
-    def _do(self, kind: str, **fields: Any) -> Handle:
+    def make(self, kind: Callable[..., Op], **fields: Any) -> Handle:
+        """Record an operation that makes something, and return a handle to that."""
         register = self._register()
-        self._step({"op": kind, "to": register, **fields})
+        self.step(kind(to=register, **fields))
         return Handle(self, register)
 
-    def _step(self, op: Op) -> None:
+    def step(self, op: Op) -> None:
+        """Record an operation."""
         self.ops.append(op)
         if not self.replayer.step(op):
             error = self.replayer.error
             assert error
-            raise CheckError(f"operation {op['op']} fails on the solution: {error.type}: {error.message}")
+            raise CheckError(f"operation {op.kind} fails on the solution: {error.type}: {error.message}")
 
 
 class Handle:
     """Something that a call of the check made; using it records another call."""
 
-    _tape: Trace
+    _trace: Trace
     _at: int
 
     def __init__(self, trace: Trace, at: int):
-        object.__setattr__(self, "_tape", trace)
+        object.__setattr__(self, "_trace", trace)
         object.__setattr__(self, "_at", at)
 
     @property
     def value(self) -> Any:
         """What it is on the solution, for draws that depend on it; never part of the transcript."""
-        return self._tape.replayer.registers[self._at]
+        return self._trace.replayer.registers[self._at]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Handle:
-        return self._tape._do("call", f=self._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
+        return self._trace.make(Call, f=self._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def __getattr__(self, name: str) -> Handle:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._tape._do("attr", of=self._at, name=name)
+        return self._trace.make(Attribute, of=self._at, name=name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._tape._step({"op": "set", "of": self._at, "name": name, "value": _encode(value)})
+        self._trace.step(SetAttribute(self._at, name, _encode(value)))
 
     def __getitem__(self, key: Any) -> Handle:
-        return self._tape._do("item", of=self._at, key=_encode(key))
+        return self._trace.make(Item, of=self._at, key=_encode(key))
 
     def __iter__(self) -> Iterator[NoReturn]:
         raise CheckError("a handle cannot be unpacked by itself: use t.unpack(handle, n)")
@@ -301,20 +328,20 @@ class _Device:
 _DEVICE = _Device()
 
 
-def _encoded(kwargs: dict[str, Any]) -> dict[str, Any]:
+def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:
     return {name: _encode(value) for name, value in kwargs.items()}
 
 
-def _encode(value: Any) -> Any:
+def _encode(value: Any) -> Argument:
     """An argument as a transcript holds it."""
     if isinstance(value, Handle):
         return {"$ref": value._at}
     if value is _DEVICE:
         return {"$device": True}
-    if isinstance(value, Tensor):
-        return {"$tensor": value.detach().cpu().contiguous().numpy()}
-    if isinstance(value, torch.dtype):
-        return {"$dtype": str(value).removeprefix("torch.")}
+    if arrays.is_tensor(value):
+        return {"$tensor": arrays.to_numpy(value)}
+    if arrays.is_dtype(value):
+        return {"$dtype": arrays.name_of(value)}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, slice):

@@ -6,7 +6,6 @@ prints what the notebooks of a course need, for pip.
 
 import re
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ..course import Course, CourseError
 ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "address": str,
-        "exercises": dict}
+        "exercises": dict, "arrays": str, "axes": dict}
 ASKED = {"effort": bool, "hints": int}
 
 
@@ -41,11 +40,7 @@ class About:
 
 def about(course: Course) -> About:
     """Return what the course's `course.toml` says; ``CourseError`` where it is no TOML, or says what nobody asks."""
-    path = course.root / "course.toml"
-    try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{path}: {error}") from None
+    path, tree = course.root / "course.toml", course.about
     asked = tree.get("exercises", {})
     for table, keys in ((tree, KEYS), (asked, ASKED)):
         for key, value in table.items() if isinstance(table, dict) else ():

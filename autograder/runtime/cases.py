@@ -7,14 +7,15 @@ import inspect
 import keyword
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
-from . import tables
+from . import arrays, operations, tables
 from .card import STYLE, marked
-from .recorded import Op, RecordedCheck
+from .operations import Call, Op, Output
+from .recorded import RecordedCheck
 from .replay import Replayer
 from .values import Array, Value, plain
 
@@ -47,9 +48,9 @@ class Case:
         replayer, outputs = Replayer(self.namespace, printed=sys.stdout), {}
         with replayer.running():
             for number, op in enumerate(self.record.ops):
-                getattr(replayer, "_" + op["op"])(op, number)
-                if op["op"] == "output":
-                    outputs[op["name"]] = replayer.registers[op["of"]]
+                op.run(replayer, number)
+                if isinstance(op, Output):
+                    outputs[op.name] = replayer.registers[op.of]
         return outputs
 
     def show(self) -> None:
@@ -99,8 +100,8 @@ AFTER = ("`case.run()` makes these calls exactly as the check does, and returns 
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, (torch.Tensor, np.ndarray)):
-        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    if isinstance(value, np.ndarray) or arrays.is_tensor(value):
+        return f"{arrays.name_of(value.dtype)} {tuple(value.shape)}"
     if isinstance(value, (int, float, bool, type(None))):
         return repr(value)
     return f"({type(value).__name__} of {len(value)})" if isinstance(value, (list, tuple, dict, str)) else "(code)"
@@ -109,7 +110,7 @@ def _short(value: Any) -> str:
 def _expected(value: Value) -> Any:
     """An expected output as the student's code would give it."""
     if isinstance(value, Array) and value.kind == "tensor":
-        return torch.from_numpy(value.array.copy()).to(getattr(torch, value.dtype))
+        return arrays.to_tensor(value.array, dtype=value.dtype)
     return plain(value)
 
 
@@ -123,99 +124,82 @@ class _Writer:
         self.said: dict[int, str] = {}  # register → an expression
         self.made: dict[int, Any] = {}  # register → the function or class of the notebook that it stands for
         self.owner: dict[int, int] = {}  # register of an attribute → that of what it belongs to
-        self.outputs: dict[int, str] = {op["of"]: op["name"] for op in reversed(record.ops) if op["op"] == "output"}
-        self.unpacked = {op["of"] for op in record.ops if op["op"] == "unpack"}
-        self.taken = {op["name"] for op in record.ops if op["op"] == "name"}  # what is called stays what it is
+        self.outputs = {op.of: op.name for op in reversed(record.ops) if isinstance(op, Output)}
+        self.unpacked = {op.of for op in record.ops if isinstance(op, operations.Unpack)}
+        self.taken = {op.name for op in record.ops if isinstance(op, operations.Name)}  # these stay what they are
         self.values = Replayer({})
         for op in record.ops:
-            self.lines += getattr(self, "_" + op["op"])(op)
+            self.lines += self._lines(op)
 
-    # Operations: the lines of each
-
-    def _name(self, op: Op) -> list[str]:
-        self.said[op["to"]], self.made[op["to"]] = op["name"], self.namespace.get(op["name"])
+    def _lines(self, op: Op) -> list[str]:
+        """The lines of one operation; of some there are none, and what they make is said where it is used."""
+        said = self.said
+        match op:
+            case operations.Name(name=name, to=to):
+                said[to], self.made[to] = name, self.namespace.get(name)
+            case operations.Module(name=name, to=to):
+                said[to] = name
+                return [] if f"import {name}" in self.lines else [f"import {name}"]
+            case operations.Attribute(of=of, name=name, to=to):
+                said[to], self.owner[to] = f"{said[of]}.{name}", of
+                self.made[to] = getattr(self.made.get(of), name, None)
+            case operations.SetAttribute(of=of, name=name, value=value):
+                return [f"{said[of]}.{name} = {self.argument(value, name)}"]
+            case operations.Item(of=of, key=key, to=to):
+                said[to] = f"{said[of]}[{self.argument(key, 'key')}]"
+            case operations.Unpack(of=of, to=registers):
+                names = [self.variable(register, "part") for register in registers]
+                return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {said[of]}"]
+            case operations.Attempt(to=to):
+                outcome = self.variable(to, "outcome")
+                return ["try:", f"    {said[op.f]}({self.arguments(op)})", f'    {outcome} = "no error"',
+                        "except Exception as error:", f"    {outcome} = type(error).__name__"]
+            case Call():
+                return self._call(op)
+            case operations.Weights(of=of, values=values):
+                given = {name: arrays.to_tensor(value) for name, value in values.items()}
+                return [f"{said[of]}.load_state_dict({self.input(f'weights of {said[of]}', given)}, strict=False)"]
+            case operations.Define(to=to, replaces=replaced):
+                replace(op, replaces=None).run(self.values, 0)
+                said[to] = self.input(op.name, self.values.registers[to])
+                return [f"# the check puts a stub, {said[to]}, in the place of your {replaced}"] if replaced else []
+            case operations.Leaf(value=value, to=to):
+                argument = self.argument(value, "leaf")
+                return [f"{self.variable(to, 'leaf')} = {argument}.clone().requires_grad_()"]
+            case operations.Backward(of=of, projection=projection):
+                return [f"({said[of]} * {self.argument(projection, 'projection')}).sum().backward()"]
+            case operations.Evaluating(of=of):
+                return [f"for part in {said[of]}.modules():", "    part.training = False"]
+            case operations.Forbid(names=names):
+                return [f"# does not count here: {', '.join(names)}"]
+            case operations.Seed(value=value):
+                return [f"torch.manual_seed({value})" if arrays.library() else f"numpy.random.seed({value})"]
+            case Output(name=name, of=of):
+                return [] if said[of] == name else [f"{said[of]}  # {name}"]
         return []
 
-    def _module(self, op: Op) -> list[str]:
-        self.said[op["to"]] = op["name"]
-        line = f"import {op['name']}"
-        return [] if line in self.lines else [line]
-
-    def _attr(self, op: Op) -> list[str]:
-        self.said[op["to"]], self.owner[op["to"]] = f"{self.said[op['of']]}.{op['name']}", op["of"]
-        self.made[op["to"]] = getattr(self.made.get(op["of"]), op["name"], None)
-        return []
-
-    def _set(self, op: Op) -> list[str]:
-        return [f"{self.said[op['of']]}.{op['name']} = {self.argument(op['value'], op['name'])}"]
-
-    def _item(self, op: Op) -> list[str]:
-        self.said[op["to"]] = f"{self.said[op['of']]}[{self.argument(op['key'], 'key')}]"
-        return []
-
-    def _unpack(self, op: Op) -> list[str]:
-        names = [self.variable(register, "part") for register in op["to"]]
-        return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {self.said[op['of']]}"]
-
-    def _call(self, op: Op) -> list[str]:
-        function = self.said[op["f"]]
-        if function.endswith(".to") and op["args"] == [{"$device": True}]:  # here, all is on the CPU
-            owner = self.owner[op["f"]]
-            self.said[op["to"]], self.made[op["to"]] = self.said[owner], self.made.get(owner)
+    def _call(self, op: Call) -> list[str]:
+        function = self.said[op.f]
+        if function.endswith(".to") and op.args == [{"$device": True}]:  # here, all is on the CPU
+            owner = self.owner[op.f]
+            self.said[op.to], self.made[op.to] = self.said[owner], self.made.get(owner)
             return []
         call = f"{function}({self.arguments(op)})"
-        made = self.made.get(op["f"])
-        self.made[op["to"]] = getattr(made, "forward", None) if isinstance(made, type) else None
-        if op["to"] in self.unpacked and op["to"] not in self.outputs:
-            self.said[op["to"]] = call
-            self.unpacked.discard(op["to"])
+        made = self.made.get(op.f)
+        self.made[op.to] = getattr(made, "forward", None) if isinstance(made, type) else None
+        if op.to in self.unpacked and op.to not in self.outputs:
+            self.said[op.to] = call
+            self.unpacked.discard(op.to)
             return []
-        return [f"{self.variable(op['to'], function.rpartition('.')[2].lower())} = {call}"]
-
-    def _attempt(self, op: Op) -> list[str]:
-        self.said[op["to"]] = self.variable(op["to"], "outcome")
-        return ["try:", f"    {self.said[op['f']]}({self.arguments(op)})", f'    {self.said[op["to"]]} = "no error"',
-                "except Exception as error:", f"    {self.said[op['to']]} = type(error).__name__"]
-
-    def _weights(self, op: Op) -> list[str]:
-        name = self.input(f"weights of {self.said[op['of']]}",
-                          {name: torch.from_numpy(value.copy()) for name, value in op["values"].items()})
-        return [f"{self.said[op['of']]}.load_state_dict({name}, strict=False)"]
-
-    def _define(self, op: Op) -> list[str]:
-        self.values._define({**op, "replaces": None}, 0)
-        self.said[op["to"]] = self.input(op["name"], self.values.registers[op["to"]])
-        if op.get("replaces"):
-            return [f"# the check puts a stub, {self.said[op['to']]}, in the place of your {op['replaces']}"]
-        return []
-
-    def _leaf(self, op: Op) -> list[str]:
-        argument = self.argument(op["value"], "leaf")
-        return [f"{self.variable(op['to'], 'leaf')} = {argument}.clone().requires_grad_()"]
-
-    def _backward(self, op: Op) -> list[str]:
-        return [f"({self.said[op['of']]} * {self.argument(op['projection'], 'projection')}).sum().backward()"]
-
-    def _evaluating(self, op: Op) -> list[str]:
-        return [f"for part in {self.said[op['of']]}.modules():", "    part.training = False"]
-
-    def _forbid(self, op: Op) -> list[str]:
-        return [f"# does not count here: {', '.join(op['names'])}"]
-
-    def _seed(self, op: Op) -> list[str]:
-        return [f"torch.manual_seed({op['value']})"]
-
-    def _output(self, op: Op) -> list[str]:
-        said = self.said[op["of"]]
-        return [] if said == op["name"] else [f"{said}  # {op['name']}"]
+        return [f"{self.variable(op.to, function.rpartition('.')[2].lower())} = {call}"]
 
     # Expressions
 
-    def arguments(self, op: Op) -> str:
+    def arguments(self, op: Call) -> str:
         """The arguments of a call."""
-        names = _parameters(self.made.get(op["f"]))
-        given = [self.argument(value, next(names, "input")) for value in op["args"]]
-        return ", ".join([*given, *(f"{name}={self.argument(value, name)}" for name, value in op["kwargs"].items())])
+        names = _parameters(self.made.get(op.f))
+        given = [self.argument(value, next(names, "input")) for value in op.args]
+        return ", ".join([*given, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
 
     def argument(self, tree: Any, name: str) -> str:
         """An argument as an expression; what is long becomes an input of that name."""

@@ -2,11 +2,11 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
-from typing import Any, Protocol
+from typing import Protocol
 
-from torch.overrides import TorchFunctionMode
+from . import arrays
 
 
 class Watched(Protocol):
@@ -17,35 +17,28 @@ class Watched(Protocol):
     called: list[str]
 
 
-class Spy(TorchFunctionMode):
-    """Counts the calls of torch functions while a replay runs, and notes which of them are forbidden.
+def torch_watched(replay: Watched) -> contextlib.AbstractContextManager[object]:
+    """Count the calls of torch functions while a replay runs, and note which of them are forbidden."""
 
-    It sees what runs, wherever it is written: in a nested function, a lambda, a comprehension.
-    """
+    def note(name: str) -> None:
+        replay.torch_calls += 1
+        if name in replay.forbidden:
+            replay.called.append(name)
 
-    def __init__(self, replayer: Watched):
-        super().__init__()
-        self.replayer = replayer
-
-    def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(function, "__name__", "")
-        self.replayer.torch_calls += 1
-        if name in self.replayer.forbidden:
-            self.replayer.called.append(name)
-        return function(*args, **(kwargs or {}))
+    return arrays.torch_calls(note)
 
 
 @contextlib.contextmanager
-def packages_watched(replayer: Watched) -> Iterator[None]:
-    """Notes calls into forbidden packages, however they were imported."""
-    if not replayer.forbidden:
+def packages_watched(replay: Watched) -> Iterator[None]:
+    """Note calls into forbidden packages, however they were imported."""
+    if not replay.forbidden:
         yield
         return
 
     def called(frame: FrameType, event: str, argument: object) -> None:
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if event == "call" and package in replayer.forbidden:
-            replayer.called.append(package)
+        if event == "call" and package in replay.forbidden:
+            replay.called.append(package)
 
     before = sys.getprofile()
     sys.setprofile(called)

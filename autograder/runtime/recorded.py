@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from . import values
+from . import operations, values
+from .operations import Op
 from .values import Value, printable
 
-Op = dict[str, Any]  # one operation of a transcript: its name under "op", and what it needs
 Kind = Literal["missing-name", "not-written", "unusable", "raised"]
 
 MAX_OUTPUTS = 1_000
@@ -84,7 +84,7 @@ class RecordedCheck:
     where the whole record asks for one: the check once more, on other sizes.
     """
 
-    ops: list[Op]
+    ops: tuple[Op, ...]
     expected: Reply
     specs: dict[str, Spec]
     base: int
@@ -161,11 +161,12 @@ def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
     """The record as a tree: how self-checks are shipped."""
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
-    return {"ops": record.ops, "expected": to_tree(record.expected), "specs": specs, "base": record.base,
+    ops = [op.to_tree() for op in record.ops]
+    return {"ops": ops, "expected": to_tree(record.expected), "specs": specs, "base": record.base,
             "relation": record.relation}
 
 
 def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
     """The record that one of our own trees holds."""
-    return RecordedCheck(tree["ops"], from_tree(tree["expected"]),
+    return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), from_tree(tree["expected"]),
                   {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])

@@ -7,21 +7,18 @@ faults. No line of the solution is shipped. The same comparison grades the submi
 
 import gzip
 import os
-import random
 import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
-from . import card, compare, diagnosis, history, provided, recorded, selfcheck_data, tables, wire
+from . import arrays, card, compare, diagnosis, history, provided, recorded, selfcheck_data, tables, wire
 from .beside import Beside, beside
 from .card import Card
 from .cases import Case
 from .findings import Failed, Finding, findings
+from .operations import Name
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, replay
 
@@ -70,9 +67,7 @@ def start(name: str) -> None:
     _started = name
     _passed.clear()
     _borrowed.clear()
-    random.seed(0)
-    np.random.seed(0)
-    torch.manual_seed(0)
+    arrays.seed_all(0, lazily=True)
 
 
 def check(exercise: str) -> None:
@@ -242,8 +237,8 @@ def _card(exercise: str, namespace: dict[str, Any]) -> Card:
         return Card(exercise, "borrowed. It works, and is worth no points")
     results = _results(exercise, namespace)
     wrong = findings([result.failed for result in results if result.failed])
-    names = {op["name"] for result in results for record in result.check.records for op in record.ops
-             if op["op"] == "name"}
+    names = {op.name for result in results for record in result.check.records for op in record.ops
+             if isinstance(op, Name)}
     older = tuple(history.outdated(sorted(names & namespace.keys()), namespace))
     if len(wrong) == 1 and all(result.failed and _is_absent(result.reply) for result in results):
         return Card(exercise, _tally(results) if wrong[0].says == compare.NOT_WRITTEN else wrong[0].says, older=older)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import arrays
+
 MAX_ELEMENTS = 2_000_000
 MAX_ITEMS = 5_000
 MAX_DEPTH = 5
@@ -88,20 +90,16 @@ def describe(value: object, depth: int = 0) -> Value:
 
 
 def _describe(value: Any, depth: int) -> Value:
-    import torch  # only here: who reads answers needs none
-
     kind = type(value)
     if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 64):
         return Scalar(value)
     if kind is str:
         return Scalar(value[:MAX_TEXT])
-    if isinstance(value, torch.Tensor):
+    if arrays.is_tensor(value):
         if value.numel() > MAX_ELEMENTS:
             return Other(f"tensor of {value.numel()} numbers")
-        tensor = value.detach().cpu()
-        tensor = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
         # a copy: later calls may write into it
-        return Array("tensor", str(value.dtype).removeprefix("torch."), tensor.contiguous().numpy().copy())
+        return Array("tensor", arrays.name_of(value.dtype), arrays.to_numpy(value))
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:

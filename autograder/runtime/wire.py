@@ -7,7 +7,8 @@ the arrays one after another.
 
 import json
 import struct
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,3 +110,18 @@ def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
     if isinstance(node, list):
         return [_dress(value, arrays, depth + 1) for value in node]
     return node
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a part of a tree is of a type: of Any, a plain one, a union, an array, a list or a dict of such."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return any(fits(value, one) for one in inner)
+    if origin is list:
+        return isinstance(value, list) and all(fits(item, inner[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(isinstance(key, str) and fits(item, inner[1])
+                                               for key, item in value.items())
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray)
+    return hint is Any or type(value) is hint

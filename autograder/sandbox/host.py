@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Any, Literal, TypeGuard
 
 from ..runtime import recorded, wire
-from ..runtime.recorded import Error, Op, Reply
+from ..runtime.operations import Op
+from ..runtime.recorded import Error, Reply
 from . import kernel
 from .options import Options
 from .restrictions import SandboxError
@@ -111,9 +112,10 @@ class Kernel:
         return Ran(None if error is None else recorded.error_from_tree(error),
                    printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
 
-    def replay(self, ops: list[Op], budget: Budget) -> Reply:
+    def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
         """Replay a transcript; the reply is checked to be one."""
-        answer = self._ask({"do": "replay", "ops": ops, "device": self.options.device}, budget)
+        trees = [op.to_tree() for op in ops]
+        answer = self._ask({"do": "replay", "ops": trees, "device": self.options.device}, budget)
         try:
             return recorded.from_tree(answer.get("reply"))
         except recorded.ReplyError:

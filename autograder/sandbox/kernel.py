@@ -122,16 +122,19 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
 
 def _warm(helpers: list[str]) -> Any:
     """Import what notebooks import, ``helpers`` and the runtime; the shell that runs cells."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot
     import numpy.random  # noqa: F401
-    import torch
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    torch.set_num_threads(1)
+    with contextlib.suppress(ModuleNotFoundError):  # a course need not have either
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot
+    with contextlib.suppress(ModuleNotFoundError):
+        import torch
+
+        torch.set_num_threads(1)
     for name in ["autograder.runtime", *helpers]:
         package = importlib.import_module(name)
         for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{name}."):
@@ -363,10 +366,12 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    from autograder.runtime import operations
     from autograder.runtime.recorded import to_tree
     from autograder.runtime.replay import replay
 
-    return {"reply": to_tree(replay(message["ops"], shell.user_ns, message["device"]))}
+    ops = [operations.from_tree(tree) for tree in message["ops"]]
+    return {"reply": to_tree(replay(ops, shell.user_ns, message["device"]))}
 
 
 if __name__ == "__main__":

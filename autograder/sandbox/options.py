@@ -77,8 +77,10 @@ def resolved(device: str) -> Device:
 
 
 def _finds_cuda() -> bool:
-    import torch
-
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return False
     return torch.cuda.is_available()
 
 

@@ -14,8 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.runtime import compare, recorded, wire
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, ReplyError, Spec, Where
-from autograder.runtime.replay import describe
-from autograder.runtime.values import MAX_ITEMS
+from autograder.runtime.values import MAX_ITEMS, describe
 
 LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to read
 
@@ -84,7 +83,7 @@ def judged(reply):
         expected = Reply({"a": describe(value)})
         two_axes = [Spec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
         for spec in SPECS + two_axes:
-            record = RecordedCheck([], expected, {"a": spec}, base=1)
+            record = RecordedCheck((), expected, {"a": spec}, base=1)
             yield compare.first_difference(record, reply)
             compare.same(record, expected, reply)
     if reply.error:

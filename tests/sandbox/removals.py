@@ -140,16 +140,16 @@ def _plain(patch: pytest.MonkeyPatch, world: World) -> None:
 def _calls_only(patch: pytest.MonkeyPatch, world: World) -> None:
     """Expected values travel with the calls."""
     _plain(patch, world)
-    expected: dict[int, object] = {}
+    expected: dict[bytes, object] = {}
     pack, kept = host.wire.pack, judge.records_of
 
     def records_of(*args: object) -> object:
         made = kept(*args)
-        expected.update({id(own[0].ops): recorded.to_tree(own[0].expected) for own in made})
+        expected.update({pack([op.to_tree() for op in own[0].ops]): recorded.to_tree(own[0].expected) for own in made})
         return made
 
     def packed(tree: object) -> bytes:
-        return pack({**tree, "expected": expected[id(tree["ops"])]} if tree.get("do") == "replay" else tree)
+        return pack({**tree, "expected": expected[pack(tree["ops"])]} if tree.get("do") == "replay" else tree)
 
     patch.setattr(judge, "records_of", records_of)
     patch.setattr(host, "wire", _Module(host.wire, pack=packed))

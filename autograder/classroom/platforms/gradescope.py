@@ -53,6 +53,8 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
         yield script.name, script.read_bytes()
     yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
     yield from _tree(Path(autograder.__file__).parent, "engine")
+    if course.about:
+        yield "course/course.toml", (course.root / "course.toml").read_bytes()
     for path in sorted(course.folder(assignment).glob("*.py")):
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
     for helper in course.helpers:

@@ -1,0 +1,89 @@
+"""Random inputs of a check: tensors of torch, or arrays of numpy in a course that says so."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..course import Library
+from ..runtime import arrays
+
+
+class Draws(Protocol):
+    """Random arrays from a generator of its own."""
+
+    generator: Any
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
+        """Return normally distributed numbers."""
+
+    def uniform(self, *shape: int) -> Any:
+        """Return numbers in [0, 1)."""
+
+    def integers(self, low: int, high: int, *shape: int) -> Any:
+        """Return int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
+
+    def one_hot(self, size: int, *shape: int) -> Any:
+        """Return one-hot vectors of the given size: (*shape, size)."""
+
+    def apart(self) -> Draws:
+        """Return draws that follow from the same seed, and leave these as they are."""
+
+
+def draws(library: Library, seed: int) -> Draws:
+    """Return the draws of a course whose checks compute with this library."""
+    return NumpyDraws(seed) if library == "numpy" else TorchDraws(seed)
+
+
+class TorchDraws:
+    """Tensors, float32 where nothing else is said."""
+
+    def __init__(self, seed: int):
+        self.torch = arrays.needed()
+        self.generator = self.torch.Generator().manual_seed(seed)
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
+        return (self.torch.randn(shape, generator=self.generator) * scale).to(dtype or self.torch.float32)
+
+    def uniform(self, *shape: int) -> Any:
+        return self.torch.rand(shape, generator=self.generator)
+
+    def integers(self, low: int, high: int, *shape: int) -> Any:
+        drawn = self.torch.randint(low, high, shape, generator=self.generator)
+        if drawn.numel() > 1:
+            places = self.torch.randperm(drawn.numel(), generator=self.generator)[:2]
+            drawn.view(-1)[places] = self.torch.tensor([low, high - 1])
+        return drawn
+
+    def one_hot(self, size: int, *shape: int) -> Any:
+        return self.torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
+
+    def apart(self) -> Draws:
+        return TorchDraws(self.generator.initial_seed() + 1)
+
+
+class NumpyDraws:
+    """Arrays, float64 where nothing else is said."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        self.generator = np.random.Generator(np.random.PCG64(seed))
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
+        return np.asarray(self.generator.standard_normal(shape) * scale, dtype or np.float64)
+
+    def uniform(self, *shape: int) -> Any:
+        return self.generator.random(shape)
+
+    def integers(self, low: int, high: int, *shape: int) -> Any:
+        drawn = np.asarray(self.generator.integers(low, high, shape))
+        if drawn.size > 1:
+            drawn.flat[self.generator.permutation(drawn.size)[:2]] = low, high - 1
+        return drawn
+
+    def one_hot(self, size: int, *shape: int) -> Any:
+        return np.eye(size)[self.integers(0, size, *shape)]
+
+    def apart(self) -> Draws:
+        return NumpyDraws(self.seed + 1)

@@ -1,0 +1,241 @@
+"""Arrays: torch's where torch is installed, numpy's everywhere.
+
+No other module of the runtime imports torch, and this one does so only when it is first asked for it: who reads
+answers, and a course in plain numpy, need none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@cache
+def library() -> Any:
+    """Return torch; None where it is not installed."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return None
+    return torch
+
+
+def loaded() -> Any:
+    """Return torch if anybody has imported it, and None otherwise: only then can a value be torch's."""
+    return library() if "torch" in sys.modules or library.cache_info().currsize else None
+
+
+def needed() -> Any:
+    """Return torch, which a check asks for; ``ModuleNotFoundError`` where it is not installed."""
+    torch = library()
+    if torch is None:
+        raise ModuleNotFoundError("this check needs torch, which is not installed", name="torch")
+    return torch
+
+
+# What a value is
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor of torch."""
+    torch = loaded()
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a tensor through which a gradient could flow."""
+    return is_tensor(value) and bool(value.is_floating_point())
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value is a network of torch."""
+    torch = loaded()
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def is_dtype(value: Any) -> bool:
+    """Whether a value is one of torch's types of numbers."""
+    torch = loaded()
+    return torch is not None and isinstance(value, torch.dtype)
+
+
+def is_handle(value: Any) -> bool:
+    """Whether a value of torch holds no numbers: a device, a type, a network."""
+    torch = loaded()
+    return torch is not None and isinstance(value, (torch.device, torch.dtype, torch.nn.Module))
+
+
+def name_of(dtype: Any) -> str:
+    """Return the name of a type of numbers, torch's or numpy's."""
+    return str(dtype).removeprefix("torch.")
+
+
+# To and fro
+
+
+def to_numpy(tensor: Any) -> NDArray[Any]:
+    """Return a copy of a tensor's numbers; numpy knows no bfloat16, which becomes float32."""
+    tensor = tensor.detach().cpu()
+    tensor = tensor.float() if name_of(tensor.dtype) == "bfloat16" else tensor
+    array: NDArray[Any] = tensor.contiguous().numpy().copy()
+    return array
+
+
+def to_tensor(array: NDArray[Any], device: str = "cpu", dtype: str | None = None) -> Any:
+    """Return a tensor with a copy of these numbers."""
+    tensor = needed().from_numpy(array.copy()).to(device)
+    return tensor if dtype is None else tensor.to(dtype_called(dtype))
+
+
+def dtype_called(name: str) -> Any:
+    """Return torch's type of numbers of this name."""
+    return getattr(needed(), name)
+
+
+def device_called(name: str) -> Any:
+    """Return torch's device of this name."""
+    return needed().device(name)
+
+
+def with_gradient(value: Any) -> Any:
+    """Return the tensor as one that requires a gradient."""
+    return value.requires_grad_(True)
+
+
+def write(parameter: Any, array: NDArray[Any]) -> None:
+    """Give a parameter these numbers."""
+    torch = needed()
+    with torch.no_grad():
+        parameter.copy_(torch.from_numpy(array))
+
+
+def projected(result: Any, projection: Any) -> Any:
+    """Return the sum of a result's numbers, each times that of the projection."""
+    return (result * projection.to(result.dtype)).sum()
+
+
+def gradients(total: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return what arrives at each tensor from ``total``, by name.
+
+    Nothing that arrives and nothing but zeros are one: a right answer may leave out what does not matter.
+    """
+    for tensor in wanted.values():
+        tensor.grad = None
+    if is_tensor(total):
+        total.backward()
+    return {name: needed().zeros_like(tensor) if tensor.grad is None else tensor.grad
+            for name, tensor in wanted.items()}
+
+
+def stub_scope() -> dict[str, Any]:
+    """Return the names that a stub may use."""
+    torch = library()
+    scope: dict[str, Any] = {"np": np, "__name__": "stub"}
+    return scope if torch is None else {**scope, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+
+
+# The state around a call
+
+
+def seed_all(seed: int, lazily: bool = False) -> None:
+    """Seed the generators of Python, of numpy, and of torch where it is installed.
+
+    That of a GPU is seeded where the GPU is in use; ``lazily``, also when it is used later.
+    """
+    random.seed(seed)
+    np.random.seed(seed)
+    torch = library()
+    if torch is not None:
+        torch.default_generator.manual_seed(seed)
+        if lazily or torch.cuda.is_initialized():
+            torch.cuda.manual_seed_all(seed)
+
+
+@contextlib.contextmanager
+def clean_state(seed: int) -> Iterator[None]:
+    """float32, gradients on, fixed seeds, full precision; whatever was set before comes back."""
+    generators, torch = (random.getstate(), np.random.get_state()), library()
+    try:
+        with _clean_torch(torch) if torch is not None else contextlib.nullcontext():
+            seed_all(seed)
+            yield
+    finally:
+        random.setstate(generators[0])
+        np.random.set_state(generators[1])
+
+
+@contextlib.contextmanager
+def _clean_torch(torch: Any) -> Iterator[None]:
+    generator, dtype, threads = torch.get_rng_state(), torch.get_default_dtype(), torch.get_num_threads()
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    tf32 = matmul.allow_tf32, cudnn.allow_tf32
+    try:
+        torch.set_default_dtype(torch.float32)
+        torch.set_num_threads(1)
+        matmul.allow_tf32 = cudnn.allow_tf32 = False
+        with torch.enable_grad():
+            yield
+    finally:
+        torch.set_rng_state(generator)
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        matmul.allow_tf32, cudnn.allow_tf32 = tf32
+
+
+def surroundings(function: Any) -> dict[str, Any]:
+    """Return what a call has to leave as it was, by what a student is told when it does not."""
+    torch, draws = loaded(), not isinstance(function, type)  # who makes a network draws its weights
+    found: dict[str, Any] = {}
+    if torch is not None:
+        module = function if is_module(function) else getattr(function, "__self__", None)
+        found = {
+            "the default dtype": torch.get_default_dtype(),
+            "whether gradients are computed (`set_grad_enabled`)": torch.is_grad_enabled(),
+            "the seed of torch's generator": torch.initial_seed(),
+            "the mode of the network (`train`, `eval`)":
+                [part.training for part in module.modules()] if module is not None and is_module(module) else [],
+        }
+    if torch is not None and draws:
+        found["the state of torch's generator"] = torch.get_rng_state().numpy().tobytes()
+    if draws:
+        state: Any = np.random.get_state(legacy=False)
+        found["the state of numpy's generator"] = (state["state"]["pos"], state["state"]["key"].tobytes(),
+                                                   state["has_gauss"], state["gauss"])
+        found["the state of Python's generator"] = random.getstate()
+    return found
+
+
+def fingerprint(value: Any) -> Any:
+    """Return something that changes when anything inside ``value`` is written to."""
+    if is_tensor(value):
+        return None if value.is_inference() else value._version
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, dict):
+        keys = (key if isinstance(key, (str, int, float)) else id(key) for key in value)
+        return dict(zip(keys, map(fingerprint, value.values()), strict=True))
+    if isinstance(value, (list, tuple)):
+        return [fingerprint(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool)) else id(value)
+
+
+def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
+    """Tell ``note`` the name of each function of torch that is called, wherever the call is written."""
+    if library() is None:
+        return contextlib.nullcontext()
+    from torch.overrides import TorchFunctionMode
+
+    class Spy(TorchFunctionMode):
+        def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (),
+                               kwargs: Any = None) -> Any:
+            note(getattr(function, "__name__", ""))
+            return function(*args, **(kwargs or {}))
+
+    return Spy()

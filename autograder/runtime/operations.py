@@ -1,0 +1,399 @@
+"""The operations of recorded calls: what each does on a replay, and its form as a tree for `wire`.
+
+Registers are numbers that stand for the objects that calls made; those never leave the process. An argument is plain
+data: numbers, texts, lists, numpy arrays, and dicts of one key that says what is meant: ``{"$ref": 3}`` is the object
+in a register, ``{"$tensor": array}`` a tensor, and so on: see `State.value`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import arrays, wire
+from .observing import packages_watched
+from .values import Value, a, describe
+
+LOOP = "loop"  # what may be forbidden besides functions of torch and packages
+MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
+Argument = Any  # as it is described above
+Array = NDArray[Any]
+
+
+class OperationError(ValueError):
+    """What arrived is no operation."""
+
+
+class ReplayError(Exception):
+    """The student's definitions do not allow the next call; the message is for the student."""
+
+
+class MissingName(ReplayError):
+    """A name that the check calls is not defined."""
+
+
+class State:
+    """What the operations of one replay work on: the definitions, the registers, and what was seen so far."""
+
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
+        self.namespace = namespace
+        self.device = device
+        self.registers: dict[int, Any] = {}
+        self.outputs: dict[str, Value] = {}
+        self.mutated: list[int] = []
+        self.forbidden: set[str] = set()
+        self.called: list[str] = []
+        self.torch_calls = 0
+        self.lengths: dict[int, int] = {}  # id of a function → torch calls that one call of it makes
+        self.changed: list[str] = []
+
+    def value(self, tree: Argument) -> Any:
+        """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""
+        if isinstance(tree, np.ndarray):
+            return tree.copy()
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        (kind, content), *_ = tree.items()
+        if kind == "$ref":
+            return self.registers[content]
+        if kind == "$tensor":
+            return arrays.to_tensor(content, self.device)
+        if kind == "$tuple":
+            return tuple(self.value(item) for item in content)
+        if kind == "$dict":
+            return {self.value(key): self.value(value) for key, value in content}
+        if kind == "$device":
+            return arrays.device_called(self.device)
+        if kind == "$dtype":
+            return arrays.dtype_called(content)
+        if kind == "$slice":
+            return slice(*content)
+        raise ReplayError(f"an argument of unknown kind {kind}")
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One operation. Its fields are what stands in a tree, under the same names."""
+
+    kind: ClassVar[str]
+
+    def run(self, state: State, number: int) -> None:
+        """Execute the operation, which is the ``number``-th of its replay."""
+        raise NotImplementedError
+
+    def to_tree(self) -> dict[str, Any]:
+        """Return the operation as a tree that `wire` can pack."""
+        return {"op": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+
+
+@dataclass(frozen=True, eq=False)
+class Name(Op):
+    """Look up a name of the notebook."""
+
+    kind: ClassVar[str] = "name"
+    name: str
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        if self.name not in state.namespace:
+            raise MissingName(f"`{self.name}` is not defined")
+        state.registers[self.to] = state.namespace[self.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Module(Op):
+    """Import one of `MODULES`."""
+
+    kind: ClassVar[str] = "module"
+    name: str
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        if self.name not in MODULES:
+            raise ReplayError(f"no module {self.name}")
+        state.registers[self.to] = importlib.import_module(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute(Op):
+    """Take an attribute."""
+
+    kind: ClassVar[str] = "attr"
+    of: int
+    name: str
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        state.registers[self.to] = getattr(state.registers[self.of], self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class SetAttribute(Op):
+    """Set an attribute."""
+
+    kind: ClassVar[str] = "set"
+    of: int
+    name: str
+    value: Argument
+
+    def run(self, state: State, number: int) -> None:
+        setattr(state.registers[self.of], self.name, state.value(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Item(Op):
+    """Take an item."""
+
+    kind: ClassVar[str] = "item"
+    of: int
+    key: Argument
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        state.registers[self.to] = state.registers[self.of][state.value(self.key)]
+
+
+@dataclass(frozen=True, eq=False)
+class Unpack(Op):
+    """Take a tuple apart."""
+
+    kind: ClassVar[str] = "unpack"
+    of: int
+    to: list[int]
+
+    def run(self, state: State, number: int) -> None:
+        result = state.registers[self.of]
+        if not isinstance(result, (tuple, list)):
+            raise ReplayError(f"it returns {_a(result)} where a tuple of {len(self.to)} is asked for")
+        if len(result) != len(self.to):
+            raise ReplayError(f"it returns a tuple of {len(result)} where {len(self.to)} values are asked for")
+        state.registers.update(zip(self.to, result, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Op):
+    """Call something, and note what the call changes besides."""
+
+    kind: ClassVar[str] = "call"
+    f: int
+    args: list[Argument]
+    kwargs: dict[str, Argument]
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        function = state.registers[self.f]
+        args = state.value(self.args)
+        kwargs = {key: state.value(value) for key, value in self.kwargs.items()}
+        before, around, so_far = arrays.fingerprint([args, kwargs]), arrays.surroundings(function), state.torch_calls
+        with packages_watched(state):
+            result = function(*args, **kwargs)
+        if state.device != "cpu" and arrays.is_module(result):
+            result.to(state.device)  # to where its inputs are: a check need not think of it
+        state.registers[self.to] = result
+        length = state.torch_calls - so_far
+        if LOOP in state.forbidden and state.lengths.setdefault(id(function), length) != length:
+            state.called.append(LOOP)
+        if arrays.fingerprint([args, kwargs]) != before:
+            state.mutated.append(number)
+        now = arrays.surroundings(function)
+        state.changed += [what for what, value in now.items() if what in around and value != around[what]]
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt(Call):
+    """Call something, and keep the name of the exception that it raises."""
+
+    kind: ClassVar[str] = "attempt"
+
+    def run(self, state: State, number: int) -> None:
+        try:
+            super().run(state, number)
+            outcome = "no error"
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            outcome = type(error).__name__
+        state.registers[self.to] = outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Weights(Op):
+    """Give a network its parameters."""
+
+    kind: ClassVar[str] = "weights"
+    of: int
+    values: dict[str, Array]
+
+    def run(self, state: State, number: int) -> None:
+        parameters = dict(state.registers[self.of].named_parameters())
+        for name, value in self.values.items():
+            if name not in parameters:
+                have = ", ".join(sorted(parameters)) or "none"
+                raise ReplayError(f"the parameter `{name}` is missing (there are: {have})")
+            shape = tuple(parameters[name].shape)
+            if shape != value.shape:
+                raise ReplayError(f"the parameter `{name}` has shape {shape}, it must be {value.shape}")
+            arrays.write(parameters[name], value)
+
+
+@dataclass(frozen=True, eq=False)
+class Define(Op):
+    """Make a class or function of the check's; it may stand in the place of a name, or be like one."""
+
+    kind: ClassVar[str] = "define"
+    source: str
+    name: str
+    to: int
+    replaces: str | None = None
+    like: str | None = None
+
+    def run(self, state: State, number: int) -> None:
+        scope = arrays.stub_scope()
+        exec(_compiled(self.source), scope)
+        if self.replaces:
+            state.namespace[self.replaces] = scope[self.name]
+        state.registers[self.to] = scope[self.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf(Op):
+    """Make an input that requires a gradient."""
+
+    kind: ClassVar[str] = "leaf"
+    value: Argument
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        state.registers[self.to] = arrays.with_gradient(state.value(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Backward(Op):
+    """Go backward from a projection of a result."""
+
+    kind: ClassVar[str] = "backward"
+    of: int
+    projection: Argument
+
+    def run(self, state: State, number: int) -> None:
+        result, projection = state.registers[self.of], state.value(self.projection)
+        if not arrays.is_tensor(result):
+            raise ReplayError(f"it returns {_a(result)} where a tensor is asked for")
+        if result.shape != projection.shape:
+            raise ReplayError(f"the result has shape {tuple(result.shape)}, it must be {tuple(projection.shape)}")
+        if not result.requires_grad:
+            raise ReplayError("no gradient can flow back from the result: it was detached, or computed without torch")
+        arrays.projected(result, projection).backward()
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients(Op):
+    """Go backward from a projection of several results; keep what arrives at leaves and at parameters, by name."""
+
+    kind: ClassVar[str] = "gradients"
+    of: list[int]
+    projections: list[Argument]
+    leaves: dict[str, int]
+    modules: dict[str, int]
+    to: int
+
+    def run(self, state: State, number: int) -> None:
+        wanted = {name: state.registers[at] for name, at in self.leaves.items()}
+        for name, at in self.modules.items():
+            for own, parameter in state.registers[at].named_parameters():
+                wanted[f"{name}.{own}"] = parameter
+        total: Any = 0.0
+        for at, projection in zip(self.of, self.projections, strict=True):
+            result, along = state.registers[at], state.value(projection)
+            if arrays.is_tensor(result) and result.shape == along.shape and result.requires_grad:
+                total = total + arrays.projected(result, along)
+        state.registers[self.to] = arrays.gradients(total, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluating(Op):
+    """Set a network to evaluation, without calling what a student's class may have made of ``eval``."""
+
+    kind: ClassVar[str] = "evaluating"
+    of: int
+
+    def run(self, state: State, number: int) -> None:
+        for module in state.registers[self.of].modules():
+            module.training = False
+
+
+@dataclass(frozen=True, eq=False)
+class Forbid(Op):
+    """Name functions of torch, and packages, that do not count."""
+
+    kind: ClassVar[str] = "forbid"
+    names: list[str]
+
+    def run(self, state: State, number: int) -> None:
+        state.forbidden.update(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Seed(Op):
+    """Seed all generators."""
+
+    kind: ClassVar[str] = "seed"
+    value: int
+
+    def run(self, state: State, number: int) -> None:
+        arrays.seed_all(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Output(Op):
+    """Name a result of the check."""
+
+    kind: ClassVar[str] = "output"
+    name: str
+    of: int
+
+    def run(self, state: State, number: int) -> None:
+        state.outputs[self.name] = describe(state.registers[self.of])
+
+
+KINDS: dict[str, type[Op]] = {one.kind: one for one in (
+    Name, Module, Attribute, SetAttribute, Item, Unpack, Call, Attempt, Weights, Define, Leaf, Backward, Gradients,
+    Evaluating, Forbid, Seed, Output)}
+
+
+def from_tree(tree: Any) -> Op:
+    """Return the operation that a tree holds, whoever sent it; ``OperationError`` when it is none."""
+    kind = tree.get("op") if isinstance(tree, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise OperationError("no kind of operation")
+    hints = _hints(kind)
+    if tree.keys() - {"op"} != hints.keys():
+        raise OperationError(f"a {kind} with other fields than {', '.join(hints)}")
+    for name, hint in hints.items():
+        if not wire.fits(tree[name], hint):
+            raise OperationError(f"a {kind} whose {name} is something else")
+    return KINDS[kind](**{name: tree[name] for name in hints})
+
+
+@functools.cache
+def _hints(kind: str) -> types.MappingProxyType[str, Any]:
+    """Return the types of the fields of an operation of this kind."""
+    hints = get_type_hints(KINDS[kind])
+    return types.MappingProxyType({field.name: hints[field.name] for field in fields(KINDS[kind])})
+
+
+@functools.lru_cache(256)
+def _compiled(source: str) -> types.CodeType:
+    return compile(source, "<stub>", "exec")
+
+
+def _a(value: object) -> str:
+    return "nothing (None)" if value is None else a(type(value).__name__)
