@@ -187,7 +187,7 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> 
     if function.args.args and not isinstance(value, ast.Constant):
         kept = ast.Call(_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
         yield "cached", [ast.Return(kept)]
-    for line in ENTERED if seen.records_gradients(place_of(statement)) else ENTERED[1:]:
+    for line in ENTERED if seen.records_gradients(place_of(statement)) else ENTERED[1:] if seen.has_torch else ():
         yield "surroundings", [_statement(line), copy.deepcopy(statement)]
     if owner == "self":
         yield "modes", [_statement("self.eval()"), copy.deepcopy(statement)]
@@ -208,7 +208,7 @@ def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...],
             part = value.elts[at] if isinstance(value, ast.Tuple) else value
             if method == "detach()" and (_is_fresh(part) or not seen.carries_gradient(place, at)):
                 continue
-            if not seen.is_tensor(place, at, axes=method == "squeeze()"):
+            if not (seen.has_axes(place, at) if method == "squeeze()" else seen.is_tensor(place, at)):
                 continue
             made = copy.deepcopy(statement)
             assert made.value

@@ -8,25 +8,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import torch
-from torch import nn
+import numpy as np
 
 from ..model.faults import Variant
 from ..model.oracle import Oracle
 from ..model.source import Cell
+from ..runtime import arrays
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 
 Place = tuple[int, int]  # line and column of a statement in its cell
 PROBE = "__probe__"
 # Of other types nothing is known, and a gradient may hide in them.
-PLAIN = (bool, int, float, str, range, type(None), torch.device, torch.dtype, nn.Module)
+PLAIN = (bool, int, float, str, range, type(None))
 
 
 class Made(NamedTuple):
-    """What is known of a value: how many axes a tensor has, and whether a gradient could flow through it."""
+    """What is known of a value: how many axes an array has, whether it is torch's, whether gradients could flow."""
 
-    axes: int | None  # None: no tensor
+    axes: int | None  # None: no array
+    is_tensor: bool
     is_real: bool
 
 
@@ -34,6 +35,7 @@ class Made(NamedTuple):
 class Seen:
     """What was seen at each place that was reached; of the others nothing is known, and anything may be."""
 
+    has_torch: bool = True  # whether the cell can name it
     reached: set[Place] = field(default_factory=set)
     recording: set[Place] = field(default_factory=set)  # where torch records gradients
     names: dict[Place, dict[str, set[str]]] = field(default_factory=dict)  # the kinds of what has a name, before
@@ -42,7 +44,7 @@ class Seen:
     def before(self, place: Place, names: dict[str, Any]) -> None:
         """Called before a statement, with what has a name there."""
         self.reached.add(place)
-        if torch.is_grad_enabled():
+        if self.has_torch and arrays.records_gradients():
             self.recording.add(place)
         known = self.names.setdefault(place, {})
         for name, value in names.items():
@@ -54,8 +56,9 @@ class Seen:
         known = self.made.setdefault(place, [])
         known += [set() for _ in parts[len(known) :]]
         for part, made in zip(parts, known, strict=False):
-            axes = part.dim() if isinstance(part, torch.Tensor) else None
-            made.add(Made(axes, place in self.recording and _is_real(part)))
+            is_tensor = arrays.is_tensor(part)
+            axes = len(part.shape) if is_tensor or isinstance(part, np.ndarray) else None
+            made.add(Made(axes, is_tensor, place in self.recording and _is_real(part)))
         return value
 
     def parts(self, place: Place) -> int:
@@ -68,10 +71,15 @@ class Seen:
         return known is None or any(one.is_real for made in (known if part is None else known[part : part + 1])
                                     for one in made)
 
-    def is_tensor(self, place: Place, part: int, axes: int = 0) -> bool:
-        """Whether this part of the value may be a tensor, of so many axes or more."""
+    def is_tensor(self, place: Place, part: int) -> bool:
+        """Whether this part of the value may be a tensor."""
         known = self.made.get(place)
-        return known is None or any(one.axes is not None and one.axes >= axes for one in known[part])
+        return known is None or any(one.is_tensor for one in known[part])
+
+    def has_axes(self, place: Place, part: int) -> bool:
+        """Whether this part of the value may be an array with axes, torch's or numpy's."""
+        known = self.made.get(place)
+        return known is None or any(one.axes for one in known[part])
 
     def records_gradients(self, place: Place) -> bool:
         """Whether torch may record gradients there."""
@@ -87,7 +95,7 @@ class Seen:
 
 def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Seen:
     """What is seen in an exercise's cell while these records are replayed on the solution."""
-    seen = Seen()
+    seen = Seen("torch" in truth.namespace)
     text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
     with truth.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
         namespace[PROBE] = seen
@@ -102,20 +110,20 @@ def place_of(statement: ast.stmt) -> Place:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
+    if arrays.is_tensor(value):
         return f"{value.dtype} with {value.dim()} axes"
     return type(value).__name__
 
 
 def _is_real(value: Any) -> bool:
     """Whether real numbers that torch could follow are in it, or may be."""
-    if isinstance(value, torch.Tensor):
-        return value.is_floating_point()
+    if arrays.is_tensor(value):
+        return arrays.is_real(value)
     if isinstance(value, (list, tuple, set)):
         return any(_is_real(item) for item in value)
     if isinstance(value, dict):
         return any(_is_real(item) for item in value.values())
-    return not isinstance(value, PLAIN)
+    return not (isinstance(value, PLAIN) or arrays.is_handle(value))
 
 
 class _Probing(ast.NodeTransformer):

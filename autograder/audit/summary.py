@@ -64,6 +64,7 @@ class Summary:
             *((f"names of {kind}", self._names(kind)) for kind in KINDS),
             ("constants", f"{self.constants:g} of {self.points:g} points for the best of them"),
             ("problems", "\n".join(self.problems) or "none"),
+            *([("notes", "\n".join(audited.notes))] if audited.notes else []),
         ]
         width = max(len(name) for name, _ in rows) + 2
         lines = [f"  {name:<{width}}" + said.replace("\n", "\n" + " " * (width + 2)) for name, said in rows]

@@ -40,13 +40,14 @@ class Audit:
     faults: int = 0
     variants: int = 0
     problems: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         said = "all caught, named and passed" if not self.problems else counted(len(self.problems), "problem")
         lines = [f"{self.assignment}: {counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
                  f"{counted(self.seeds, 'seed')}: {said}"]
         lines += [f"  {problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
@@ -54,6 +55,7 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     truth = oracle(course, assignment)
     audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
     audited.problems.update(set(stubs.problems(truth)))
+    audited.notes = truth.notes
     for seed in seeds:
         for exercise in truth.source.exercises:
             _audit_exercise(truth, exercise, str(seed), device, audited)
@@ -92,7 +94,8 @@ def joined(audits: list[Audit]) -> Audit:
     """One audited made of the pieces of a TP."""
     first = audits[0]
     problems = sum((audited.problems for audited in audits), Counter[str]())
-    return Audit(first.assignment, sum(audited.seeds for audited in audits), first.faults, first.variants, problems)
+    seeds = sum(audited.seeds for audited in audits)
+    return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
 def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audited: Audit) -> None:

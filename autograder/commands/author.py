@@ -22,6 +22,7 @@ def new(args: argparse.Namespace) -> int:
 
 def release(args: argparse.Namespace, course: Course) -> int:
     """Make what students and readers see, or list what is stale."""
+    from ..model.oracle import oracle
     from ..publish import effort, release
     from ..publish.about import about
 
@@ -44,7 +45,8 @@ def release(args: argparse.Namespace, course: Course) -> int:
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
         written = source.load(course, name)
-        for advice in source.advice(written) + effort.advice(written, about(course)):
+        asked = effort.advice(written, about(course))
+        for advice in source.advice(written) + asked + oracle(course, name).notes:
             print(f"  note: {advice}")
     return 0
 

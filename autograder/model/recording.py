@@ -61,6 +61,15 @@ class Recorder:
             self._constant[check] = alike > SAMPLE // 2
         return self._constant[check]
 
+    def note(self, check: Check) -> str | None:
+        """Return that no relation tries the axes of a check at size one; None where one does or is switched off."""
+        drawn, declared = self._traced(check, seed=1).drawn, self.conventions.batch + self.conventions.time
+        if not drawn or any(name[0] in declared for name in drawn) or self._ones.keys() & check.without.keys():
+            return None
+        course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
+        return str(source_error(*check.where, f"{check.exercise}/{check.name}: no relation tries its axes "
+                                f"({', '.join(drawn)}) at size one; {course}: docs/authoring.md, Relations"))
+
     def _asks(self, check: Check, relation: str) -> bool:
         return relation not in check.without and (check, relation) not in self._impossible
 

@@ -5,7 +5,6 @@ Its figures are inside it. The cells that count keep their names, so that what i
 """
 
 import base64
-import copy
 import re
 from collections.abc import Callable
 from functools import cache
@@ -64,7 +63,7 @@ def binder_requirements(course: Course) -> str:
 
 def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
     """The released notebook with its figures inside."""
-    notebook = copy.deepcopy(release.released_notebook(course, assignment))
+    notebook = release.released_notebook(course, assignment)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for name in dict.fromkeys(_FIGURE.findall(cell.source)):

@@ -5,6 +5,7 @@ both, and the data of its self-checks. Every one carries the digest of what it w
 which are stale.
 """
 
+import copy
 import filecmp
 import os
 import re
@@ -82,9 +83,13 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     return metadata
 
 
-@cache
 def released_notebook(course: Course, assignment: str) -> NotebookNode:
-    """The notebook a student receives, made by nbgrader's own preprocessors. Do not change it: it is kept."""
+    """The notebook a student receives, made by nbgrader's own preprocessors."""
+    return copy.deepcopy(_released_notebook(course, assignment))
+
+
+@cache
+def _released_notebook(course: Course, assignment: str) -> NotebookNode:
     from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
 
     steps = LockCells, ClearSolutions, ClearOutput, ComputeChecksums, ClearHiddenTests, ComputeChecksums

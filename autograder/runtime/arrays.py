@@ -72,6 +72,12 @@ def is_handle(value: Any) -> bool:
     return torch is not None and isinstance(value, (torch.device, torch.dtype, torch.nn.Module))
 
 
+def records_gradients() -> bool:
+    """Whether torch records gradients now."""
+    torch = loaded()
+    return torch is not None and bool(torch.is_grad_enabled())
+
+
 def name_of(dtype: Any) -> str:
     """Return the name of a type of numbers, torch's or numpy's."""
     return str(dtype).removeprefix("torch.")

@@ -50,6 +50,11 @@ def test_released_notebook_is_what_the_source_gives(name):
         assert released.source.strip() == expected(name, cell).strip()
 
 
+def test_a_released_notebook_is_its_callers_to_change():
+    release.released_notebook(TINY_COURSE, TINY).cells.clear()
+    assert release.released_notebook(TINY_COURSE, TINY).cells
+
+
 def too_wide(notebook):
     """The lines of code that are longer than a screen is wide."""
     code = (cell.source for cell in notebook.cells if cell.cell_type == "code")

@@ -1,6 +1,5 @@
 """Notebooks as nbgrader writes them: releases that are sealed, and submissions, whatever the file holds."""
 
-import copy
 from typing import Any
 
 import nbformat
@@ -28,7 +27,7 @@ class ReleaseExporter(NotebookExporter):
 
 def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank for what is no notebook."""
-    notebook = copy.deepcopy(release.released_notebook(course, handed.assignment))
+    notebook = release.released_notebook(course, handed.assignment)
     truth = source.load(course, handed.assignment)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in truth.cells if cell.grade_id}
