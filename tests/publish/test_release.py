@@ -17,7 +17,7 @@ from autograder.model.oracle import oracle
 from autograder.publish import effort, release, selfchecks
 from autograder.runtime import compare, selfcheck
 from autograder.runtime.replay import replay
-from conftest import REPOSITORY, TINY, tiny_copy
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 NAMES = REPOSITORY.assignments
 REGION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.M | re.S)
