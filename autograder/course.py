@@ -88,7 +88,8 @@ class Course:
         path, library, axes = self.root / "course.toml", self.about.get("arrays", "torch"), self.about.get("axes", {})
         if library not in get_args(Library):
             raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
-        if not isinstance(axes, dict) or not axes.keys() <= {"batch", "time"} or not all(map(_are_letters, axes.values())):
+        known = isinstance(axes, dict) and axes.keys() <= {"batch", "time"}
+        if not known or not all(map(_are_letters, axes.values())):
             raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
