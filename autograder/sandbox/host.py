@@ -61,13 +61,16 @@ class Sandbox:
             self.warm = Started(self.helpers, self.options)
         return self.warm
 
-    def fork(self) -> "Kernel":
-        """A fresh kernel. Without nested namespaces the warm parent serves one kernel only, and is started anew."""
+    def fork(self, seed: int = 0) -> "Kernel":
+        """A fresh kernel, whose random numbers begin with a seed.
+
+        Without nested namespaces the warm parent serves one kernel only, and is started anew.
+        """
         try:
-            return self._forked()
+            return self._forked(seed)
         except WarmParentLost:
             self.close()
-            return self._forked()
+            return self._forked(seed)
 
     def branch(self) -> "Sandbox":
         """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
@@ -89,10 +92,10 @@ class Sandbox:
             self.warm.close()
             self.warm = None
 
-    def _forked(self) -> "Kernel":
+    def _forked(self, seed: int) -> "Kernel":
         warm = self.begin()
         try:
-            return Kernel(warm, self.options, *warm.fork())
+            return Kernel(warm, self.options, *warm.fork(seed))
         except SandboxError:
             self.close()
             raise

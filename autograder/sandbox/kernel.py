@@ -110,8 +110,8 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
                 return socket.socket(fileno=fds[0])
             os.close(fds[0])
             guards.add(branch)
-        elif order == b"fork":
-            apart, guard = _fork(control, fds[0], shell, limits, refused)
+        elif order.startswith(b"fork"):
+            apart, guard = _fork(control, fds[0], shell, {**limits, "seed": int(order.split()[1])}, refused)
             guards.add(guard)
             control.sendall(b"%d %d" % (apart, guard))
         else:
@@ -242,6 +242,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
             _confine(apart, limits)
             _refuse(refused)
             _bound_gpu(limits["gpu"])
+            _seed(limits["seed"])
             _serve(socket.socket(fileno=fd), shell)
             status = 0
         finally:
@@ -256,6 +257,8 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
 def _confine(apart: bool, limits: dict[str, int]) -> None:
     """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
     if apart:
+        if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, b"newinstance,ptmxmode=0666"):
+            raise OSError(ctypes.get_errno(), "no terminals of its own")
         for place in filter(os.path.ismount, glob.glob("/dev/*")):
             # devices can be used; their rights are the machine's own, and a grader's who is root could change them
             kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -306,6 +309,18 @@ def _bound_gpu(limit: int) -> None:
 
         share = limit / torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, share), 0)
+
+
+def _seed(seed: int) -> None:
+    """Random numbers of its own, and the same when the submission is run again."""
+    import random
+
+    import numpy.random
+    import torch
+
+    random.seed(seed)
+    numpy.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
 
 
 # The kernel: one submission

@@ -59,12 +59,12 @@ class WarmParent(ABC):
     def ready(self) -> psutil.Process:
         """Wait until it can fork; ``SandboxError`` when it never will."""
 
-    def fork(self) -> tuple[socket.socket, int]:
-        """Fork a kernel: the socket that it serves, and the number of its guard."""
+    def fork(self, seed: int) -> tuple[socket.socket, int]:
+        """Fork a kernel with a seed of its own: the socket that it serves, and the number of its guard."""
         self.ready()
         ours, theirs = socket.socketpair()
         with theirs:
-            self._order(b"fork", theirs)
+            self._order(b"fork %d" % seed, theirs)
         apart, guard = self._answer(FORK_SECONDS).split()
         self.reusable = apart == b"1" or not self.isolated
         return ours, int(guard)

@@ -43,7 +43,7 @@ class Puppets:
     def __init__(self, says: bytes):
         self.says, self.options, self.reusable = says, Options(), True
 
-    def fork(self) -> Puppet:
+    def fork(self, seed: int) -> Puppet:
         """A kernel."""
         return Puppet(self)
 
