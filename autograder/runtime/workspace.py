@@ -4,7 +4,8 @@ Run it from anywhere, as a script and with Python alone: ``python autograder/run
 copies the course as it is released to FOLDER, or brings a newer release to a folder that is there:
 
 - what the student has not touched is replaced;
-- what the student has changed stays as it is, and the new release is put beside it, as ``tp3_seq2seq.new.ipynb``.
+- what the student has changed stays as it is, and the new release is put beside it, as
+  ``first.new.ipynb``.
 
 ``.release.json`` in the folder holds the digest of each file as it was put there: that is how a change is known.
 """

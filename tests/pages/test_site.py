@@ -4,9 +4,11 @@ import functools
 import http.server
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import threading
+import venv
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -37,6 +39,16 @@ def laid_out(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "sources"
     module().lay_out(REPOSITORY, folder, parsed(ADDRESS))
     return folder
+
+
+def test_the_sources_of_the_site_are_laid_out_by_a_python_that_has_nothing(tmp_path):
+    """As in a fresh clone, where Sphinx is installed, and neither the engine, the course nor torch."""
+    venv.create(tmp_path / "bare", symlinks=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    laid = [tmp_path / "bare" / "bin" / "python", ROOT / "site" / "pages.py", tmp_path / "sources", ADDRESS]
+    done = subprocess.run(laid, cwd=tmp_path, env=kept, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.stem for path in (tmp_path / "sources" / "sessions").glob("*.ipynb")} == set(NAMES)
 
 
 def cells(path):
