@@ -1,0 +1,78 @@
+"""The engine's tests see what is wrong with the engine: mutants of its modules, written by a machine, are killed.
+
+`make slow` takes a sample of each module, another in each run; ``python tests/mutation/mutating.py`` takes all.
+"""
+
+import ast
+import subprocess
+import sys
+
+import mutating
+import pytest
+from mutants import mutants_of
+
+from conftest import RUN
+
+SAMPLE = 6
+
+MODULE = '''
+"""Documented."""
+from typing import Literal
+
+Kind = Literal[1, 2]
+BOUND: int = 3
+
+
+def f(x: int, deep: bool = True) -> int | None:
+    """Documented."""
+    if x > 1 and not deep:
+        raise ValueError(f"{x + 1}")
+    found = [y for y in range(x) if y]
+    found.sort(reverse=True, key=len)
+    return x if found else None
+'''
+
+
+def test_mutants_are_one_changed_place_each():
+    names = [mutant.name for mutant in mutants_of(MODULE)]
+    assert names == [
+        "module: 3 → 4",
+        "f: True → False",
+        "f: if x > 1 and (not deep): → if True:",
+        "f: if x > 1 and (not deep): → if False:",
+        "f: x > 1 and (not deep) → x > 1 or not deep",
+        "f: x > 1 → x >= 1",
+        "f: x > 1 → x <= 1",
+        "f: 1 → 2",
+        "f: not deep → deep",
+        "f: [y for y in range(x) if y] → [y for y in range(x)]",
+        "f: found.sort(reverse=True, key=len) → pass",
+        "f: found.sort(reverse=True, key=len) → found.sort(reverse=True)",
+        "f: True → False #2",
+        "f: return x if found else None → return None",
+        "f: x if found else None → x",
+    ]
+
+
+def test_every_mutant_is_another_program_and_says_where():
+    mutants = mutants_of(MODULE)
+    texts = {mutant.text for mutant in mutants}
+    assert len(texts) == len(mutants) and ast.unparse(ast.parse(MODULE)) not in texts
+    assert [MODULE.splitlines()[mutant.line - 1].split()[0] for mutant in mutants[:3]] == ["BOUND:", "def", "if"]
+
+
+@pytest.mark.parametrize("module", mutating.modules())
+def test_each_module_is_there_with_its_tests_and_each_equivalent_has_a_mutant_and_a_reason(module):
+    about = mutating.modules()[module]
+    assert (mutating.ROOT / "autograder" / module).is_file()
+    assert all((mutating.ROOT / name.partition("::")[0]).is_file() for name in about["tests"])
+    names = {mutant.name for mutant in mutants_of((mutating.ROOT / "autograder" / module).read_text(encoding="utf-8"))}
+    for name, why in about.get("equivalent", {}).items():
+        assert name in names and len(why) > 20, name
+
+
+@pytest.mark.slow
+def test_a_sample_of_mutants_is_killed():
+    command = [sys.executable, mutating.__file__, "--sample", str(SAMPLE), "--seed", RUN]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
