@@ -96,6 +96,7 @@ def test_the_zip_has_what_it_must_at_its_top_and_asks_for_what_is_needed(packed,
     assert {f"course/solutions/{TINY}/{TINY}.py", "engine/autograder/cli.py"} <= names
     assert {line.split(">")[0] for line in needs} >= {"numpy", "nbgrader", "psutil", "pyseccomp", "msgspec"}
     assert not any(line.startswith(("pytest", "distributed")) for line in needs)
+    assert not any(name.startswith("course/gradebook") for name in names)  # the secret stays here
     for script in ("setup.sh", "run_autograder"):
         subprocess.run(["bash", "-n", gradescope.FILES / script], check=True)
     assert cli.main(["--course", str(course.root), "pack", "gradescope", "tp9"]) == 2
@@ -195,12 +196,18 @@ def test_it_grades_behind_the_walls_that_can_be_had(container, right, path, wall
 
 
 @pytest.mark.slow
-def test_the_same_file_has_the_same_verdict_there_as_here(container, packed, right, capsys):
+def test_a_verdict_can_be_replayed_here_and_no_instance_meets_two_submissions(container, packed, right, capsys):
     course, _ = packed
     root, run = container
-    _, said = run(samples.notebook(TINY_COURSE, TINY, right))
-    cli.main(["--course", str(course.root), "check", str(root / "submission" / "mine.ipynb"), "--device", "cpu"])
-    assert said.split("seed ")[1].strip() == capsys.readouterr().out.split("seed ")[1].strip()
+    wrong = samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"})
+    seeds = []
+    for _ in range(2):  # the same bytes, handed in again
+        results, said = run(wrong)
+        seeds.append(said.split("seed ")[1].strip())
+    assert seeds[0] != seeds[1]
+    cli.main(["--course", str(course.root), "check", str(root / "submission" / "mine.ipynb"), "--device", "cpu",
+              "--seed", seeds[1]])
+    assert said.split(",")[0] == capsys.readouterr().out.splitlines()[-1].split(",")[0]
     (root / "submission" / "mine.ipynb").write_text("{ cut off")
     done = subprocess.run(["/bin/bash", root / "run_autograder"], env={**os.environ, "AUTOGRADER_ROOT": str(root)})
     results = json.loads((root / "results" / "results.json").read_text())

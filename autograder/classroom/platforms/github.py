@@ -40,7 +40,8 @@ def summary(verdict: Verdict) -> str:
         lines.append(f"| {MARKS.get(exercise.verdict, '❌')} | {escaping.markdown(exercise.exercise)} "
                      f"| {_points(exercise)} | {reasons} |")
     lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
-              f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s. Written answers are read by a person."]
+              f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s, seed {verdict.seed}. "
+              "Written answers are read by a person."]
     return "\n".join(lines) + "\n"
 
 

@@ -19,13 +19,12 @@ import autograder
 from ... import escaping
 from ...course import Course, CourseError
 from ...judging.judge import Judge
-from ...judging.seeds import seed_of
+from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...publish.about import ENGINE, about
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
-from ..verdict_store import VerdictStore
 
 FILES = Path(__file__).parent / "files"
 ACCOUNT = "nobody"  # of every Debian and Ubuntu; owns nothing
@@ -38,7 +37,7 @@ WALLS = {"bubblewrap": "in bubblewrap: no network, none of the grader's files, b
 
 
 def pack(course: Course, assignment: str, path: Path) -> None:
-    """Write the zip for one TP. It holds solution and secret: for Gradescope and instructors alone."""
+    """Write the zip for one TP. It holds the solution: for Gradescope and instructors alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in _contents(course, assignment):
@@ -59,7 +58,6 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
     for helper in course.helpers:
         yield from _tree(helper, "course/course")
-    yield "course/gradebook/secret", VerdictStore(course).secret().hex().encode()
 
 
 def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
@@ -92,7 +90,7 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     handed = find(root / "submission", assignment)
     with Judge(course, _terms(course)) as judge:
-        verdict = judge.judge(handed, seed_of(VerdictStore(course).secret(), "", assignment, handed.data))
+        verdict = judge.judge(handed, new_seed())  # who hands in again, the same file or another, meets other instances
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
