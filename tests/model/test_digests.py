@@ -1,6 +1,7 @@
 """What generated files and verdicts are made from: a change of it changes their digest, and nothing else does."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,25 @@ def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path,
     assert digests.of_engine(engine) not in (before, renamed)
     monkeypatch.undo()
     digests.of_engine.cache_clear()
+
+
+def test_digests_do_not_depend_on_the_order_in_which_a_folder_is_read(course, monkeypatch):
+    def taken():
+        digests.of_engine.cache_clear()
+        return digests.of_verdicts(course, TINY), digests.of_selfchecks(course, TINY), digests.of_engine()
+
+    before, read = taken(), Path.rglob
+    monkeypatch.setattr(Path, "rglob", lambda path, pattern: reversed(sorted(read(path, pattern))))
+    assert taken() == before
+
+
+def test_a_digest_is_short_and_a_file_that_is_not_there_is_like_an_empty_one(course):
+    assert digests.of_texts(["a", "b"]) == "59b271ae1bbcb1d3"
+    faults = course.folder(TINY) / "faults.py"
+    faults.write_text("")
+    before = digests.of_session(course, TINY)
+    faults.unlink()
+    assert digests.of_session(course, TINY) == before
 
 
 def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has_changed(tmp_path, monkeypatch):
