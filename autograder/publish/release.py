@@ -7,6 +7,7 @@ which are stale.
 
 import copy
 import filecmp
+import hashlib
 import os
 import re
 import shutil
@@ -18,7 +19,6 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from traitlets.config import Config
 
 from ..course import Course, CourseError
 from ..model import dependencies, digests, source
@@ -27,10 +27,8 @@ from ..runtime import workspace
 from . import effort, syllabus
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_SOLUTION = re.compile(r"^([ \t]*)[^\n]*BEGIN SOLUTION[^\n]*\n(?:[^\n]*\n)*?[^\n]*END SOLUTION[^\n]*", re.M)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
-
-# How nbgrader makes a release of a solution notebook; `classroom.nbgrader.config` says the same to plain nbgrader.
-STUBS = Config({"ClearSolutions": {"code_stub": {"python": source.STUB}, "text_stub": source.ANSWER_STUB}})
 
 
 class ExecutionError(Exception):
@@ -84,20 +82,32 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
 
 
 def released_notebook(course: Course, assignment: str) -> NotebookNode:
-    """The notebook a student receives, made by nbgrader's own preprocessors."""
+    """Return the notebook a student receives, as nbgrader makes it of the solution notebook."""
     return copy.deepcopy(_released_notebook(course, assignment))
 
 
 @cache
 def _released_notebook(course: Course, assignment: str) -> NotebookNode:
-    from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
-
-    steps = LockCells, ClearSolutions, ClearOutput, ComputeChecksums, ClearHiddenTests, ComputeChecksums
     notebook = solution_notebook(course, assignment)
-    resources: dict[str, Any] = {}
-    for preprocessor in steps:
-        notebook, resources = preprocessor(config=STUBS).preprocess(notebook, resources)
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") or about.get("solution") or about.get("locked"):
+            stub = source.ANSWER_STUB if cell.cell_type == "markdown" else source.STUB
+            text = _SOLUTION.sub(rf"\1{stub}", cell.source)
+            cell.source = text.partition("\n### BEGIN HIDDEN TESTS")[0]
+            cell.metadata["deletable"] = False
+            if not about["solution"]:
+                cell.metadata["editable"] = False
+            about |= {"cell_type": cell.cell_type, "checksum": _checksum(cell)}
     return sealed(notebook)
+
+
+def _checksum(cell: NotebookNode) -> str:
+    """Return nbgrader's checksum of a cell, by which it tells whether somebody has written in it."""
+    about = cell.metadata["nbgrader"]
+    parts = [cell.source, cell.cell_type, about["grade"], about["solution"], about["locked"], about["grade_id"]]
+    parts += [float(about["points"])] if about["grade"] else []
+    return hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
 
 
 def sealed(notebook: NotebookNode) -> NotebookNode:

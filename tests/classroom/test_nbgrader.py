@@ -7,19 +7,22 @@ import os
 
 import nbformat
 import pytest
+from nbgrader import preprocessors
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
+from traitlets.config import Config
 
 import graded
 from autograder.classroom import feedback
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import patches
+from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.publish import release
-from conftest import TINY, TINY_COURSE
+from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
 @pytest.fixture(params=[True, False], ids=["ours", "stock"])
@@ -29,7 +32,7 @@ def ours(request):
 
 @pytest.fixture
 def course(tmp_path):
-    """A course in whose release folder somebody has worked, with an exchange of its own."""
+    """A course with an exchange of its own."""
     made = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     (tmp_path / "exchange").mkdir()
     with open(made.root / "nbgrader_config.py", "a") as file:
@@ -139,7 +142,12 @@ def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monke
         assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8
 
 
-def test_our_release_is_what_nbgrader_would_make(course):
-    path = course.released / TINY / f"{TINY}.ipynb"
-    nbgrader(Classroom(course), GenerateAssignment, force=True)
-    assert nbformat.read(path, 4) == release.released_notebook(TINY_COURSE, TINY)
+@pytest.mark.parametrize("name", [TINY, *REPOSITORY.assignments])
+def test_our_release_is_what_nbgrader_would_make(name):
+    """The release is made without nbgrader, and `nbgrader generate_assignment` makes the same."""
+    course = TINY_COURSE if name == TINY else REPOSITORY
+    made, resources = release.solution_notebook(course, name), {}
+    for kind in (preprocessors.LockCells, preprocessors.ClearSolutions, preprocessors.ClearOutput,
+                 preprocessors.ComputeChecksums, preprocessors.ClearHiddenTests, preprocessors.ComputeChecksums):
+        made, resources = kind(config=Config(CONFIG)).preprocess(made, resources)
+    assert nbformat.writes(release.sealed(made)) == nbformat.writes(release.released_notebook(course, name))

@@ -99,6 +99,13 @@ def test_what_students_run_imports_nothing_of_the_engine_but_its_runtime():
                 if found.startswith("autograder") and not found.startswith("autograder.runtime")]
 
 
+def test_one_folder_imports_nbgrader():
+    """And it does, so that the look for it is known to find."""
+    found = {str(path.relative_to(PACKAGES["autograder"]).parent) for path in modules("autograder").values()
+             if re.search(r"^\s*(?:import|from) nbgrader\b", path.read_text(encoding="utf-8"), re.M)}
+    assert found == {"classroom/nbgrader"}
+
+
 def test_the_engine_imports_nothing_of_a_course():
     assert not [module for module, all_found in GRAPH.items() if module.startswith("autograder")
                 for found in all_found if found.split(".")[0] == "tp"]

@@ -9,7 +9,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from ...publish import release
+from ...model import source
 from . import formgrader, patches, serving
 
 PLUGINS = "autograder.classroom.nbgrader"
@@ -23,7 +23,7 @@ CONFIG: dict[str, dict[str, Any]] = {
         "feedback_directory": "gradebook/feedback",
         "ignore": [".ipynb_checkpoints", "*.py", "*.pyc", "*.toml", "__pycache__", "*.db", "*.json"],
     },
-    **release.STUBS,
+    "ClearSolutions": {"code_stub": {"python": source.STUB}, "text_stub": source.ANSWER_STUB},
     "GenerateAssignment": {"exporter_class": f"{PLUGINS}.notebook.ReleaseExporter"},
     "Autograde": {
         "exporter_class": f"{PLUGINS}.autograde.SubmissionExporter",
