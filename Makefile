@@ -11,7 +11,7 @@ SITE := .venv-site
 GPU := .venv-gpu
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test audit mutants slow hub notebooks pictures bench gpu dist site lock clean
+.PHONY: help lab demo grade lint test audit mutants nbgrader slow hub notebooks pictures bench gpu dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -69,6 +69,12 @@ audit: $(READY)  ## audit the checks on twenty instances, with mutants, relation
 
 mutants: $(READY)  ## let a machine write wrong answers, and list those that pass
 	$(BIN)/autograder audit --mutants --jobs 2
+
+nbgrader: $(READY)  ## test the adapter with the oldest and the newest nbgrader that we allow
+	for version in '==0.9.6' '<0.10'; do \
+		$(BIN)/python -m pip install -q --no-deps --upgrade --target .venv-nbgrader "nbgrader$$version" && \
+		PYTHONPATH=.venv-nbgrader $(BIN)/python -m pytest -q tests/classroom/test_nbgrader.py || exit; \
+	done; rm -r .venv-nbgrader
 
 notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
