@@ -129,12 +129,16 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
+    compared = False
     for name in args.session or course.assignments:
         comparison = similar.compare(classroom, name, args.past)
         if comparison.works:
             path, pairs = similar.write(course, name, comparison)
             submissions = counted(len(comparison.works), "submission")
             print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
+            compared = True
+    if not compared:
+        print("Nothing is handed in to compare: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
     return 0
 
 

@@ -5,7 +5,7 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
-from autograder.classroom.samples import hand_in, notebook, solved
+from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import Course
 from autograder.judging.verdict import CheckResult, ExerciseResult
@@ -124,3 +124,9 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
         assert (file.read(), fingerprint(term.course.gradebook / "verdicts")) == before
     assert cli.main([*command, "--past", str(tmp_path / "nowhere")]) == 2
     assert "nowhere is no folder" in capsys.readouterr().err
+
+
+def test_with_nothing_handed_in_the_command_says_so(tmp_path, capsys):
+    course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    assert cli.main(["--course", str(course.root), "similar"]) == 0
+    assert capsys.readouterr().out.startswith("Nothing is handed in to compare: put notebooks into")
