@@ -50,11 +50,11 @@ lint: $(READY)  ## read the code as a machine does: ruff, mypy
 
 test: lint  ## lint, then run the tests
 	sh setup.sh --programs bwrap chromium
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(TESTS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
 
 slow: $(READY) site  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium
-	$(BIN)/python -m pytest -q -m slow $(TESTS)
+	$(BIN)/python -m pytest -q --timeout 3600 -m slow $(TESTS)
 
 hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a browser; as root
 	sh hub/setup.sh .venv-hub

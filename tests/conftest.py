@@ -39,7 +39,8 @@ def seed(request) -> int:
     The report of a test that fails says how to draw the same again.
     """
     request.node.add_report_section("setup", "draws", f"draw the same again: COURSE_TEST_SEED={RUN}\n")
-    digest = hashlib.sha256(f"{RUN}/{request.node.nodeid}".encode()).digest()
+    name = f"{request.path.relative_to(TESTS)}::{request.node.name}"  # a node's id depends on how tests are spread
+    digest = hashlib.sha256(f"{RUN}/{name}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
@@ -139,6 +140,16 @@ def fingerprint(*folders) -> str:
         for path in sorted(p for p in Path(folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts):
             digest.update(f"{path}\n".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests that share a fixture of their module go to one process, which makes it once."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        made = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values() if found]
+        if any(fixture.scope == "module" for fixture in made):
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -139,7 +139,7 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
         if isinstance(error, CellTimeoutError):
-            reason = f"it takes more than {seconds} seconds"
+            reason = f"it takes more than {seconds:g} seconds"
         raise ExecutionError(f"{assignment} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)

@@ -1,11 +1,12 @@
 """A course in a folder of its own: the engine makes, proves and grades it by the command line alone."""
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
-import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder import cli
 from autograder.classroom.grading import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
@@ -20,6 +22,21 @@ from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 
 POINTS = automatic_points(TINY_COURSE, TINY)
+
+
+# A fresh process for each command, forked from one that has imported what most of them need.
+WARM = multiprocessing.get_context("forkserver")
+WARM.set_forkserver_preload(["autograder.cli", "autograder.model.oracle", "autograder.publish.release",
+                             "nbclient", "nbgrader.preprocessors", "nbgrader.api"])
+
+
+def typed(command, folder, out, err):
+    """What a shell does with a command, its output in two files."""
+    os.environ.pop("PYTHONPATH", None)
+    os.chdir(folder)
+    for number, path in ((1, out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    sys.exit(cli.main(command))
 
 
 @dataclass
@@ -30,18 +47,20 @@ class Elsewhere:
 
     def __call__(self, *command, at=None):
         """Type a command: (exit status, what it prints). An exception that nobody foresaw fails the test."""
-        places = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        done = subprocess.run([Path(sys.executable).with_name("autograder"), *map(str, command)], env=places,
-                              cwd=at or self.course.root, capture_output=True, text=True, timeout=300)
-        assert "autograder/cli.py" not in done.stderr, done.stderr[-2000:]
-        self.said = done.stderr
-        return done.returncode, done.stdout
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            process = WARM.Process(target=typed, args=(list(map(str, command)), at or self.course.root, out, err))
+            process.start()
+            process.join()
+            self.said = err.read_text(encoding="utf-8")
+            assert "autograder/cli.py" not in self.said, self.said[-2000:]
+            return process.exitcode, out.read_text(encoding="utf-8")
 
     def files(self):
-        """Everything that lies in the folder, but for the helper package and what Python keeps for itself, by name."""
+        """Everything that lies in the folder, but for what Python keeps for itself, by name."""
         found = {path.relative_to(self.course.root) for path in self.course.root.rglob("*")
                  if path.is_file() and "__pycache__" not in path.parts}
-        return {str(path) for path in found if not path.is_relative_to("course/tp") or path.suffix == ".bin"}
+        return set(map(str, found))
 
     def rewrite(self, name, *swaps):
         """Change a source of the TP."""
@@ -53,7 +72,8 @@ class Elsewhere:
         path.write_text(text, encoding="utf-8")
 
 
-WRITTEN = {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py")}
+SETTINGS = "course.toml"
+WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py")}
 NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
 DATA = f"course/selfchecks/{TINY}.bin"
 TRAINS = ('raise SystemExit("a training cell is never run when grading")', 'print("trained")')
@@ -62,6 +82,7 @@ TRAINS = ('raise SystemExit("a training cell is never run when grading")', 'prin
 def written(folder):
     """A course of which there is what an instructor writes, and nothing else."""
     shutil.copytree(TINY_COURSE.solutions, folder / "solutions", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TINY_COURSE.root / SETTINGS, folder)
     elsewhere = Elsewhere(Course(folder))
     assert elsewhere.files() == WRITTEN
     return elsewhere
@@ -86,11 +107,7 @@ def copied(released, tmp_path):
 def test_a_release_lies_where_it_should(released):
     course = released.course
     assert released.files() == WRITTEN | NOTEBOOKS | {DATA}
-    helpers = {path.relative_to(course.released / "tp") for path in (course.released / "tp").rglob("*.py")}
-    ours = REPOSITORY.released / "tp"
-    assert helpers == {path.relative_to(ours) for path in ours.rglob("*.py")}
-    for name in helpers:
-        assert (course.released / "tp" / name).read_bytes() == (ours / name).read_bytes()
+    assert not course.helpers, "a course is given no module of this one"
 
 
 def test_the_kit_of_another_course_holds_that_course(copied):
@@ -115,7 +132,7 @@ def test_the_notebooks_are_what_they_should_be(released):
 def test_what_is_released_is_fresh_and_runs(released):
     before = {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()}
     assert released("release", "--check") == (0, "Everything that is generated is what the sources give.\n")
-    assert released("execute") == (0, f"{TINY}: runs from top to bottom\n")
+    assert released("audit", "--execute") == (0, f"{TINY}: runs from top to bottom\n")
     assert {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()} == before
 
 
@@ -143,11 +160,10 @@ def test_a_changed_source_makes_stale_what_was_made_of_it(copied):
 
 def test_what_is_missing_or_was_changed_by_hand_is_stale(copied):
     (copied.course.root / DATA).unlink()
-    (copied.course.released / "tp" / "plots.py").write_text("")
     (copied.course.folder(TINY) / f"{TINY}.ipynb").unlink()
     status, out = copied("release", "--check", TINY)
     assert (status, set(out.splitlines()[:-1])) == (1, {f"stale: {path}" for path in (
-        DATA, "course/tp/plots.py", f"solutions/{TINY}/{TINY}.ipynb")})
+        DATA, f"solutions/{TINY}/{TINY}.ipynb")})
 
 
 def test_a_notebook_that_stops_is_named_with_its_cell(tmp_path):
@@ -155,14 +171,14 @@ def test_a_notebook_that_stops_is_named_with_its_cell(tmp_path):
     stops = f"{TINY} stops in the cell train: SystemExit: a training cell is never run when grading\n"
     assert elsewhere("release") == (2, "") and elsewhere.said.endswith(f"autograder: {stops}")
     made = elsewhere.files()
-    assert elsewhere("execute") == (1, stops) and elsewhere.files() == made
+    assert elsewhere("audit", "--execute") == (1, stops) and elsewhere.files() == made
 
 
 def test_a_cell_without_end_is_named(tmp_path):
     elsewhere = written(tmp_path.resolve())
     elsewhere.rewrite(f"{TINY}.py", ("from autograder import runtime as tp\n", "while True: pass\n"))
     stops = f"{TINY} stops in the cell start: it takes more than 3 seconds\n"
-    assert elsewhere("execute", "--seconds", 3) == (1, stops)
+    assert elsewhere("audit", "--execute", "--seconds", 3) == (1, stops)
     assert elsewhere.files() == WRITTEN
 
 
