@@ -1,6 +1,7 @@
 """What the code of a session depends on: the helper modules that it imports, and what of a text is code at all."""
 
 import ast
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def helper_modules(course: Course, assignment: str) -> list[Path]:
     Read from the code: what one process imports, another may have imported before.
     """
     modules = {_dotted(path, course.released): path for helper in course.helpers
-               for path in ([helper] if helper.is_file() else sorted(helper.rglob("*.py")))}
+               for path in ([helper] if helper.is_file() else helper.rglob("*.py"))}
     found: set[str] = set()
     new = _names(_code(course, assignment), "")
     while new:
@@ -68,10 +69,8 @@ def _code(course: Course, assignment: str) -> list[ast.AST]:
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str))
     for text in strings:
-        try:
+        with contextlib.suppress(SyntaxError, ValueError):
             trees.append(ast.parse(text))
-        except (SyntaxError, ValueError):
-            continue
     return trees
 
 
@@ -100,7 +99,7 @@ def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
 def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
     """Return the modules that a dotted name stands for; a package may bring it from any of its own that defines it."""
     parts = name.split(".")
-    found = {".".join(parts[:n]) for n in range(1, len(parts) + 1)} & modules.keys()
+    found = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
     if found and (last := max(found, key=len)) != name:
         wanted = parts[last.count(".") + 1]
         found |= {module for module in modules if module.startswith(f"{last}.")

@@ -10,20 +10,31 @@ from autograder.publish import release, selfchecks
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 MODULES = {
-    "digests_kit/__init__.py": 'import importlib\n\n\ndef __getattr__(name):\n    return importlib.x(name)\n',
+    "digests_kit/__init__.py": "import importlib\nfrom . import first\n\n\n"
+                               "def __getattr__(name):\n    return importlib.x(name)\n",
     "digests_kit/scale.py": "from .base import *\nFACTOR = 2\n",
     "digests_kit/base.py": "BASE = 3\n",
     "digests_kit/lazy.py": "def late():\n    from . import later\n    return later\n",
     "digests_kit/later.py": "LATER = 1\n",
+    "digests_kit/first.py": "FIRST = 1\n",
+    "digests_kit/settings.py": "SETTING = 1\n",
+    "digests_kit/deep/__init__.py": "# nothing\nNOTHING = 1\n",
+    "digests_kit/deep/inner.py": "from ..outer import OUTER\nINNER = 1\n",
+    "digests_kit/outer.py": "OUTER = 1\n",
     "digests_kit/demo.py": "SHOWN = 1\n",
     "digests_kit/mistaken.py": "WRONG = 1\n",
     "digests_lone.py": "LONE = 1\n",
     "digests_other.py": "OTHER = 1\n",
 }
 GIVEN = '# %% given="imports"\n'
-IMPORTS = f"{GIVEN}%matplotlib inline\nimport digests_kit as kit, digests_lone\nfrom digests_kit.scale import FACTOR\n"
+IMPORTS = f"""{GIVEN}%matplotlib inline
+import digests_kit as kit, digests_lone, digests_kit.deep.inner
+from digests_kit.scale import FACTOR
+"""
 USED = {"digests_kit/__init__.py", "digests_kit/scale.py", "digests_kit/base.py", "digests_kit/lazy.py",
-        "digests_kit/later.py", "digests_kit/mistaken.py", "digests_lone.py"}
+        "digests_kit/later.py", "digests_kit/mistaken.py", "digests_lone.py",
+        "digests_kit/first.py", "digests_kit/settings.py", "digests_kit/deep/__init__.py", "digests_kit/deep/inner.py",
+        "digests_kit/outer.py"}
 
 
 @pytest.fixture
@@ -33,7 +44,7 @@ def course(tmp_path):
     demo = '# %% demo="look"\n'
     faults = (TINY_COURSE.folder(TINY) / "faults.py").read_text(encoding="utf-8")
     made = tiny_copy(tmp_path, **{
-        TINY: text.replace(GIVEN, IMPORTS).replace("return 2 * x", "kit.late\n    return FACTOR * x")
+        TINY: text.replace(GIVEN, IMPORTS).replace("return 2 * x", "kit.late, kit.SETTING\n    return FACTOR * x")
         .replace(demo, f"{demo}from digests_kit import demo\n"),
         "faults": faults.replace('("2 * x", "x * x")', '("return FACTOR * x", "import digests_kit.mistaken")')})
     for name, module in MODULES.items():
@@ -61,11 +72,18 @@ def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
     assert used == USED
 
 
+def test_a_session_without_checks_and_faults_uses_what_its_cells_import(course):
+    for name in ("checks.py", "faults.py"):
+        (course.folder(TINY) / name).unlink()
+    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(course, TINY)}
+    assert used == USED - {"digests_kit/mistaken.py"}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_self_checks_depend_on_the_code_of_the_modules_that_are_used(course, name):
     path = course.released / name
     assert not changes(course, digests.of_selfchecks, path, "\n", "  # a comment\n")
-    old, new = ("importlib.x", "importlib.y") if "__init__" in name else (
+    old, new = ("importlib.x", "importlib.y") if name == "digests_kit/__init__.py" else (
         ("return later", "return None") if "lazy" in name else ("= ", "= 1 + "))
     assert changes(course, digests.of_selfchecks, path, old, new) == (name in USED)
 

@@ -162,14 +162,14 @@ def preload() -> None:
 
 
 def main() -> int:
-    """Test the modules that are named, or all; 1 where a mutant survives that is not listed."""
+    """Test the modules that are named, or all that are finished; 1 where a mutant survives that is not listed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("module", nargs="*", help="as autograder's folder has it: judging/seeds.py")
     parser.add_argument("--sample", type=int, help="so many mutants of each module")
     parser.add_argument("--seed", default=SEED, help="which sample")
     parser.add_argument("--list", action="store_true", help="show the mutants, and run nothing")
     args = parser.parse_args()
-    names = args.module or list(modules())
+    names = args.module or [name for name, about in modules().items() if not about.get("unfinished")]
     if args.list:
         for name in names:
             for mutant in mutants_of((ROOT / "autograder" / name).read_text(encoding="utf-8")):
