@@ -1,0 +1,283 @@
+"""Find where an answer first goes wrong, without a list of faults.
+
+An expression is *known* when the values that it took are values that a right answer computes somewhere. The *frontier*
+is what is not known while all that goes into it is. It is cleared when something made of it is known again: then it was
+another way to the same value. What is left first is where the answer goes wrong; if nothing is left, nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from .expressions import Expression, Fingerprint, Series, Tags, Times
+
+TOLERANCE = 5e-4  # of the sum of sizes
+
+Kind = Literal["value", "form", "return", "length"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an answer first goes wrong.
+
+    ``kind``: "value", no right answer has this value; "form", the numbers are right, and their type or the order of
+    their axes is not; "return", the value is right, and it is not what is asked for; "length", a loop runs ``times``
+    times where that of a right answer runs ``expected_times``. ``span`` is in the cell: first line and column, last
+    line and column. ``known`` are the lines up to there on which all is known.
+    """
+
+    kind: Kind
+    span: tuple[int, int, int, int]
+    known: tuple[int, ...] = ()
+    times: int = 0
+    expected_times: int = 0
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What an answer computes: its expressions, the values of each, and when they were seen."""
+
+    expressions: Sequence[Expression]
+    series: Series
+    tags: Tags
+    times: Times
+
+
+class References:
+    """All that right answers compute on the same inputs."""
+
+    def __init__(self, references: Sequence[Observed]):
+        self.series: list[Values] = []
+        self.returns: dict[str, list[Values]] = defaultdict(list)
+        self._by_key: dict[object, list[Values]] = defaultdict(list)
+        self._totals: list[Fingerprint] = []
+        seen: set[Values] = set()
+        for one in references:
+            for expression in one.expressions:
+                if expression.number not in one.series:
+                    continue
+                values = values_of(one, expression.number)
+                if expression.kind == "return":
+                    self.returns[expression.function].append(values)
+                if values in seen:
+                    continue
+                seen.add(values)
+                self.series.append(values)
+                self._by_key[_key(values.all[0])].append(values)
+                total = _total(values.all)
+                if total:
+                    self._totals.append(total)
+
+    def has(self, values: Values, exactly: bool = False) -> bool:
+        """Return whether a right answer computes these values, one after the other or together.
+
+        ``exactly``: in the same order, of the same shape and type.
+        """
+        alike = same_exactly if exactly else same
+        near = self._by_key.get(_key(values.all[0]), ())
+        if any(_agree(values, other, alike) for other in near):
+            return True
+        total = None if exactly else _total(values.all)
+        return total is not None and any(same(total, other) for other in self._totals)
+
+    def length_of(self, values: Values) -> tuple[int, int] | None:
+        """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
+        for other in self.series:
+            for own, theirs in zip(values.groups(), other.groups(), strict=False):
+                shorter = min(len(own), len(theirs))
+                if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
+                    break
+                if len(own) != len(theirs) and any(one.is_telling for one in own[:shorter]):
+                    return len(own), len(theirs)
+        return None
+
+
+@dataclass(frozen=True)
+class Values:
+    """What an expression was, one value after the other, and beside each how often its loop or function had begun."""
+
+    all: tuple[Fingerprint, ...]
+    tags: tuple[int, ...]
+
+    def groups(self) -> list[list[Fingerprint]]:
+        """Return the values of each run of the loop."""
+        found: dict[int, list[Fingerprint]] = defaultdict(list)
+        for value, tag in zip(self.all, self.tags, strict=True):
+            found[tag].append(value)
+        return list(found.values())
+
+
+def values_of(observed: Observed, number: int) -> Values:
+    """Return the values of an expression; none where it was never computed."""
+    return Values(tuple(observed.series.get(number, ())), tuple(observed.tags.get(number, ())))
+
+
+def _agree(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> bool:
+    """Whether two series are alike: as a whole, or the first in those calls of its function in which it came to it."""
+    if len(own.all) == len(other.all):
+        return all(map(alike, own.all, other.all))
+    theirs = dict(zip(other.tags, other.all, strict=True))
+    if len(own.all) > len(other.all) or len(theirs) != len(other.all) or len(set(own.tags)) != len(own.tags):
+        return False
+    return all(tag in theirs and alike(value, theirs[tag])
+               for tag, value in zip(own.tags, own.all, strict=True))
+
+
+def _key(one: Fingerprint) -> object:
+    return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
+
+
+def same(a: Fingerprint, b: Fingerprint) -> bool:
+    """Return whether two fingerprints are of the same value, the order of its axes apart."""
+    if a.kind != b.kind or _key(a) != _key(b):
+        return False
+    if a.kind in ("array", "number"):
+        return _same_moments(a.moments, b.moments)
+    if a.kind == "items":
+        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+    return a.text == b.text
+
+
+def _same_moments(a: Sequence[float], b: Sequence[float]) -> bool:
+    if a[0] != b[0] or a[5:] != b[5:]:
+        return False
+    sizes, squares = max(a[4], b[4]), max(a[2], b[2])
+    cubes = math.sqrt(squares) * squares
+    tolerances = (TOLERANCE * sizes + 1e-6, 2 * TOLERANCE * squares + 1e-9, 3 * TOLERANCE * cubes + 1e-9)
+    return all(abs(x - y) <= t for x, y, t in zip(a[1:4], b[1:4], tolerances, strict=True))
+
+
+def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:
+    """Return whether two fingerprints are of the same value, the order of its axes and its type included."""
+    if not same(a, b) or a.shape != b.shape or a.type != b.type:
+        return False
+    if a.kind == "items":
+        return all(map(same_exactly, a.items, b.items))
+    return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6 if a.moments else True
+
+
+def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
+    """The fingerprint of all values of a series together; None where they are no arrays that tell."""
+    kinds = {one.kind for one in values}
+    if not kinds <= {"array", "number"} or not any(one.is_telling for one in values):
+        return None
+    moments = tuple(float(sum(column)) for column in zip(*(one.moments for one in values), strict=True))
+    return Fingerprint("array", (), moments)
+
+
+class _Answer:
+    """The expressions of an answer, and which of them are known, loosely or ``exactly``."""
+
+    def __init__(self, observed: Observed, references: References, exactly: bool = False):
+        self.all = {one.number: one for one in observed.expressions}
+        self.observed, self.times, self.references, self.exactly = observed, observed.times, references, exactly
+        self._known: dict[int, bool] = {}
+
+    def values(self, number: int) -> tuple[Fingerprint, ...]:
+        return tuple(self.observed.series.get(number, ()))
+
+    def is_known(self, number: int) -> bool:
+        """Return whether a right answer computes it; what was never computed, or says nothing, is taken as known."""
+        if number not in self._known:
+            values = self.values(number)
+            self._known[number] = (all(one.is_neutral for one in values)
+                                   or self.references.has(values_of(self.observed, number), self.exactly))
+        return self._known[number]
+
+    def is_given(self, number: int) -> bool:
+        """Return whether what goes on from here is right: known, or a variable all of whose assignments are known."""
+        one = self.all[number]
+        if self.is_known(number):
+            return True
+        return one.kind == "name" and all(self.is_known(source) for source in one.sources)
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """What each expression goes into directly."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for one in self.all.values():
+            for number in (*one.inputs, *one.sources):
+                found[number].append(one.number)
+        return found
+
+    def is_telling(self, number: int) -> bool:
+        return any(one.is_telling for one in self.values(number))
+
+    def is_cleared(self, number: int) -> bool:
+        """Return whether something that is made of it, and later, is known again."""
+        seen, todo = {number}, [number]
+        while todo:
+            one = todo.pop()
+            for user in self.users[one]:
+                if user in seen or not self.values(user) or self.all[user].sized:
+                    continue
+                if self.times[user][1] >= self.times[one][0]:  # seen before it: the counter runs down
+                    continue
+                seen.add(user)
+                if self.all[user].kind != "return" and self.is_telling(user) and self.is_known(user):
+                    return True
+                todo.append(user)
+        return False
+
+    def frontier(self) -> list[Expression]:
+        """Return what is not known while all that goes into it is, and is not cleared, in the order of time."""
+        found = [one for one in self.all.values()
+                 if one.kind in ("value", "statement") and self.values(one.number) and not self.is_known(one.number)
+                 and all(self.is_given(number) for number in one.inputs) and not self.is_cleared(one.number)]
+        return sorted(found, key=lambda one: -self.times[one.number][0])
+
+    def lines_known(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the same function up to there on which something is known and nothing is not."""
+        good: set[int] = set()
+        bad: set[int] = set()
+        for one in self.all.values():
+            if one.function == before.function and one.span[2] <= before.span[2] and self.values(one.number):
+                (good if self.is_given(one.number) else bad).add(one.span[2])
+        return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
+
+
+def locate(observed: Observed, references: References) -> Place | None:
+    """Return where an answer first goes wrong; None where nothing can be said."""
+    answer = _Answer(observed, references)
+    left = [one for one in answer.frontier() if not one.sized]
+    for one in [one for one in left if answer.is_telling(one.number)] or left:
+        return _of_length(one, answer) or Place("value", one.span, answer.lines_known(one))
+    return _returned(answer) or _of_loop(answer) or _in_form(_Answer(observed, references, exactly=True))
+
+
+def _of_length(one: Expression, answer: _Answer) -> Place | None:
+    """The loop around an expression, where it runs more or fewer times than that of a right answer."""
+    lengths = answer.references.length_of(values_of(answer.observed, one.number)) if one.loop else None
+    return Place("length", one.loop, answer.lines_known(one), *lengths) if one.loop and lengths else None
+
+
+def _of_loop(answer: _Answer) -> Place | None:
+    """The first loop of another length, where all that goes into it comes out of it."""
+    looped = [one for one in answer.all.values()
+              if one.loop and answer.is_telling(one.number) and not answer.is_known(one.number)]
+    found = (_of_length(one, answer) for one in sorted(looped, key=lambda one: -answer.times[one.number][0]))
+    return next(filter(None, found), None)
+
+
+def _in_form(answer: _Answer) -> Place | None:
+    """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
+    for one in answer.frontier():
+        if answer.is_telling(one.number) and not one.sized:
+            return Place("form", one.span, answer.lines_known(one))
+    return _returned(answer, "form")
+
+
+def _returned(answer: _Answer, kind: Kind = "return") -> Place | None:
+    """The return of a function whose value is known, and is not what right answers return."""
+    alike = same_exactly if answer.exactly else same
+    for one in answer.all.values():
+        asked, values = answer.references.returns.get(one.function), values_of(answer.observed, one.number)
+        if one.kind == "return" and asked and values.all and not any(_agree(values, other, alike) for other in asked):
+            if all(answer.is_given(number) for number in one.inputs):
+                return Place(kind, one.span, answer.lines_known(one))
+    return None
