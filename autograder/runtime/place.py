@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from .expressions import Expression, Fingerprint, Series, Tags, Times
+from .fingerprints import Fingerprint
+from .observation import Observed
+from .rewriting import Expression, Span
 
 TOLERANCE = 5e-4  # of the sum of sizes
 
@@ -32,26 +34,24 @@ class Place:
     """
 
     kind: Kind
-    span: tuple[int, int, int, int]
+    span: Span
     known: tuple[int, ...] = ()
     times: int = 0
     expected_times: int = 0
 
 
 @dataclass(frozen=True)
-class Observed:
-    """What an answer computes: its expressions, the values of each, and when they were seen."""
+class Answer:
+    """The expressions of an answer, and what they were."""
 
     expressions: Sequence[Expression]
-    series: Series
-    tags: Tags
-    times: Times
+    observed: Observed
 
 
 class References:
     """All that right answers compute on the same inputs."""
 
-    def __init__(self, references: Sequence[Observed]):
+    def __init__(self, references: Sequence[Answer]):
         self.series: list[Values] = []
         self.returns: dict[str, list[Values]] = defaultdict(list)
         self._by_key: dict[object, list[Values]] = defaultdict(list)
@@ -59,9 +59,9 @@ class References:
         seen: set[Values] = set()
         for one in references:
             for expression in one.expressions:
-                if expression.number not in one.series:
+                if expression.number not in one.observed.series:
                     continue
-                values = values_of(one, expression.number)
+                values = values_of(one.observed, expression.number)
                 if expression.kind == "return":
                     self.returns[expression.function].append(values)
                 if values in seen:
@@ -118,17 +118,18 @@ def values_of(observed: Observed, number: int) -> Values:
 
 
 def _agree(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> bool:
-    """Whether two series are alike: as a whole, or the first in those calls of its function in which it came to it."""
+    """Whether two series are alike: as a whole, or in all calls of the function that came to it in both answers."""
     if len(own.all) == len(other.all):
         return all(map(alike, own.all, other.all))
-    theirs = dict(zip(other.tags, other.all, strict=True))
-    if len(own.all) > len(other.all) or len(theirs) != len(other.all) or len(set(own.tags)) != len(own.tags):
+    mine, theirs = (dict(zip(one.tags, one.all, strict=True)) for one in (own, other))
+    if len(mine) != len(own.all) or len(theirs) != len(other.all):  # it stands in a loop
         return False
-    return all(tag in theirs and alike(value, theirs[tag])
-               for tag, value in zip(own.tags, own.all, strict=True))
+    shared = mine.keys() & theirs.keys()
+    return len(shared) == min(len(mine), len(theirs)) and all(alike(mine[tag], theirs[tag]) for tag in shared)
 
 
 def _key(one: Fingerprint) -> object:
+    """What two fingerprints of the same value share for certain."""
     return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
 
 
@@ -170,12 +171,13 @@ def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
     return Fingerprint("array", (), moments)
 
 
-class _Answer:
+class _Search:
     """The expressions of an answer, and which of them are known, loosely or ``exactly``."""
 
-    def __init__(self, observed: Observed, references: References, exactly: bool = False):
-        self.all = {one.number: one for one in observed.expressions}
-        self.observed, self.times, self.references, self.exactly = observed, observed.times, references, exactly
+    def __init__(self, answer: Answer, references: References, exactly: bool = False):
+        self.all = {one.number: one for one in answer.expressions}
+        self.observed, self.times = answer.observed, answer.observed.times
+        self.references, self.exactly = references, exactly
         self._known: dict[int, bool] = {}
 
     def values(self, number: int) -> tuple[Fingerprint, ...]:
@@ -241,43 +243,43 @@ class _Answer:
         return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
 
 
-def locate(observed: Observed, references: References) -> Place | None:
+def locate(answer: Answer, references: References) -> Place | None:
     """Return where an answer first goes wrong; None where nothing can be said."""
-    answer = _Answer(observed, references)
-    left = [one for one in answer.frontier() if not one.sized]
-    for one in [one for one in left if answer.is_telling(one.number)] or left:
-        return _of_length(one, answer) or Place("value", one.span, answer.lines_known(one))
-    return _returned(answer) or _of_loop(answer) or _in_form(_Answer(observed, references, exactly=True))
+    search = _Search(answer, references)
+    left = [one for one in search.frontier() if not one.sized]
+    for one in [one for one in left if search.is_telling(one.number)] or left:
+        return _of_length(one, search) or Place("value", one.span, search.lines_known(one))
+    return _returned(search) or _of_loop(search) or _in_form(_Search(answer, references, exactly=True))
 
 
-def _of_length(one: Expression, answer: _Answer) -> Place | None:
-    """The loop around an expression, where it runs more or fewer times than that of a right answer."""
-    lengths = answer.references.length_of(values_of(answer.observed, one.number)) if one.loop else None
-    return Place("length", one.loop, answer.lines_known(one), *lengths) if one.loop and lengths else None
+def _of_length(one: Expression, search: _Search) -> Place | None:
+    """The loop around an expression, where it runs more or fewer times than that of a right search."""
+    lengths = search.references.length_of(values_of(search.observed, one.number)) if one.loop else None
+    return Place("length", one.loop, search.lines_known(one), *lengths) if one.loop and lengths else None
 
 
-def _of_loop(answer: _Answer) -> Place | None:
+def _of_loop(search: _Search) -> Place | None:
     """The first loop of another length, where all that goes into it comes out of it."""
-    looped = [one for one in answer.all.values()
-              if one.loop and answer.is_telling(one.number) and not answer.is_known(one.number)]
-    found = (_of_length(one, answer) for one in sorted(looped, key=lambda one: -answer.times[one.number][0]))
+    looped = [one for one in search.all.values()
+              if one.loop and search.is_telling(one.number) and not search.is_known(one.number)]
+    found = (_of_length(one, search) for one in sorted(looped, key=lambda one: -search.times[one.number][0]))
     return next(filter(None, found), None)
 
 
-def _in_form(answer: _Answer) -> Place | None:
+def _in_form(search: _Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
-    for one in answer.frontier():
-        if answer.is_telling(one.number) and not one.sized:
-            return Place("form", one.span, answer.lines_known(one))
-    return _returned(answer, "form")
+    for one in search.frontier():
+        if search.is_telling(one.number) and not one.sized:
+            return Place("form", one.span, search.lines_known(one))
+    return _returned(search, "form")
 
 
-def _returned(answer: _Answer, kind: Kind = "return") -> Place | None:
+def _returned(search: _Search, kind: Kind = "return") -> Place | None:
     """The return of a function whose value is known, and is not what right answers return."""
-    alike = same_exactly if answer.exactly else same
-    for one in answer.all.values():
-        asked, values = answer.references.returns.get(one.function), values_of(answer.observed, one.number)
+    alike = same_exactly if search.exactly else same
+    for one in search.all.values():
+        asked, values = search.references.returns.get(one.function), values_of(search.observed, one.number)
         if one.kind == "return" and asked and values.all and not any(_agree(values, other, alike) for other in asked):
-            if all(answer.is_given(number) for number in one.inputs):
-                return Place(kind, one.span, answer.lines_known(one))
+            if all(search.is_given(number) for number in one.inputs):
+                return Place(kind, one.span, search.lines_known(one))
     return None

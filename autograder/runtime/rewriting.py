@@ -1,32 +1,18 @@
-"""Observe the expressions of a cell: its functions, rewritten so that the value of each expression is seen.
-
-What is kept of a value is a fingerprint: numbers from which nobody reads how an answer is written. It is bounded, and
-says the same of a value whatever the order of its axes, so that another way to the same value is known as one.
-"""
+"""Rewrite a cell so that the value of each expression in its functions is seen, and its text stays where it stands."""
 
 from __future__ import annotations
 
 import ast
-import math
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
-MAX_VALUES = 40_000  # that are looked at in one observation
-MAX_SECONDS = 3.0
-MAX_SERIES = 2_000  # values of one expression
-MAX_ELEMENTS = 400_000  # of an array
-MAX_TEXT = 200
-MAX_ITEMS = 200
 SKIPPED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.arguments, ast.keyword, ast.Slice,
            ast.Starred, ast.JoinedStr, ast.FormattedValue, ast.Constant, ast.comprehension)
 GROWING = {"append", "extend", "insert", "add", "update", "appendleft", "setdefault"}
 SIZES = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "len", "range", "enumerate", "isinstance", "type"}
+Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 
 @dataclass(frozen=True)
@@ -40,127 +26,12 @@ class Expression:
     number: int
     kind: str
     function: str
-    span: tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
+    span: Span
     inputs: tuple[int, ...] = ()
     sources: tuple[int, ...] = ()  # of a name: the expressions that it was assigned
     sized: bool = False  # it says how large something is, or of which type: what it is made of does not go on
     frame: int = 0  # the function or the loop in which it stands
-    loop: tuple[int, int, int, int] | None = None  # the head of that loop
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """What is kept of a value. ``moments`` are of all its finite numbers, whatever their order."""
-
-    kind: str  # "array", "number", "text", "items", "other"
-    shape: tuple[int, ...] = ()
-    moments: tuple[float, ...] = ()  # count, sum, sums of squares and cubes, sum of sizes, +inf, -inf, NaN
-    order: float = 0.0  # a sum that depends on the order
-    type: str = ""  # of the elements
-    text: str = ""
-    items: tuple[Fingerprint, ...] = ()
-
-    @property
-    def is_telling(self) -> bool:
-        """Return whether few other values look so: several distinct numbers, a fraction, a text of some length."""
-        if self.kind == "array" or self.kind == "number":
-            count, total, squares = self.moments[0], self.moments[1], self.moments[2]
-            if count <= 1:
-                return total != int(total) if math.isfinite(total) else False
-            return squares * count - total * total > 1e-9 * max(squares * count, 1e-30)
-        if self.kind == "items":
-            return any(item.is_telling for item in self.items) or len(self.items) > 3
-        return self.kind == "text" and len(self.text) > 1
-
-    @property
-    def is_neutral(self) -> bool:
-        """Return whether it says nothing: None, a function, a module, or numbers that are all alike."""
-        if self.kind == "array":
-            return not self.is_telling
-        return self.kind == "other"
-
-
-def fingerprint(value: Any, depth: int = 3) -> Fingerprint:
-    """Return the fingerprint of a value; whatever fails on the way is of the kind "other"."""
-    try:
-        return _fingerprint(value, depth)
-    except Exception:  # a student's object may answer anything
-        return Fingerprint("other")
-
-
-def _fingerprint(value: Any, depth: int) -> Fingerprint:
-    if value is None:
-        return Fingerprint("other")
-    if isinstance(value, (bool, int, float, np.generic)):
-        return Fingerprint("number", (), _moments(np.asarray([float(value)])), type=type(value).__name__)
-    if isinstance(value, (str, bytes)):
-        return Fingerprint("text", (len(value),), text=repr(value[:MAX_TEXT]))
-    array = _array(value)
-    if array is not None:
-        flat = array.reshape(-1)
-        kind, kept = "number" if flat.size == 1 else "array", str(value.dtype)
-        return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), kept)
-    if depth and isinstance(value, (list, tuple)):
-        return _of_items([_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]])
-    if depth and isinstance(value, (range,)):
-        return _of_items([_fingerprint(item, depth - 1) for item in list(value[:MAX_ITEMS])])
-    if depth and isinstance(value, (set, frozenset)):
-        return _of_items(sorted((_fingerprint(item, depth - 1) for item in list(value)[:MAX_ITEMS]), key=repr))
-    if depth and isinstance(value, (dict, Counter)):
-        pairs = [(_fingerprint(key, depth - 1), _fingerprint(item, depth - 1))
-                 for key, item in list(value.items())[:MAX_ITEMS]]
-        return _of_items([one for pair in sorted(pairs, key=repr) for one in pair])
-    return Fingerprint("other")
-
-
-def _of_items(items: list[Fingerprint]) -> Fingerprint:
-    """Several arrays of one shape are as good as one of them all."""
-    if items and items[0].kind in ("array", "number") and all(
-            item.kind == items[0].kind and item.shape == items[0].shape for item in items):
-        if items[0].kind == "array" or any(item.shape for item in items):
-            moments = _added([item.moments for item in items])
-            order = float(sum((index + 1) * item.order for index, item in enumerate(items)))
-            return Fingerprint("array", (len(items), *items[0].shape), moments, order, items[0].type)
-        return Fingerprint("array", (len(items),), _added([item.moments for item in items]),
-                           _order(np.asarray([item.moments[1] for item in items])), items[0].type)
-    return Fingerprint("items", (len(items),), items=tuple(items))
-
-
-def _array(value: Any) -> Any:
-    """The numbers of a tensor or an array as float64; None when it is neither, or too large."""
-    if isinstance(value, np.ndarray):
-        array = value
-    elif hasattr(value, "detach") and hasattr(value, "dtype") and hasattr(value, "cpu"):
-        if value.numel() > MAX_ELEMENTS:
-            return None
-        kept = value.detach().cpu()
-        array = kept.float().numpy() if "16" in str(kept.dtype) and kept.is_floating_point() else kept.numpy()
-    else:
-        return None
-    if array.size > MAX_ELEMENTS or array.dtype.kind not in "biuf":
-        return None
-    return array.astype(np.float64)
-
-
-def _moments(flat: Any) -> tuple[float, ...]:
-    finite = flat[np.isfinite(flat)]
-    with np.errstate(all="ignore"):
-        return (float(flat.size), float(finite.sum()), float((finite**2).sum()), float((finite**3).sum()),
-                float(np.abs(finite).sum()), float((flat == np.inf).sum()), float((flat == -np.inf).sum()),
-                float(np.isnan(flat).sum()))
-
-
-def _order(flat: Any) -> float:
-    finite = np.where(np.isfinite(flat), flat, 0.0)
-    with np.errstate(all="ignore"):
-        return float((finite * np.cos(np.arange(1, flat.size + 1) * 0.7)).sum())
-
-
-def _added(moments: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(float(sum(column)) for column in zip(*moments, strict=True))
-
-
-# The rewritten cell
+    loop: Span | None = None  # the head of that loop
 
 
 @dataclass
@@ -171,13 +42,27 @@ class Cell:
     code: Any
 
 
-def observed(text: str, filename: str = "<cell>") -> Cell:
-    """Return a cell with the expressions of its functions observed. ``SyntaxError`` where it is no Python."""
-    tree = ast.parse(text)
-    rewriter = _Rewriter(text)
-    made = rewriter.visit(tree)
-    ast.fix_missing_locations(made)
-    return Cell(rewriter.finished(), compile(made, filename, "exec"))
+def cells_of(texts: Sequence[str]) -> list[Cell]:
+    """Return cells with the expressions of their functions observed; of those that are no Python, nothing.
+
+    The first is taken whole, the others as far as they define functions and classes: what else they do is done.
+    Numbers go on from cell to cell.
+    """
+    cells: list[Cell] = []
+    first = frames = 0
+    for index, text in enumerate(texts):
+        try:
+            tree = ast.parse(text)
+            if index:
+                tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+            rewriter = _Rewriter(first, frames)
+            made = ast.fix_missing_locations(rewriter.visit(tree))
+            cells.append(Cell(rewriter.finished(), compile(made, "<observed>", "exec")))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            cells.append(Cell([], None))
+            continue
+        first, frames = first + len(rewriter.expressions), rewriter.framed
+    return cells
 
 
 @dataclass
@@ -190,15 +75,15 @@ class _Scope:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, first: int, framed: int) -> None:
+        self.first = first  # number of the cell's first expression
         self.expressions: list[Expression] = []
         self.scopes: list[_Scope] = []
         self.children: list[list[int]] = [[]]  # of the expression that is being visited
         self.names: dict[int, tuple[_Scope, str]] = {}
         self.objects = _Scope("")
-        self.frames: list[tuple[int, tuple[int, int, int, int] | None]] = []  # functions and loops around a place
-        self.framed = 0  # of them so far
+        self.frames: list[tuple[int, Span | None]] = []  # functions and loops around a place
+        self.framed = framed  # of them so far
 
     def finished(self) -> list[Expression]:
         """Return the expressions, each name with what it was assigned."""
@@ -211,12 +96,12 @@ class _Rewriter(ast.NodeTransformer):
             made.append(one)
         return made
 
-    def _span(self, node: ast.AST) -> tuple[int, int, int, int]:
+    def _span(self, node: ast.AST) -> Span:
         return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,
                 getattr(node, "end_col_offset", 0) or 0)
 
     def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False) -> int:
-        number = len(self.expressions)
+        number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, kind, self.scopes[-1].name, self._span(node), tuple(inputs), (),
                                            sized, *self.frames[-1]))
         return number
@@ -235,7 +120,7 @@ class _Rewriter(ast.NodeTransformer):
         self.scopes.pop()
         return node
 
-    def _enter(self, node: ast.stmt, loop: tuple[int, int, int, int] | None) -> ast.stmt:
+    def _enter(self, node: ast.stmt, loop: Span | None) -> ast.stmt:
         """A statement that says that a function or a loop begins."""
         self.framed += 1
         self.frames.append((self.framed, loop))
@@ -400,7 +285,7 @@ class _Rewriter(ast.NodeTransformer):
         head, first = self._span(node.test), self._span(node)
         return self._looped(node, (*first[:2], *head[2:]))
 
-    def _looped(self, node: Any, head: tuple[int, int, int, int]) -> Any:
+    def _looped(self, node: Any, head: Span) -> Any:
         entered = self._enter(node, head)
         if isinstance(node, ast.While):
             node.test, _ = self._valued(node.test)
@@ -475,56 +360,3 @@ def _stored(target: ast.AST) -> Iterator[str]:
         name = _root(target)
         if name:
             yield name
-
-
-# The observation
-
-Series = dict[int, list[Fingerprint]]  # by the number of an expression: what it was, one value after the other
-Tags = dict[int, list[int]]  # beside each value, how often its function or loop had begun
-Times = dict[int, tuple[int, int]]  # by the number of an expression: when it was seen first, and last
-
-
-class Observer:
-    """Keeps the fingerprints of what the expressions of cells are, within bounds."""
-
-    def __init__(self, seconds: float = MAX_SECONDS) -> None:
-        self.series: Series = {}
-        self.tags: Tags = {}
-        self.times: Times = {}
-        self.begun: Counter[int] = Counter()
-        self.left = MAX_VALUES
-        self.ends = time.process_time() + seconds
-
-    def probe(self, frames: Sequence[int]) -> Callable[[int, Any], Any]:
-        """Return the function that a rewritten cell calls with each value; ``frames`` are those of its expressions."""
-
-        def observe(number: int, value: Any) -> Any:
-            if number < 0:
-                self.begun[number] += 1
-            elif self.left > 0:
-                self.left -= 1
-                if self.left % 64 == 0 and time.process_time() > self.ends:
-                    self.left = 0
-                kept = self.series.setdefault(number, [])
-                if len(kept) < MAX_SERIES:
-                    kept.append(fingerprint(value))
-                    self.tags.setdefault(number, []).append(self.begun[-frames[number]])
-                first, _ = self.times.get(number, (self.left, 0))
-                self.times[number] = first, self.left
-            return value
-
-        return observe
-
-    @property
-    def is_whole(self) -> bool:
-        """Return whether nothing was left out."""
-        return self.left > 0
-
-
-def to_tree(series: Mapping[int, Sequence[Fingerprint]]) -> dict[str, Any]:
-    """Return the series as plain data."""
-    return {str(number): [_to_tree(one) for one in values] for number, values in series.items()}
-
-
-def _to_tree(one: Fingerprint) -> list[Any]:
-    return [one.kind, list(one.shape), list(one.moments), one.order, one.text, [_to_tree(item) for item in one.items]]

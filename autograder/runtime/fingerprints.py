@@ -1,0 +1,149 @@
+"""Fingerprints of values: numbers from which nobody reads how an answer is written.
+
+A fingerprint is bounded, and says the same of a value whatever the order of its axes, so that another way to the same
+value is known as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+KINDS = ("array", "number", "text", "items", "other")
+DEPTH = 3  # of lists in lists
+MAX_ELEMENTS = 400_000  # of an array
+MAX_TEXT = 200
+MAX_ITEMS = 200
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What is kept of a value. ``moments`` are of all its finite numbers, whatever their order."""
+
+    kind: str  # "array", "number", "text", "items", "other"
+    shape: tuple[int, ...] = ()
+    moments: tuple[float, ...] = ()  # count, sum, sums of squares and cubes, sum of sizes, +inf, -inf, NaN
+    order: float = 0.0  # a sum that depends on the order
+    type: str = ""  # of the elements
+    text: str = ""
+    items: tuple[Fingerprint, ...] = ()
+
+    @property
+    def is_telling(self) -> bool:
+        """Return whether few other values look so: several distinct numbers, a fraction, a text of some length."""
+        if self.kind == "array" or self.kind == "number":
+            count, total, squares = self.moments[0], self.moments[1], self.moments[2]
+            if count <= 1:
+                return total != int(total) if math.isfinite(total) else False
+            return squares * count - total * total > 1e-9 * max(squares * count, 1e-30)
+        if self.kind == "items":
+            return any(item.is_telling for item in self.items) or len(self.items) > 3
+        return self.kind == "text" and len(self.text) > 1
+
+    @property
+    def is_neutral(self) -> bool:
+        """Return whether it says nothing: None, a function, a module, or numbers that are all alike."""
+        if self.kind == "array":
+            return not self.is_telling
+        return self.kind == "other"
+
+
+def fingerprint(value: Any, depth: int = DEPTH) -> Fingerprint:
+    """Return the fingerprint of a value; whatever fails on the way is of the kind "other"."""
+    try:
+        return _fingerprint(value, depth)
+    except Exception:  # a student's object may answer anything
+        return Fingerprint("other")
+
+
+def _fingerprint(value: Any, depth: int) -> Fingerprint:
+    if value is None:
+        return Fingerprint("other")
+    if isinstance(value, (bool, int, float, np.generic)):
+        return Fingerprint("number", (), _moments(np.asarray([float(value)])), type=type(value).__name__)
+    if isinstance(value, (str, bytes)):
+        return Fingerprint("text", (len(value),), text=repr(value[:MAX_TEXT]))
+    array = _array(value)
+    if array is not None:
+        flat = array.reshape(-1)
+        kind, kept = "number" if flat.size == 1 else "array", str(value.dtype)
+        return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), kept)
+    if depth and isinstance(value, (list, tuple)):
+        return _of_items([_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]])
+    if depth and isinstance(value, (range,)):
+        return _of_items([_fingerprint(item, depth - 1) for item in list(value[:MAX_ITEMS])])
+    if depth and isinstance(value, (set, frozenset)):
+        return _of_items(sorted((_fingerprint(item, depth - 1) for item in list(value)[:MAX_ITEMS]), key=repr))
+    if depth and isinstance(value, (dict, Counter)):
+        pairs = [(_fingerprint(key, depth - 1), _fingerprint(item, depth - 1))
+                 for key, item in list(value.items())[:MAX_ITEMS]]
+        return _of_items([one for pair in sorted(pairs, key=repr) for one in pair])
+    return Fingerprint("other")
+
+
+def _of_items(items: list[Fingerprint]) -> Fingerprint:
+    """Several arrays of one shape are as good as one of them all."""
+    if items and items[0].kind in ("array", "number") and all(
+            item.kind == items[0].kind and item.shape == items[0].shape for item in items):
+        if items[0].kind == "array" or any(item.shape for item in items):
+            moments = _added([item.moments for item in items])
+            order = float(sum((index + 1) * item.order for index, item in enumerate(items)))
+            return Fingerprint("array", (len(items), *items[0].shape), moments, order, items[0].type)
+        return Fingerprint("array", (len(items),), _added([item.moments for item in items]),
+                           _order(np.asarray([item.moments[1] for item in items])), items[0].type)
+    return Fingerprint("items", (len(items),), items=tuple(items))
+
+
+def _array(value: Any) -> Any:
+    """The numbers of a tensor or an array as float64; None when it is neither, or too large."""
+    if isinstance(value, np.ndarray):
+        array = value
+    elif hasattr(value, "detach") and hasattr(value, "dtype") and hasattr(value, "cpu"):
+        if value.numel() > MAX_ELEMENTS:
+            return None
+        kept = value.detach().cpu()
+        array = kept.float().numpy() if "16" in str(kept.dtype) and kept.is_floating_point() else kept.numpy()
+    else:
+        return None
+    if array.size > MAX_ELEMENTS or array.dtype.kind not in "biuf":
+        return None
+    return array.astype(np.float64)
+
+
+def _moments(flat: Any) -> tuple[float, ...]:
+    finite = flat[np.isfinite(flat)]
+    with np.errstate(all="ignore"):
+        return (float(flat.size), float(finite.sum()), float((finite**2).sum()), float((finite**3).sum()),
+                float(np.abs(finite).sum()), float((flat == np.inf).sum()), float((flat == -np.inf).sum()),
+                float(np.isnan(flat).sum()))
+
+
+def _order(flat: Any) -> float:
+    finite = np.where(np.isfinite(flat), flat, 0.0)
+    with np.errstate(all="ignore"):
+        return float((finite * np.cos(np.arange(1, flat.size + 1) * 0.7)).sum())
+
+
+def _added(moments: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(float(sum(column)) for column in zip(*moments, strict=True))
+
+
+def to_tree(one: Fingerprint) -> list[Any]:
+    """Return a fingerprint as plain data."""
+    return [one.kind, list(one.shape), list(one.moments), one.order, one.type, one.text, list(map(to_tree, one.items))]
+
+
+def from_tree(tree: Any, depth: int = DEPTH) -> Fingerprint:
+    """Return the fingerprint that a tree holds, whoever sent it; ``ValueError`` or ``TypeError`` where it is none."""
+    kind, shape, moments, order, kept, text, items = tree
+    if kind not in KINDS or not isinstance(text, str) or not isinstance(kept, str) or (items and not depth):
+        raise ValueError(kind)
+    if kind in ("array", "number") and len(moments) != len(_moments(np.zeros(1))):
+        raise ValueError(kind)
+    return Fingerprint(kind, tuple(int(n) for n in shape), tuple(float(n) for n in moments), float(order), kept[:40],
+                       text[:MAX_TEXT + 20], tuple(from_tree(item, depth - 1) for item in items[:2 * MAX_ITEMS]))
