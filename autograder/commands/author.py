@@ -57,6 +57,8 @@ def audit(args: argparse.Namespace, course: Course) -> int:
         return _execute(args, course)
     if args.mutants:
         return _mutants(args, course)
+    if args.places:
+        return _places(args, course)
     if args.all:
         return _all(args, course)
     from ..audit.versions import audit_all
@@ -91,6 +93,14 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
     print(f"{counted(count, 'mutant')} in {counted(len(found), 'session')}, {equivalent} equivalent, "
           f"{survived} survived")
     return 1 if survived or any(one.stale for one in found) else 0
+
+
+def _places(args: argparse.Namespace, course: Course) -> int:
+    from ..audit.locating import located_all
+
+    for one in located_all(course, args.session or course.assignments, args.jobs):
+        print(one, flush=True)
+    return 0
 
 
 def _execute(args: argparse.Namespace, course: Course) -> int:

@@ -38,6 +38,8 @@ class Fingerprint:
         """Return whether few other values look so: several distinct numbers, a fraction, a text of some length."""
         if self.kind == "array" or self.kind == "number":
             count, total, squares = self.moments[0], self.moments[1], self.moments[2]
+            if self.type == "int" and count <= 3:
+                return False
             if count <= 1:
                 return total != int(total) if math.isfinite(total) else False
             return squares * count - total * total > 1e-9 * max(squares * count, 1e-30)
@@ -50,7 +52,7 @@ class Fingerprint:
         """Return whether it says nothing: None, a function, a module, or numbers that are all alike."""
         if self.kind == "array":
             return not self.is_telling
-        return self.kind == "other"
+        return self.kind == "other" or (self.kind == "items" and not self.items) or self.type == "bool"
 
 
 def fingerprint(value: Any, depth: int = DEPTH) -> Fingerprint:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from .rewriting import PROBE, Cell
 MAX_VALUES = 40_000  # that are looked at in one observation
 MAX_SECONDS = 3.0
 MAX_SERIES = 2_000  # values of one expression
+MAX_TERMS = 5  # of a sum that is regrouped
+REGROUPED = 1_000_000  # expressions have smaller numbers
 
 Series = dict[int, list[Fingerprint]]  # by the number of an expression: what it was, one value after the other
 Tags = dict[int, list[int]]  # beside each value, how often its function or loop had begun
@@ -24,7 +27,11 @@ Times = dict[int, tuple[int, int]]  # by the number of an expression: when it wa
 class Observer:
     """Keeps the fingerprints of what the expressions of cells are, within bounds."""
 
-    def __init__(self, seconds: float = MAX_SECONDS) -> None:
+    def __init__(self, cells: Sequence[Cell], seconds: float = MAX_SECONDS, regrouped: bool = False) -> None:
+        self.frames = {one.number: one.frame for cell in cells for one in cell.expressions}
+        self.sums = {number: terms for cell in cells for number, terms in cell.sums.items()} if regrouped else {}
+        self.terms = {term for terms in self.sums.values() for term, _ in terms}
+        self.held: dict[int, Any] = {}  # the terms of sums
         self.series: Series = {}
         self.tags: Tags = {}
         self.times: Times = {}
@@ -32,25 +39,37 @@ class Observer:
         self.left = MAX_VALUES
         self.ends = time.process_time() + seconds
 
-    def probe(self, frames: Mapping[int, int]) -> Callable[[int, Any], Any]:
-        """Return the function that a rewritten cell calls with each value; ``frames`` are those of its expressions."""
+    def probe(self, number: int, value: Any) -> Any:
+        """Keep what an expression is, and return it: what a rewritten cell calls with each value."""
+        if number < 0:
+            self.begun[number] += 1
+        elif self.left > 0:
+            self.left -= 1
+            if self.left % 64 == 0 and time.process_time() > self.ends:
+                self.left = 0
+            self._keep(number, number, value)
+            if number in self.terms:
+                self.held[number] = value
+            if len(self.sums.get(number, ())) > 2:
+                self._regroup(number)
+        return value
 
-        def observe(number: int, value: Any) -> Any:
-            if number < 0:
-                self.begun[number] += 1
-            elif self.left > 0:
-                self.left -= 1
-                if self.left % 64 == 0 and time.process_time() > self.ends:
-                    self.left = 0
-                kept = self.series.setdefault(number, [])
-                if len(kept) < MAX_SERIES:
-                    kept.append(fingerprint(value))
-                    self.tags.setdefault(number, []).append(self.begun[-frames[number]])
-                first, _ = self.times.get(number, (self.left, 0))
-                self.times[number] = first, self.left
-            return value
+    def _keep(self, key: int, number: int, value: Any) -> None:
+        kept = self.series.setdefault(key, [])
+        if len(kept) < MAX_SERIES:
+            kept.append(fingerprint(value))
+            self.tags.setdefault(key, []).append(self.begun[-self.frames[number]])
+        first, _ = self.times.get(key, (self.left, 0))
+        self.times[key] = first, self.left
 
-        return observe
+    def _regroup(self, number: int) -> None:
+        """Keep what the sum of some of its terms is: another answer may add them in another order."""
+        terms = self.sums[number][:MAX_TERMS]
+        for chosen in range(1, 2 ** len(terms) - 1):
+            picked = [term for index, term in enumerate(terms) if chosen >> index & 1]
+            with contextlib.suppress(Exception):  # strings and lists are no sums
+                total = sum(sign * self.held[term] for term, sign in picked)
+                self._keep(REGROUPED * (number + 1) + chosen, number, total)
 
     @property
     def is_whole(self) -> bool:
@@ -67,13 +86,15 @@ class Observed:
     times: Times
 
 
-def observe(cells: Sequence[Cell], namespace: dict[str, Any], run: Callable[[dict[str, Any]], object]) -> Observed:
+def observe(cells: Sequence[Cell], namespace: dict[str, Any], run: Callable[[dict[str, Any]], object],
+            regrouped: bool = False) -> Observed:
     """Return what the expressions of cells are while ``run`` makes calls on what they define.
 
     The cells are executed in a copy of ``namespace``. An exception, of theirs or of the calls, ends the observation.
+    ``regrouped``: sums of some of the terms of a sum are observed as well, under numbers of their own.
     """
-    observer = Observer()
-    names = {**namespace, PROBE: observer.probe({one.number: one.frame for cell in cells for one in cell.expressions})}
+    observer = Observer(cells, regrouped=regrouped)
+    names = {**namespace, PROBE: observer.probe}
     try:
         for cell in cells:
             if cell.code:
@@ -86,7 +107,7 @@ def observe(cells: Sequence[Cell], namespace: dict[str, Any], run: Callable[[dic
 
 def to_tree(observed: Observed) -> dict[str, Any]:
     """Return what was observed as plain data."""
-    return {str(number): [[fingerprints.to_tree(one) for one in values], observed.tags[number], list(observed.times[number])]
+    return {str(number): [list(map(fingerprints.to_tree, values)), observed.tags[number], list(observed.times[number])]
             for number, values in observed.series.items()}
 
 

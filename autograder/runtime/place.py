@@ -57,13 +57,16 @@ class References:
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[Fingerprint] = []
         seen: set[Values] = set()
+        ending, ended = set(), set()  # functions that return something, and those that did
         for one in references:
-            for expression in one.expressions:
-                if expression.number not in one.observed.series:
-                    continue
-                values = values_of(one.observed, expression.number)
-                if expression.kind == "return":
-                    self.returns[expression.function].append(values)
+            ending |= {expression.function for expression in one.expressions if expression.kind == "return"}
+            returns = {expression.number: expression.function for expression in one.expressions
+                       if expression.kind == "return"}
+            for number in one.observed.series:
+                values = values_of(one.observed, number)
+                if number in returns:
+                    self.returns[returns[number]].append(values)
+                    ended.add(returns[number])
                 if values in seen:
                     continue
                 seen.add(values)
@@ -72,6 +75,7 @@ class References:
                 total = _total(values.all)
                 if total:
                     self._totals.append(total)
+        self.refusing = ending - ended  # right answers raise there
 
     def has(self, values: Values, exactly: bool = False) -> bool:
         """Return whether a right answer computes these values, one after the other or together.
@@ -230,6 +234,7 @@ class _Search:
         """Return what is not known while all that goes into it is, and is not cleared, in the order of time."""
         found = [one for one in self.all.values()
                  if one.kind in ("value", "statement") and self.values(one.number) and not self.is_known(one.number)
+                 and one.function not in self.references.refusing
                  and all(self.is_given(number) for number in one.inputs) and not self.is_cleared(one.number)]
         return sorted(found, key=lambda one: -self.times[one.number][0])
 

@@ -40,6 +40,7 @@ class Cell:
 
     expressions: list[Expression]
     code: Any
+    sums: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # of each sum, its terms and their signs
 
 
 def cells_of(texts: Sequence[str]) -> list[Cell]:
@@ -57,7 +58,7 @@ def cells_of(texts: Sequence[str]) -> list[Cell]:
                 tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(first, frames)
             made = ast.fix_missing_locations(rewriter.visit(tree))
-            cells.append(Cell(rewriter.finished(), compile(made, "<observed>", "exec")))
+            cells.append(Cell(rewriter.finished(), compile(made, "<observed>", "exec"), rewriter.sums))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             cells.append(Cell([], None))
             continue
@@ -84,6 +85,7 @@ class _Rewriter(ast.NodeTransformer):
         self.objects = _Scope("")
         self.frames: list[tuple[int, Span | None]] = []  # functions and loops around a place
         self.framed = framed  # of them so far
+        self.sums: dict[int, tuple[tuple[int, int], ...]] = {}
 
     def finished(self) -> list[Expression]:
         """Return the expressions, each name with what it was assigned."""
@@ -187,6 +189,10 @@ class _Rewriter(ast.NodeTransformer):
                 self.generic_visit(node)
         inputs = self.children.pop()
         number = self._new(kind, at, inputs, sized)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and len(inputs) == 2:
+            left, right = (self.sums.get(one, ((one, 1),)) for one in inputs)
+            sign = 1 if isinstance(node.op, ast.Add) else -1
+            self.sums[number] = (*left, *((term, sign * own) for term, own in right))
         if variable:
             self.names[number] = (self._scope_of(variable), variable)
         self.children[-1].append(number)

@@ -1,0 +1,200 @@
+"""Whether the place that is shown is where the fault is: mutants know which expression was changed.
+
+The mutants of the solution and those of its variants are judged apart: a variant is an answer of another hand, and its
+own text is left out of what is known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from ..course import Course
+from ..judging.judge import records_of
+from ..model.faults import Variant
+from ..model.oracle import Oracle, oracle
+from ..model.places import Places
+from ..model.source import Cell
+from ..runtime import compare
+from ..runtime.place import Place
+from ..runtime.recorded import RecordedCheck
+from ..runtime.rewriting import Span
+from .mutants import Mutant, mutants_of
+from .mutation import Stuck, at_most
+
+SECONDS = 5
+GRADIENT = {"detach", "without gradient", "double", "in place"}  # operators that leave the values as they are
+RIGHT, NEAR, WRONG, NONE = "right", "fed by it", "wrong", "nothing said"
+
+
+@dataclass
+class Located:
+    """How often the place was right, by whose mutants they are; ``misses`` are those where it was wrong."""
+
+    assignment: str
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: {"solution": Counter(), "variants": Counter()})
+    misses: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.assignment}:"]
+        for whose, counts in self.counts.items():
+            total = sum(counts.values())
+            said = ", ".join(f"{kind} {counts[kind]}" for kind in (RIGHT, NEAR, WRONG, NONE))
+            share = (counts[RIGHT] + counts[NEAR]) / total if total else 0
+            lines.append(f"  mutants of the {whose} whose values differ: {total}; {said}; {share:.1%} placed")
+        return "\n".join([*lines, *(f"  wrong place: {miss}" for miss in self.misses)])
+
+
+def located(course: Course, assignment: str, every: int = 1, seed: str = "1") -> Located:
+    """Return where the places of one in ``every`` mutants of a session are."""
+    truth, found = oracle(course, assignment), Located(assignment)
+    for cell in truth.source.by_role("exercise"):
+        name = str(cell.name)
+        records = [own[0].plain for own in records_of(truth, name, seed)]
+        _count(truth, cell, Places(truth), records, every, found, "solution")
+        for variant in [one for one in truth.variants if one.exercise == name]:
+            others = Places(truth, without=variant)
+            text = truth.text_of(variant)
+            _count(truth, replace(cell, source=_all_written(text)), others, records, every * 3, found, "variants")
+    return found
+
+
+def located_all(course: Course, assignments: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
+    """Return the same of several sessions, side by side."""
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(located, [course] * len(assignments), assignments, [every] * len(assignments))
+
+
+def _all_written(text: str) -> str:
+    """A cell's text all of which counts as written by a student."""
+    return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION"
+
+
+def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[RecordedCheck], every: int, found: Located,
+           whose: str) -> None:
+    try:
+        before, mutants = ast.parse(ast.unparse(ast.parse(cell.solution))), mutants_of(cell)[::every]
+    except SyntaxError:
+        return
+    for mutant in mutants:
+        if mutant.operator in GRADIENT:
+            continue
+        try:
+            with at_most(SECONDS):
+                failed = _first_failing(truth, str(cell.name), mutant, records)
+                if failed is None:
+                    continue
+                place = places.locate(str(cell.name), [mutant.source], failed)
+        except Stuck:
+            continue
+        kind = _kind(before, mutant, place)
+        found.counts[whose][kind] += 1
+        if kind == WRONG and place:
+            found.misses.append(f"{mutant.exercise} | {mutant.change} | {segment(mutant.source, place.span)[:80]}")
+
+
+def _first_failing(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck]) -> (
+        RecordedCheck | None):
+    """The first check that a mutant fails with a value; None where it passes, or stops with an error."""
+    replies = truth.replies(Variant(exercise, "mutant", source=mutant.source), records)
+    if any(reply.error for reply in replies):
+        return None
+    return next((record for record, reply in zip(records, replies, strict=True)
+                 if compare.plain_difference(record, reply)), None)
+
+
+def segment(text: str, span: Span) -> str:
+    """Return the text of a span, in one line."""
+    lines = text.splitlines()[span[0] - 1:span[2]]
+    if len(lines) == 1:
+        return lines[0].encode()[span[1]:span[3]].decode("utf-8", "replace")
+    return " ".join([lines[0].encode()[span[1]:].decode("utf-8", "replace"), *map(str.strip, lines[1:])])
+
+
+def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:
+    if place is None:
+        return NONE
+    tree = ast.parse(mutant.source)
+    node = _changed(before, tree)
+    changed = _span(node)
+    if _within(place.span, changed) or _within(changed, place.span):
+        return RIGHT
+    here, there = _statement(tree, changed), _statement(tree, place.span)
+    if here is not None and here is there:
+        return RIGHT
+    if here is None or there is None:
+        return WRONG
+    if mutant.operator == "dropped":  # what the statement did is missing where its variables are used
+        first = mutant.change.partition(" → ")[0]
+        here = next((one for one in ast.walk(before)
+                     if isinstance(one, ast.stmt) and ast.unparse(one).splitlines()[0] == first), here)
+        return NEAR if _names(here, None) & _names(there, None) else WRONG
+    if _decides(tree, changed, place.span) or _names(here, ast.Store) & _names(there, None):
+        return NEAR
+    return WRONG
+
+
+def _changed(before: ast.AST, after: ast.AST) -> ast.AST:
+    """The smallest node of a changed tree in which all that changed lies, and that stands somewhere."""
+    standing = after
+    while True:
+        if hasattr(after, "lineno"):
+            standing = after
+        if type(before) is not type(after):
+            return standing
+        pairs: list[tuple[ast.AST, ast.AST]] = []
+        for name in before._fields:
+            old, new = getattr(before, name, None), getattr(after, name, None)
+            olds, news = (one if isinstance(one, list) else [one] for one in (old, new))
+            if len(olds) != len(news):
+                return standing
+            for left, right in zip(olds, news, strict=True):
+                if isinstance(left, ast.AST) and isinstance(right, ast.AST):
+                    if ast.dump(left) != ast.dump(right):
+                        pairs.append((left, right))
+                elif left != right:
+                    return standing
+        if len(pairs) != 1:
+            return standing
+        before, after = pairs[0]
+
+
+def _span(node: ast.AST) -> Span:
+    return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1),
+            getattr(node, "end_col_offset", 0))
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _statement(tree: ast.AST, span: Span) -> ast.stmt | None:
+    """The smallest statement around a span."""
+    found = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and _within(span, _span(one))
+             and not isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+    return max(found, key=lambda one: _span(one)[:2], default=None)
+
+
+def _names(node: ast.AST, stored: type[ast.Store] | None) -> set[str]:
+    """The variables and attributes in a statement, or those that it stores."""
+    found = set()
+    for one in ast.walk(node):
+        if isinstance(one, (ast.Name, ast.Attribute)) and (stored is None or isinstance(one.ctx, stored)):
+            found.add(one.id if isinstance(one, ast.Name) else one.attr)
+        elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name):
+            found.add(one.value.id)
+    return found - {"self"}
+
+
+def _decides(tree: ast.AST, changed: Span, place: Span) -> bool:
+    """Whether what was changed is the head of a branch or a loop in which the place lies."""
+    for one in ast.walk(tree):
+        head = one.iter if isinstance(one, ast.For) else one.test if isinstance(one, (ast.If, ast.While)) else None
+        if head is not None and _within(changed, _span(head)) and _within(place, _span(one)):
+            return True
+        if isinstance(one, (ast.For, ast.While)) and place[:2] == _span(one)[:2] and _within(changed, _span(one)):
+            return True
+    return False
