@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from ..runtime import compare
+from ..runtime.observation import Observed
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
@@ -52,6 +53,18 @@ class Session:
         except KernelLost as lost:
             self._kernel = None
             return replies, lost
+
+    def observed(self, exercise: str, record: RecordedCheck) -> tuple[list[str], Observed] | None:
+        """Return the cells that an answer consists of, and what their expressions are in a check; None if unknown."""
+        own = [step.source for step in self.plan.steps if step.kind == "own"]
+        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)] + own
+        try:
+            kernel = self._ready(exercise)
+            seen = kernel.observe(texts, record.ops, self._budget(self.sandbox.options.limits.exercise_seconds))
+            return None if seen is None else (texts, seen)
+        except KernelLost:
+            self._kernel = None
+            return None
 
     def _drop(self) -> None:
         if self._kernel:

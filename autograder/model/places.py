@@ -37,7 +37,8 @@ class Places:
         cells = cells_of(texts)
         names = {name: value for name, value in self.truth.namespace.items()
                  if name not in self.truth.defines[exercise]}
-        return Answer([one for cell in cells for one in cell.expressions], observe(cells, names, replayed(record), regrouped))
+        observed = observe(cells, names, replayed(record), regrouped)
+        return Answer([one for cell in cells for one in cell.expressions], observed)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                observed: Observed | None = None) -> Place | None:

@@ -52,7 +52,7 @@ class References:
     """All that right answers compute on the same inputs."""
 
     def __init__(self, references: Sequence[Answer]):
-        self.series: list[Values] = []
+        self._looped: list[Values] = []  # of expressions in loops
         self.returns: dict[str, list[Values]] = defaultdict(list)
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[Fingerprint] = []
@@ -62,6 +62,7 @@ class References:
             ending |= {expression.function for expression in one.expressions if expression.kind == "return"}
             returns = {expression.number: expression.function for expression in one.expressions
                        if expression.kind == "return"}
+            looped = {expression.number for expression in one.expressions if expression.loop}
             for number in one.observed.series:
                 values = values_of(one.observed, number)
                 if number in returns:
@@ -70,7 +71,8 @@ class References:
                 if values in seen:
                     continue
                 seen.add(values)
-                self.series.append(values)
+                if number in looped:
+                    self._looped.append(values)
                 self._by_key[_key(values.all[0])].append(values)
                 total = _total(values.all)
                 if total:
@@ -91,7 +93,7 @@ class References:
 
     def length_of(self, values: Values) -> tuple[int, int] | None:
         """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
-        for other in self.series:
+        for other in self._looped:
             for own, theirs in zip(values.groups(), other.groups(), strict=False):
                 shorter = min(len(own), len(theirs))
                 if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
@@ -252,9 +254,14 @@ def locate(answer: Answer, references: References) -> Place | None:
     """Return where an answer first goes wrong; None where nothing can be said."""
     search = _Search(answer, references)
     left = [one for one in search.frontier() if not one.sized]
-    for one in [one for one in left if search.is_telling(one.number)] or left:
-        return _of_length(one, search) or Place("value", one.span, search.lines_known(one))
-    return _returned(search) or _of_loop(search) or _in_form(_Search(answer, references, exactly=True))
+    for one in left:
+        if search.is_telling(one.number):
+            return _of_length(one, search) or Place("value", one.span, search.lines_known(one))
+    if found := _returned(search) or _of_loop(search):
+        return found
+    for one in left:
+        return Place("value", one.span, search.lines_known(one))
+    return _in_form(_Search(answer, references, exactly=True))
 
 
 def _of_length(one: Expression, search: _Search) -> Place | None:

@@ -167,6 +167,8 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _expression(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+            return node
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
             self.generic_visit(node)
             return node
@@ -185,6 +187,9 @@ class _Rewriter(ast.NodeTransformer):
                 self._visit_call(node)
             elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
                 self._visit_comprehension(node)
+            elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+                node.value = self.visit(node.value)
+                node.slice.elts = [self.visit(one) for one in node.slice.elts]
             else:
                 self.generic_visit(node)
         inputs = self.children.pop()

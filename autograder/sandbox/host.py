@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeGuard
 
-from ..runtime import recorded, wire
+from ..runtime import observation, recorded, wire
+from ..runtime.observation import Observed
 from ..runtime.operations import Op
 from ..runtime.recorded import Error, Reply
 from . import kernel
@@ -123,6 +124,12 @@ class Kernel:
             return recorded.from_tree(answer.get("reply"))
         except recorded.ReplyError:
             raise self._no_answer() from None
+
+    def observe(self, texts: Sequence[str], ops: Sequence[Op], budget: Budget) -> Observed | None:
+        """Replay a transcript on cells whose expressions are observed; None when what came back is nothing of it."""
+        message = {"do": "observe", "texts": list(texts), "ops": [op.to_tree() for op in ops],
+                   "device": self.options.device}
+        return observation.from_tree(self._ask(message, budget).get("observed"))
 
     def kill(self) -> None:
         """End the kernel and everything that it started."""

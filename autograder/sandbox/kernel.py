@@ -351,7 +351,7 @@ def _serve(sock: socket.socket, shell: Any) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    handlers = {"cell": _cell, "replay": _replay}
+    handlers = {"cell": _cell, "replay": _replay, "observe": _observe}
     while (message := receive(sock)) is not None:
         sys.stdout = sys.stderr = output = _Bounded()
         try:
@@ -387,6 +387,18 @@ def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 
     ops = [operations.from_tree(tree) for tree in message["ops"]]
     return {"reply": to_tree(replay(ops, shell.user_ns, message["device"]))}
+
+
+def _observe(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    """Make the calls of a check on cells whose expressions are observed."""
+    from autograder.runtime import operations
+    from autograder.runtime.observation import observe, to_tree
+    from autograder.runtime.replay import replay
+    from autograder.runtime.rewriting import cells_of
+
+    ops = [operations.from_tree(tree) for tree in message["ops"]]
+    seen = observe(cells_of(message["texts"]), shell.user_ns, lambda names: replay(ops, names, message["device"]))
+    return {"observed": to_tree(seen)}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+"""Where an answer first goes wrong: by expressions, beside right answers, without a list of faults."""
+
+import math
+
+import pytest
+import torch
+
+from autograder.audit.locating import segment
+from autograder.runtime import fingerprints, observation
+from autograder.runtime.fingerprints import fingerprint
+from autograder.runtime.observation import Observed, observe
+from autograder.runtime.place import Answer, References, locate
+from autograder.runtime.rewriting import cells_of
+
+ATTEND = """
+def attend(hdec, henc_ts):
+    scores = (henc_ts * hdec).sum(-1) / hdec.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=0)
+    return (weights[..., None] * henc_ts).sum(0), weights
+"""
+LOOPS = """
+def attend(hdec, henc_ts):
+    S, B, H = henc_ts.shape
+    contexts, all_weights = [], []
+    for b in range(B):
+        weights = torch.softmax(henc_ts[:, b] @ hdec[b] / H ** 0.5, dim=0)
+        all_weights.append(weights)
+        contexts.append(weights @ henc_ts[:, b])
+    return torch.stack(contexts), torch.stack(all_weights, dim=1)
+"""
+RECUR = """
+def recur(x, h):
+    states = []
+    for x_t in x:
+        h = torch.tanh(x_t + 0.5 * h)
+        states.append(h)
+    return torch.stack(states), h
+"""
+
+
+@pytest.fixture
+def inputs(rng):
+    """Random decoder and encoder vectors, S, B and H distinct."""
+    S, B, H = rng.permutation([3, 4, 6])
+    torch.manual_seed(int(rng.integers(2**31)))
+    return torch.randn(B, H), torch.randn(S, B, H)
+
+
+def seen(texts, name, arguments, regrouped=False):
+    """What the expressions of an answer are in one call of it."""
+    cells = cells_of(texts)
+
+    def run(names):
+        names[name](*(one.clone() for one in arguments))
+
+    observed = observe(cells, {"torch": torch, "math": math}, run, regrouped)
+    return Answer([one for cell in cells for one in cell.expressions], observed)
+
+
+def place(texts, references, arguments, name="attend"):
+    """The place of an answer, and the text that it is of."""
+    known = References([seen([text], name, arguments, regrouped=True) for text in references])
+    found = locate(seen(texts, name, arguments), known)
+    return (found.kind, segment(texts[0], found.span)) if found else None
+
+
+@pytest.mark.parametrize("old, new, kind, where", [
+    ("dim=0", "dim=1", "value", "torch.softmax(scores, dim=1)"),
+    ("torch.softmax", "torch.log_softmax", "value", "torch.log_softmax(scores, dim=0)"),
+    ("(henc_ts * hdec)", "(henc_ts + hdec)", "value", "henc_ts + hdec"),
+    (" / hdec.shape[-1] ** 0.5", "", "value", "torch.softmax(scores, dim=0)"),
+    ("weights[..., None]", "scores[..., None]", "value", "scores[..., None] * henc_ts"),
+    ("    return (weights", "    weights[0] = 0.5\n    return (weights", "value", "weights[0] = 0.5"),
+    ("henc_ts).sum(0), weights", "henc_ts).sum(0), weights.T", "form", "weights.T"),
+    ("henc_ts).sum(0), weights", "henc_ts).sum(0), scores", "value", "(weights[..., None] * henc_ts).sum(0), scores"),
+])
+def test_the_first_expression_that_no_right_answer_has_is_the_place(inputs, old, new, kind, where):
+    wrong = ATTEND.replace(old, new)
+    found = place([wrong], [ATTEND, LOOPS], inputs)
+    assert found and found[0] == kind and where in found[1] and len(found[1]) <= len(where) + 2
+
+
+def test_another_way_to_the_same_values_is_no_place(inputs):
+    assert place([LOOPS], [ATTEND], inputs) is None
+    assert place([ATTEND], [LOOPS], inputs) is None
+
+
+def test_a_fault_is_found_in_an_answer_of_another_hand(inputs):
+    """The reference has no loop: what the loop computes for one sequence is known by what it computes for all."""
+    wrong = LOOPS.replace("weights @ henc_ts[:, b]", "weights @ henc_ts[:, 0]")
+    kind, where = place([wrong], [ATTEND], inputs)
+    assert kind == "value" and where in ("henc_ts[:, 0]", "weights @ henc_ts[:, 0]")
+
+
+@pytest.mark.parametrize("old, new, kind, where", [
+    ("for x_t in x:", "for x_t in x[:-1]:", "length", "for x_t in x[:-1]"),
+    ("        h = torch", "        state = torch", "value", "torch.tanh(x_t + 0.5 * h)"),
+    ("return torch.stack(states), h", "return h, torch.stack(states)", "value", "h, torch.stack(states)"),
+])
+def test_loops_and_returns(rng, old, new, kind, where):
+    torch.manual_seed(int(rng.integers(2**31)))
+    wrong = RECUR.replace(old, new).replace("append(h)", "append(state)" if "state =" in new else "append(h)")
+    found = place([wrong], [RECUR], (torch.randn(5, 2, 3), torch.randn(2, 3)), "recur")
+    assert found == (kind, where) or (kind == "value" and found and found[0] == kind)
+
+
+def test_a_helper_of_the_students_own_is_looked_into(inputs):
+    helper = "def weigh(scores):\n    shifted = scores - scores.max()\n    return torch.softmax(shifted, dim=1)\n"
+    wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "weigh(scores)")
+    cells = cells_of([wrong, f"print('once more')\n{helper}"])
+    assert not cells[1].expressions[0].span[0] == 1  # only definitions are run again
+    known = References([seen([ATTEND], "attend", inputs)])
+    found = locate(seen([wrong, helper], "attend", inputs), known)
+    assert found is not None
+
+
+def test_what_raises_on_the_way_is_observed_up_to_there(inputs):
+    wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.softmax(scores * 2, dim=0)\n    1 / 0")
+    assert place([wrong], [ATTEND], inputs) == ("value", "scores * 2")
+
+
+def test_what_is_no_python_says_nothing(inputs):
+    assert place(["def attend(:"], [ATTEND], inputs) is None
+
+
+def test_an_observation_is_bounded():
+    text = "def attend(x, y):\n    while True:\n        x = x + 1.5\n        if x > 1e6:\n            return x\n"
+    one = seen([text], "attend", (torch.zeros(()), torch.zeros(())))
+    assert sum(map(len, one.observed.series.values())) <= observation.MAX_VALUES
+    assert max(map(len, one.observed.series.values())) <= observation.MAX_SERIES
+
+
+def test_what_was_observed_survives_as_plain_data(inputs):
+    observed = seen([ATTEND], "attend", inputs).observed
+    assert observation.from_tree(observation.to_tree(observed)) == observed
+
+
+@pytest.mark.parametrize("tree", [
+    None, [], {"x": 1}, {"1": []}, {"1": [[["array"]], [0], [1, 1]]},
+    {"1": [[["other", [], [], 0, "", "", []]], [], [1, 1]]},
+    {"1": [[["code", [], [], 0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["array", [1], ["x"] * 8, 0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["array", [1], [0.0], 0, "", "", []]], [0], [1, 1]]},
+])
+def test_what_a_kernel_sends_instead_is_nothing(tree):
+    assert observation.from_tree(tree) is None
+
+
+def test_a_fingerprint_ignores_the_order_of_axes_and_sees_the_values(rng):
+    array = torch.tensor(rng.normal(size=(3, 4, 2)))
+    one, other = fingerprint(array), fingerprint(array.permute(2, 0, 1))
+    assert one.moments == pytest.approx(other.moments) and one.order != pytest.approx(other.order)
+    assert fingerprint(array + 0.1).moments != pytest.approx(one.moments)
+    assert fingerprint([*array]).moments == pytest.approx(one.moments)  # a list of arrays is as good as one
+    assert fingerprint(None).is_neutral and fingerprint(torch.zeros(3)).is_neutral and not one.is_neutral
+
+    class Hostile:
+        dtype = device = property(lambda self: 1 / 0)
+
+    assert fingerprint(Hostile()).kind == "other"
+    assert fingerprints.from_tree(fingerprints.to_tree(one)) == one
+    assert isinstance(Observed({}, {}, {}), Observed)
