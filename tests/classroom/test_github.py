@@ -98,6 +98,18 @@ def test_the_command_of_the_workflow_does_it(tmp_path, right):
     assert page.read_text(encoding="utf-8").startswith(f"## {TINY.replace('_', '&#95;')}: ")
 
 
+def test_the_same_file_meets_another_instance_each_time(tmp_path, right, monkeypatch):
+    course = tiny_copy(tmp_path / "course")
+    path = tmp_path / f"{TINY}.ipynb"
+    nbformat.write(samples.notebook(TINY_COURSE, TINY, right), path)
+    page = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    for _ in range(2):
+        cli.main(["--course", str(course.root), "check", str(path), "--github", "--device", "cpu"])
+    first, second = re.findall(r"seed (\w+)\.", page.read_text())
+    assert first != second
+
+
 def test_what_cannot_be_graded_is_an_annotation_too(tmp_path, capfd):
     path = tmp_path / "a.ipynb"
     path.write_text("{ cut off")
