@@ -23,9 +23,9 @@ from sqlalchemy import func, insert
 from autograder.classroom import samples
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.nbgrader.config import find_alembic
-from autograder.judging.concluding import concluded
-from autograder.judging.verdict import CheckResult, ExerciseResult
+from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import source
+from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Options
 
 from . import postgres
@@ -103,7 +103,7 @@ def right(handed):
     truth = source.load(COURSE, TP)
     results = tuple(ExerciseResult(name, truth.points(name), truth.points(name), "passed",
                                    (CheckResult("values", True, "Right values."),)) for name in truth.exercises)
-    return concluded(handed, "0" * 32, OPTIONS, results, [])
+    return Verdict.graded(handed, "0" * 32, OPTIONS, results)
 
 
 def fill_in(classroom, like, students):
@@ -163,7 +163,7 @@ def dask(n):
                            silence_logs=logging.ERROR)
     with workers, Client(workers) as client:
         client.wait_for_workers(n)
-        client.run(importlib.import_module, "autograder.judging.concluding")
+        client.run(importlib.import_module, "autograder.judging.verdict")
         yield client.get_executor(pure=False)
 
 

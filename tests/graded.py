@@ -7,16 +7,22 @@ from autograder.classroom import answers
 from autograder.classroom.grading import Classroom, Handed
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.verdict_store import Entry, Key
-from autograder.judging.verdict import CheckResult, ExerciseResult, Verdict
+from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import source
 from autograder.model.oracle import oracle
 from autograder.model.rubric import Item
 from autograder.publish import release
 from autograder.runtime.beside import Beside
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import Difference, Outline
+from autograder.runtime.findings import CheckResult
+from autograder.runtime.recorded import Error, Where
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
 SQUARED = oracle(TINY_COURSE, TINY).faults_of("double")[0]
+NAMED = Recognised(SQUARED.name, SQUARED.says)
+NOT_WRITTEN = Difference("not-written", error=Error("not-written", "NotImplementedError", ""))
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
 [click](javascript:alert(3)) $\\href{javascript:alert(4)}{x}$ $\\text{<script>alert(5)</script>}$ and $\\frac{a}{b}$
 
@@ -46,25 +52,31 @@ def verdict(*exercises: ExerciseResult, **more) -> Verdict:
 def squared() -> ExerciseResult:
     """`double` squared: one fault, seen by both checks."""
     return ExerciseResult("double", 0.0, 2.0, "failed", (
-        CheckResult("values", False, f"{SQUARED.says} (`doubled[0, 0]` is 0.49, it must be 1.4.)", SQUARED.name,
+        CheckResult("values", False, "Twice every number.", wrong("doubled", 1.4, 0.49), NAMED,
                     Beside("doubled", ("A", "B"), (0, 0), (2, 9), ("1.4 2 0 -3 4 5 0.125", "0 0 0 0 0 0 0"),
                            ("0.49 1 0 2.25 4 6.25 0.00390625", "0 0 0 0 0 0 0"), ("1101011", "0000000"))),
-        CheckResult("gradient", False, f"{SQUARED.says} (`gradient[0, 0]` is 1.4, it must be 2.)", SQUARED.name)))
+        CheckResult("gradient", False, "The gradient flows back.", wrong("gradient", 2.0, 1.4), NAMED)))
+
+
+def wrong(output: str, expected: float, got: float) -> Difference:
+    """A number that is not as expected."""
+    return Difference("value", output=output, expected=Outline("float", expected), got=Outline("float", got),
+                      index=(0, 0), wrong=5, size=18)
 
 
 def stopped() -> ExerciseResult:
     """`last` stops in its second line, in one check of two."""
     return ExerciseResult("last", 1.33333, 2.0, "partial", (
-        CheckResult("row", False, "Your code stops with IndexError at line 2 of the cell, `return double(rows[9])`: "
-                                  f"index 9 is out of range {LONG}"),
+        CheckResult("row", False, "The last row.", Difference("raised", error=Error(
+            "raised", "IndexError", f"index 9 is out of range {LONG}", Where(2, "last", "return double(rows[9])")))),
         CheckResult("column", True, "The last row of a column.")))
 
 
 def not_written() -> ExerciseResult:
     """`encoder` as it was released."""
     return ExerciseResult("encoder", 0.0, 4.0, "missing", (
-        CheckResult("states", False, "This part is not written yet."),
-        CheckResult("initial-state", False, "This part is not written yet.")))
+        CheckResult("states", False, "All states.", NOT_WRITTEN),
+        CheckResult("initial-state", False, "The state that it starts from.", NOT_WRITTEN)))
 
 
 def classroom(folder: Path) -> Classroom:
@@ -79,10 +91,11 @@ def classroom(folder: Path) -> Classroom:
     enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
     answers.save(course, TINY, "bob", {"why": answers.Reading(1.25, (
         answers.Ticked(Item(1.25, "it says `why`"), True), answers.Ticked(Item(0.75, f"it says how {LONG}"), False)))})
-    enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (CheckResult("a", False, "Not."),))
+    blank = CheckResult("a", False, "It is.", NOT_WRITTEN)
+    enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (blank,))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
-    nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (CheckResult("submission", False, "Nothing to grade."),))
-               for name in right]
+    unread = CheckResult("submission", False, "It can be graded.", Difference("not-checked", said="cut off"))
+    nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (unread,)) for name in right]
     enter(made, "tom", "{ cut off", verdict(*nothing, unreadable="it is not a notebook <b>at all</b>"))
     return made
 

@@ -11,10 +11,11 @@ from typing import Literal, get_args
 
 from ..course import Course
 from ..judging.judge import judged, records_of
-from ..judging.verdict import CheckResult
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, oracle
-from ..runtime import compare
+from ..runtime import compare, messages
+from ..runtime.difference import BESIDE_VALUES
+from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from .mutants import Mutant, mutants_of
 from .mutation import SECONDS, Stuck, at_most
@@ -23,10 +24,8 @@ from .probing import probe
 MUTANTS = 12  # of each exercise
 OTHERS = 2  # further draws on which a name has to hold
 
-RELATIONS = (*compare.RELATIONS.values(), "The values are right, but")  # what the sentence of a relation begins with
-
 Kind = Literal["faults", "unlisted faults", "mutants"]
-Name = Literal["right", "a relation", "a plain sentence", "wrong"]
+Name = Literal["right", "a relation", "a difference", "wrong"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NAMES: tuple[Name, ...] = get_args(Name)
 
@@ -141,12 +140,13 @@ class _Naming:
         return True
 
     def _none(self, failed: Sequence[CheckResult]) -> Name:
-        return "a relation" if all(one.message.startswith(RELATIONS) for one in failed) else "a plain sentence"
+        differences = [one.difference for one in failed if one.difference]
+        return "a relation" if all(one.relation or one.kind in BESIDE_VALUES for one in differences) else "a difference"
 
 
 def _called(failed: Sequence[CheckResult]) -> set[str]:
-    return {one.fault for one in failed if one.fault}
+    return {one.fault.name for one in failed if one.fault}
 
 
 def _told(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(sorted(_called(failed))), tuple(dict.fromkeys(one.message for one in failed))
+    return tuple(sorted(_called(failed))), tuple(dict.fromkeys(map(messages.result, failed)))

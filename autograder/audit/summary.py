@@ -10,6 +10,7 @@ from ..grammar import counted
 from ..judging.judge import judged, records_of
 from ..model.oracle import Oracle, oracle
 from ..runtime import compare
+from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
 from ..sandbox.restrictions import require_bubblewrap
 from .mutation import Mutation, mutate
@@ -58,7 +59,7 @@ class Summary:
             ("mutants", f"{mutation.count}: {sum(mutation.killed.values())} killed, {mutation.equivalent} equivalent, "
                         f"{len(mutation.survivors)} survived"),
             ("", f"shapes alone would kill {mutation.shapes}, ordinary asserts {mutation.asserts}"),
-            ("relations", ", ".join(f"{relation} {self.relations.asked[relation]}" for relation in compare.RELATIONS)
+            ("relations", ", ".join(f"{relation} {self.relations.asked[relation]}" for relation in RELATIONS)
              + f", of {counted(self.relations.checks, 'check')}; "
              + f"{self.relations.switched_off} switched off by name"),
             *((f"names of {kind}", self._names(kind)) for kind in KINDS),

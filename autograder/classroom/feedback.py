@@ -15,14 +15,15 @@ from markupsafe import Markup
 
 from ..course import Course
 from ..judging.submission import Cell
-from ..judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
+from ..runtime.findings import CheckResult
 from . import answers, pages
 from .answers import Ticked
 from .grades import Grade, Score
 from .markdown import offline
 from .outcomes import SIGNS, WORDS
-from .reasons import Line, Sayings, Told
+from .reasons import Line, Reason, Reasons
 from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -58,7 +59,7 @@ class Exercise:
     score: Score
     sign: str
     outcome: str
-    told: tuple[Told, ...]
+    reasons: tuple[Reason, ...]
     right: tuple[CheckResult, ...]
     checks: int
     code: tuple[Line, ...]
@@ -200,7 +201,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = course.released / assignment
-    sayings, readings = Sayings(course, assignment, texts), answers.load(course, assignment, student)
+    reasons, readings = Reasons(course, assignment, texts), answers.load(course, assignment, student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -210,10 +211,10 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
             score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
             sign=SIGNS[result.verdict],
             outcome=WORDS[result.verdict] if name in results else NOT_GRADED,
-            told=sayings.told(result),
+            reasons=reasons.of(result),
             right=tuple(check for check in result.checks if check.passed),
             checks=len(result.checks),
-            code=sayings.code(result),
+            code=reasons.code(result),
             section=sections[name],
             comment=grade.comment(name),
         )

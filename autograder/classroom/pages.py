@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from .. import escaping
 from ..grammar import counted
-from ..runtime import card
+from ..runtime import card, messages
 
 
 def environment() -> Environment:
@@ -21,7 +21,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(marked=marked, number=number, percent=percent, counted=counted, mean=mean,
-                        median=median)
+                        median=median, reason=messages.result)
     return made
 
 

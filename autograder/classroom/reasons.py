@@ -1,27 +1,39 @@
 """What a student reads about the exercises of one submission: each sentence once, pictures, and the lines at fault."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ..course import Course
-from ..judging.verdict import CheckResult, ExerciseResult
+from ..judging.verdict import ExerciseResult
 from ..model import faults, source
 from ..publish import release
-from ..runtime import card
-from ..runtime.findings import Failed, Finding, findings
+from ..runtime import card, messages
+from ..runtime.findings import Finding, findings
+from ..runtime.values import short
 
-LINE = re.compile(r"Your code stops with \w+ at line (\d+) of the cell, ")
 
-
-class Told(NamedTuple):
-    """One thing that is wrong, and expected beside got as a picture, where there is one."""
+@dataclass(frozen=True)
+class Reason:
+    """One thing that is wrong, as a student reads it."""
 
     finding: Finding
-    picture: Markup
+
+    @property
+    def headline(self) -> str:
+        """What is wrong."""
+        return messages.headline(self.finding)
+
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        """Each check that sees it, and what that says."""
+        return messages.details(self.finding)
+
+    @property
+    def picture(self) -> Markup:
+        """Expected beside got, where it can be drawn."""
+        return Markup(card.pictures(self.finding.beside)) if self.finding.beside else Markup()
 
 
 @dataclass(frozen=True)
@@ -32,30 +44,17 @@ class Line:
     marked: bool
 
 
-class Sayings:
-    """What is said about the exercises of one submission; ``texts`` are the student's cells by name."""
+class Reasons:
+    """What is wrong with the exercises of one submission; ``texts`` are the student's cells by name."""
 
     def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
         self.course, self.assignment, self.texts = course, assignment, texts
         known, _ = faults.load(course, assignment)
         self.known = {(fault.exercise, fault.name): fault for fault in known}
 
-    def told(self, result: ExerciseResult) -> tuple[Told, ...]:
-        """Each thing that is wrong, with the values of the checks that see it."""
-        failed = [self._parted(result.exercise, check) for check in result.checks if not check.passed]
-        shown = {check.check: check.beside for check in result.checks if check.beside}
-        made = []
-        for finding in findings(failed):
-            first = next((shown[check] for check in finding.checks if check in shown), None)
-            made.append(Told(finding, Markup(card.pictures(first)) if first else Markup()))
-        return tuple(made)
-
-    def _parted(self, exercise: str, check: CheckResult) -> Failed:
-        """What a teacher says of a failed check, and the values; the judge wrote them one behind the other."""
-        fault = self.known.get((exercise, check.fault or ""))
-        if fault and check.message.startswith(f"{fault.says} (") and check.message.endswith(")"):
-            return Failed(check.check, check.message[len(fault.says) + 2 : -1], fault.says)
-        return Failed(check.check, check.message)
+    def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
+        """Each thing that is wrong."""
+        return tuple(map(Reason, findings(result.checks)))
 
     def code(self, result: ExerciseResult) -> tuple[Line, ...]:
         """The student's cell, with the lines marked where the fault shows; nothing where it is as it was released."""
@@ -65,11 +64,13 @@ class Sayings:
         released = next(c.source for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == result.exercise)
         if "\n".join(lines).strip() == released.strip():
             return ()
-        marked = {int(found[1]) for check in result.checks if not check.passed
-                  for found in LINE.finditer(check.message)}
+        marked = set()
         for check in result.checks:
-            fault = self.known.get((result.exercise, check.fault or ""))
-            if fault and not check.passed:
+            error = check.difference.error if check.difference else None
+            if error and error.where and short("".join(lines[error.where.line - 1 :][:1])) == error.where.text:
+                marked.add(error.where.line)  # that the number is of this cell is seen by the text of the line
+            fault = self.known.get((result.exercise, check.fault.name)) if check.fault else None
+            if fault:
                 marked |= lines_of(fault, "\n".join(lines), truth.solution, list(self.known.values()))
         return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
 

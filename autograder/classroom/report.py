@@ -11,13 +11,12 @@ from urllib.parse import quote
 
 from ..course import Course
 from ..judging.verdict import Verdict
-from ..model import faults
 from . import feedback, grades, pages, pictures
 from .grades import Grades
 from .grading import Classroom
 from .outcomes import SIGNS, WORDS
 from .pictures import Picture
-from .summary import ClassSummary, Sentences, summarise
+from .summary import ClassSummary, summarise
 from .verdict_store import Entry
 
 # What the signs of the class at a glance mean: kind, sign, words.
@@ -50,11 +49,10 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     folder, found = _folder(classroom.course), _grades(classroom, assignments)
     grades.write(found, folder)
     entries = {assignment: classroom.store.entries(assignment) for assignment in assignments}
-    known = {assignment: sentences(classroom.course, assignment) for assignment in assignments}
     places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
               for assignment, own in entries.items() for entry in own}
     path = folder / "index.html"
-    path.write_text(class_page(entries, found, known, places), encoding="utf-8")
+    path.write_text(class_page(entries, found, places), encoding="utf-8")
     return path
 
 
@@ -65,12 +63,6 @@ def write_student(classroom: Classroom, assignments: list[str], student: str) ->
     page = student_page(student, [e for e in found if e.student == student], _grades(classroom, assignments))
     path.write_text(page, encoding="utf-8")
     return path
-
-
-def sentences(course: Course, assignment: str) -> Sentences:
-    """Return what a teacher says about the faults of a TP; nothing when the course no longer has it."""
-    known, _ = faults.load(course, assignment)
-    return {(fault.exercise, fault.name): fault.says for fault in known}
 
 
 def _folder(course: Course) -> Path:
@@ -92,13 +84,12 @@ def _links(classroom: Classroom, assignment: str, student: str) -> Links:
     return Links(f"../{quote(str(page))}" if (folder / page).is_file() else None, f"../{quote(str(verdict))}")
 
 
-def class_page(entries: Mapping[str, list[Entry]], found: Grades, known: Mapping[str, Sentences],
-               places: Places) -> str:
-    """Return the page of the class; the entries and the sentences of faults by TP."""
+def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places) -> str:
+    """Return the page of the class; the entries by TP."""
     there = {assignment: own for assignment, own in entries.items() if own}
     summaries = [
         summarise(assignment, own, {entry.student: found.of[entry.student, assignment] for entry in own
-                                    if (entry.student, assignment) in found.of}, known.get(assignment, {}))
+                                    if (entry.student, assignment) in found.of})
         for assignment, own in there.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, there.values())),

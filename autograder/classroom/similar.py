@@ -214,7 +214,7 @@ def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | 
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
         entry = store.load(assignment, one.student) if store else None
-        made = {(result.exercise, check.fault) for result in (entry.verdict.exercises if entry else ())
+        made = {(result.exercise, check.fault.name) for result in (entry.verdict.exercises if entry else ())
                 for check in result.checks if check.fault}
         yield Work(Student(one.student, store is None), {name: "\n\n".join(texts) for name, texts in code.items()},
                    frozenset(made))

@@ -12,8 +12,6 @@ from .verdict_store import Entry
 
 FEWEST = 5  # students below whom a correlation says nothing
 
-# (exercise, fault) → what a teacher says about it
-Sentences = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True)
@@ -109,8 +107,7 @@ class ClassSummary:
         return sum(row.unread for row in self.rows)
 
 
-def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade],
-              sentences: Sentences) -> ClassSummary:
+def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
     """Return the numbers of a TP from its verdicts, and from the grade of each student who is in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
@@ -128,7 +125,7 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
         answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
         unreadable=len(entries) - len(readable),
         exercises=_exercises([entry.verdict for entry in readable]),
-        faults=_faults(readable, sentences),
+        faults=_faults(readable),
         seconds=[entry.verdict.seconds for entry in readable],
         longest=sorted(readable, key=lambda entry: -entry.verdict.seconds)[:5],
     )
@@ -195,9 +192,8 @@ def _exercise(name: str, verdicts: list[Verdict]) -> ExerciseSummary:
     passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
         asked[check.check] += 1
-        if check.passed:
-            passed[check.check] += 1
-            says[check.check] = check.message
+        passed[check.check] += check.passed
+        says.setdefault(check.check, check.says)
     return ExerciseSummary(
         name=name,
         max_points=results[0].max_score,
@@ -205,22 +201,22 @@ def _exercise(name: str, verdicts: list[Verdict]) -> ExerciseSummary:
         pass_rate=outcomes["passed"] / len(results),
         discrimination=discrimination([(result.score, verdict.score - result.score) for result, verdict in found]),
         outcomes=outcomes,
-        checks=[CheckSummary(check, passed[check], n, says.get(check, "")) for check, n in asked.items()],
+        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in asked.items()],
         median_seconds=median(result.seconds for result in results),
         longest_seconds=max(result.seconds for result in results),
     )
 
 
-def _faults(entries: Sequence[Entry], sentences: Sentences) -> list[FaultSummary]:
+def _faults(entries: Sequence[Entry]) -> list[FaultSummary]:
     """Return the faults that were recognised, the most frequent first."""
     students: dict[tuple[str, str], set[str]] = {}
-    says = dict(sentences)
+    says: dict[tuple[str, str], str] = {}
     for entry in entries:
         for result in entry.verdict.exercises:
             for check in result.checks:
                 if check.fault:
-                    key = result.exercise, check.fault
+                    key = result.exercise, check.fault.name
                     students.setdefault(key, set()).add(entry.student)
-                    says.setdefault(key, check.message)
+                    says.setdefault(key, check.fault.says)
     ordered = sorted(students, key=lambda key: (-len(students[key]), key))
     return [FaultSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]

@@ -14,18 +14,19 @@ from types import TracebackType
 from ..course import Course
 from ..model.oracle import Answers, Oracle, oracle
 from ..model.trace import Check
-from ..runtime import compare, diagnosis
+from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
+from ..runtime.difference import Difference
+from ..runtime.findings import CheckResult
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from . import submission
-from .concluding import concluded, nothing
 from .session import Session
 from .submission import Submission, Unreadable
-from .verdict import CheckResult, ExerciseResult, Outcome, Verdict
+from .verdict import ExerciseResult, Outcome, Verdict
 
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
@@ -47,9 +48,6 @@ class _Draw:
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     answers: Answers = field(default_factory=dict)
-
-
-ALONE = "This alone does not show that your code works: it counts as soon as another check passes."
 
 
 class Judge:
@@ -78,12 +76,12 @@ class Judge:
                 raise Unreadable(handed.unreadable)
             return self.grade(handed, seed)
         except Unreadable as error:
-            return nothing(self.course, handed, seed, self.options, str(error))
+            return Verdict.ungraded(self.course, handed, seed, self.options, str(error))
         except (SandboxError, OSError):
             raise  # this machine's fault, not the submission's
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-            return nothing(self.course, handed, seed, self.options, reason)
+            return Verdict.ungraded(self.course, handed, seed, self.options, reason)
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
@@ -99,7 +97,7 @@ class Judge:
         if handed.data == _solution(self.course, handed.assignment):
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
-        return concluded(handed, seed, self.options, tuple(results), notes, seconds)
+        return Verdict.graded(handed, seed, self.options, results, notes, seconds)
 
     def _drawn(self, truth: Oracle, seed: str) -> "_Draw":
         """The draw of this seed; the last one is kept, for other submissions may share it."""
@@ -140,9 +138,8 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
-    for check in checks[whole:]:
-        reason = str(lost)
-        results.append(CheckResult(check.name, False, f"Not checked: {reason}{'' if reason.endswith('?') else '.'}"))
+    results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
+                for check in checks[whole:]]
     results = _telling(truth, checks, results)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
@@ -162,10 +159,10 @@ def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | N
     (cause,) = causes.values()
     fault = next(one for one in truth.faults_of(exercise) if one.name == cause.name)
     for i, (own, replies) in enumerate(zip(records, answers, strict=False)):
-        said = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
-        if found[i] is None and any(said):
+        seen = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
+        if found[i] is None and any(seen):
             theirs = truth.replies(fault, own)
-            if said == [compare.first_difference(record, reply) for record, reply in zip(own, theirs, strict=True)]:
+            if seen == [compare.first_difference(record, reply) for record, reply in zip(own, theirs, strict=True)]:
                 found[i] = cause
     return found
 
@@ -177,7 +174,8 @@ def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
         return results
     if not all(truth.recorder.is_constant(check) for check, good in zip(checks, passed, strict=True) if good):
         return results
-    return [replace(result, passed=False, message=ALONE) if result.passed else result for result in results]
+    return [replace(result, passed=False, difference=Difference("alone")) if result.passed else result
+            for result in results]
 
 
 def _whole(records: Sequence[Sequence[RecordedCheck]], replies: int) -> int:
@@ -196,9 +194,8 @@ def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Re
         if difference is None:
             continue
         if cell_error and reply.error and reply.error.kind == "missing-name":
-            return CheckResult(check.name, False, compare.error_sentence(cell_error))
-        said, name = diagnosis.explained(difference, fault), fault.name if fault else None
-        return CheckResult(check.name, False, said, name, beside(record, reply))
+            return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
+        return CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
     return CheckResult(check.name, True, check.says)
 
 

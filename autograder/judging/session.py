@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from ..runtime import compare
+from ..runtime import messages
 from ..runtime.observation import Observed
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import Kernel, KernelLost, Sandbox
@@ -115,7 +115,7 @@ class Session:
             if error:
                 self.errors[step.name] = error
         elif error and step.kind == "own":
-            note = f"a cell that was added stopped: {compare.error_sentence(error)}"
+            note = f"a cell that was added stopped: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
         return True

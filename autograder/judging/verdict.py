@@ -4,15 +4,22 @@ The classes are plain data. They are written to JSON and read from it here and n
 something else is refused with one line.
 """
 
-import textwrap
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ..runtime.beside import Beside
+from ..course import Course
+from ..model import source
+from ..runtime import messages
+from ..runtime.difference import Difference
+from ..runtime.findings import CheckResult
 from ..runtime.values import a
-from ..sandbox.options import Device
+from ..sandbox.options import Device, Options
+from .submission import Submission
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
 
@@ -21,18 +28,6 @@ T = TypeVar("T")
 
 class FileError(ValueError):
     """A file does not hold what it should; the message is one line for people."""
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """One check: whether it passed, what the student reads, the fault it was recognised as, by name, and the part of
-    an output that shows the difference, where values differ."""
-
-    check: str
-    passed: bool
-    message: str
-    fault: str | None = None
-    beside: Beside | None = None
 
 
 @dataclass(frozen=True)
@@ -47,18 +42,9 @@ class ExerciseResult:
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
     def explained(self) -> str:
-        """The reasons, as a student reads them."""
-        lines = [f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"]
-        said: dict[str, str] = {}  # a cause is told once: cause → the check that tells it
-        for check in self.checks:
-            first = said.setdefault(check.message, check.check)
-        told: dict[str, str] = {}  # cause → the check at which it is told, once
-        for check in self.checks:
-            first = check.check if check.passed else told.setdefault(check.fault or check.message, check.check)
-            message = check.message if first == check.check else f"the same again, see {first}"
-            line = f"{'✓' if check.passed else '✗'} {check.check}: {message}"
-            lines.append(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="      "))
-        return "\n".join(lines) + "\n"
+        """Return the points and the reasons, as a student reads them."""
+        points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"
+        return "\n".join([points, *messages.reasons(self.checks)]) + "\n"
 
 
 @dataclass(frozen=True)
@@ -76,10 +62,35 @@ class Verdict:
     exercises: tuple[ExerciseResult, ...]
     unreadable: str | None = None
 
+    @classmethod
+    def graded(cls, handed: Submission, seed: str, options: Options, results: Sequence[ExerciseResult],
+               notes: Sequence[str] = (), seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
+        """Return the verdict that these results add up to."""
+        return cls(
+            assignment=handed.assignment,
+            score=round(sum(result.score for result in results), 4),
+            max_score=sum(result.max_score for result in results),
+            isolation=options.isolation,
+            device=options.device,
+            seconds=seconds,
+            seed=seed,
+            notes=(*notes, *([handed.note] if handed.note else [])),
+            exercises=tuple(results),
+            unreadable=unreadable,
+        )
+
+    @classmethod
+    def ungraded(cls, course: Course, handed: Submission, seed: str, options: Options, reason: str) -> Verdict:
+        """Return the verdict on a file that cannot be graded: no points, and why."""
+        truth = source.load(course, handed.assignment)
+        failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
+        results = [ExerciseResult(name, 0.0, truth.points(name), "missing", failed) for name in truth.exercises]
+        return cls.graded(handed, seed, options, results, [reason], unreadable=reason)
+
     @property
     def faults(self) -> list[str]:
         """The names of all faults that were recognised."""
-        return sorted({check.fault for exercise in self.exercises for check in exercise.checks if check.fault})
+        return sorted({check.fault.name for exercise in self.exercises for check in exercise.checks if check.fault})
 
 
 def to_json(thing: Any) -> str:

@@ -15,7 +15,6 @@ import psutil
 
 from ..course import Course
 from ..sandbox.options import Options
-from .concluding import nothing
 from .fork_server import ForkServer
 from .submission import Submission
 from .verdict import Verdict
@@ -77,7 +76,7 @@ class WatchedJudge:
                 broken = watch.broken() if watch else None
                 if broken:
                     self._end()
-                    return nothing(self.course, handed, seed, self.options, broken)
+                    return Verdict.ungraded(self.course, handed, seed, self.options, broken)
                 continue
             answer = self._connection.recv()
             if isinstance(answer, Verdict):

@@ -152,7 +152,7 @@ class Oracle:
         pairs = compare.without_relations(records, got)
         plain = [record for record, _ in pairs]
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
-        failed = [difference not in (None, compare.NOT_WRITTEN) for difference in differences]
+        failed = [difference is not None and not difference.is_unwritten for difference in differences]
         candidates: list[Candidate] = []
         for fault in self.faults_of(exercise) if any(failed) else ():
             if fault is self._forgotten:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..course import Conventions
 from ..runtime import arrays
-from ..runtime.compare import RELATIONS
+from ..runtime.difference import RELATIONS
 from ..runtime.operations import (
     Argument,
     Attempt,

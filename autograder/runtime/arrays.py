@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+STUB = "stub"  # what a module of ours in a student's namespace is called
 
 @cache
 def library() -> Any:
@@ -143,7 +144,7 @@ def gradients(total: Any, wanted: dict[str, Any]) -> dict[str, Any]:
 def stub_scope() -> dict[str, Any]:
     """Return the names that a stub may use."""
     torch = library()
-    scope: dict[str, Any] = {"np": np, "__name__": "stub"}
+    scope: dict[str, Any] = {"np": np, "__name__": STUB}
     return scope if torch is None else {**scope, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
 
 

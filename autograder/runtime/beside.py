@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from . import values
 from .colours import diverging, ink_on, parts
-from .compare import RELATIONS, number, output_difference, wrong_values
+from .compare import output_difference, wrong_values
+from .difference import RELATIONS
 from .recorded import RecordedCheck, Reply, Spec
-from .values import Array, Mapping, Value
+from .values import Array, Mapping, Value, number
 
 ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
 WIDTH, HEIGHT, MARGIN = 44, 24, 34  # of a cell, and for the names of the axes, in pixels
@@ -24,7 +25,7 @@ LISTED = 12  # of the numbers that differ are told as text at most
 
 @dataclass(frozen=True)
 class Beside:
-    """A part of an output, rows and columns: what it must be, what it is, and where it differs ("0010", a row).
+    """A part of an output, rows and columns: what is expected, what it is, and where it differs ("0010", a row).
 
     Numbers are written out and parted by spaces, so that a record of them can be read.
     """
@@ -99,6 +100,7 @@ def _part(name: str, expected: Array, got: Array, spec: Spec) -> Beside:
     """Two axes at most, and of these a window, around the first number that differs."""
     want, have, wrong = expected.array, got.array, wrong_values(expected, got, spec)
     letters = (spec.axes or "").split()
+    letters = [letter if letter.isidentifier() else "" for letter in letters]
     letters = letters if len(letters) == want.ndim else [""] * want.ndim
     at = [int(n) for n in np.argwhere(wrong)[0]]
     kept = list(range(want.ndim))
@@ -142,15 +144,15 @@ def words(one: Beside) -> str:
     """What the picture shows, for who does not see it."""
     place, want, have = one.differing[0]
     more = len(one.differing) - 1
-    return (f"{one.name}, at {place}: {have}, it must be {want}." + (f" {more} more differ here." if more else ""))
+    return f"{one.name}, at {place}: expected {want}, got {have}." + (f" {more} more differ here." if more else "")
 
 
 def drawn(one: Beside) -> list[tuple[str, str]]:
-    """Two pictures as SVG, each with its title: what it must be, and what it is with a frame around what differs."""
+    """Two pictures as SVG, each with its title: what is expected, and what it is with a frame around what differs."""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
     nothing = ["0" * len(row) for row in one.wrong]
-    return [("it must be", _grid(one, one.expected, nothing, limit)), ("yours", _grid(one, one.got, one.wrong, limit))]
+    return [("expected", _grid(one, one.expected, nothing, limit)), ("got", _grid(one, one.got, one.wrong, limit))]
 
 
 def _numeric(text: str) -> str:

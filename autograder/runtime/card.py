@@ -7,8 +7,10 @@ be read in a light notebook and in a dark one.
 import html
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from . import messages
 from .beside import LISTED, Beside, drawn, words
 from .findings import Finding
 
@@ -44,7 +46,6 @@ class Card:
     tally: str
     right: tuple[tuple[str, str], ...] = ()  # check, and what it asks for
     wrong: tuple[Finding, ...] = ()
-    picture: Beside | None = None
     printed: str = ""  # by the student's code, in the first check that failed
     older: tuple[str, ...] = ()  # names whose last cell stopped before it defined them
 
@@ -89,9 +90,9 @@ def text(card: Card) -> str:
     if card.warning:
         lines.append(_filled(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
-        lines.append(_filled(f"✗ {finding.says}", "  ", "    "))
-        lines.append(_filled(f"{card.seen_by(finding)}: {', '.join(finding.checks)}", "      "))
-        lines += [_filled(f"{check}: {said}", "      ", "        ") for check, said in finding.values]
+        lines.append(_filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
+        lines.append(f"      {card.seen_by(finding)}:")
+        lines += [_filled(f"{check}: {said}", "      ", "        ") for check, said in messages.details(finding)]
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
     lines += [_filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
@@ -116,12 +117,11 @@ def page(card: Card) -> str:
     if card.warning:
         parts.append(f"<p>{marked(card.warning)}</p>")
     for number, finding in enumerate(card.wrong):
-        parts.append(f"<p>{marked(finding.says)}</p>")
-        if number == 0 and card.picture:
-            parts.append(pictures(card.picture))
+        parts.append(f"<p>{marked(messages.headline(finding, advise=True))}</p>")
+        if number == 0 and finding.beside:
+            parts.append(pictures(finding.beside))
         seen = card.seen_by(finding).capitalize()
-        folded = finding.values or [(check, "") for check in finding.checks]
-        parts.append(f"<details><summary>{seen}</summary>{_listed(folded)}</details>")
+        parts.append(f"<details><summary>{seen}</summary>{_listed(messages.details(finding))}</details>")
     if card.printed:
         check = html.escape(card.wrong[0].checks[0])
         parts.append(f'<p class="soft">Your code printed, in {check}:</p>'
@@ -138,14 +138,14 @@ def pictures(one: Beside) -> str:
     """Expected beside got, as HTML: two pictures, and the numbers that differ as text."""
     drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(one))
     part = f" ({html.escape(one.part)})" if one.part else ""
-    rows = "".join(f"<li>{html.escape(place)}: {html.escape(have)}, it must be {html.escape(want)}</li>"
+    rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(want)}, got {html.escape(have)}</li>"
                    for place, want, have in one.differing[:LISTED])
     return (f'<p class="soft"><code>{html.escape(one.name)}</code>{part}; what differs has a frame</p>'
             f'<div class="tp-beside" role="img" aria-label="{html.escape(words(one))}">{drawings}</div>'
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
 
 
-def _listed(pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
+def _listed(pairs: Sequence[tuple[str, str]]) -> str:
     return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{marked(said)}</dd>' for name, said in pairs)}</dl>"
 
 

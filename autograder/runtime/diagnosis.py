@@ -69,9 +69,4 @@ def _best(matching: Sequence[_Compared]) -> Recognised | None:
     """Of the faults that explain a check, the one that explains most; none where two explain as much."""
     most = max((one.explained for one in matching), default=0)
     best = [one.candidate for one in matching if one.explained == most]
-    return best[0] if len(best) == 1 else None
-
-
-def explained(difference: str, fault: Recognised | None) -> str:
-    """The sentence of a failed check: what a teacher says of the fault when it is recognised, else the difference."""
-    return f"{fault.says} ({difference})" if fault else difference
+    return Recognised(best[0].name, best[0].says) if len(best) == 1 else None

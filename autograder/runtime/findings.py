@@ -1,64 +1,79 @@
-"""What is wrong with an exercise, each thing said once, whichever checks see it."""
+"""What is wrong with an exercise, each thing once, whichever checks see it. `messages` says it."""
 
-import re
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from .compare import RELATIONS
-
-_STOPS = re.compile(r"Your code stops with \w+( at line \d+)?")
+from .beside import Beside
+from .diagnosis import Recognised
+from .difference import VALUES, Difference
 
 
 @dataclass(frozen=True)
-class Failed:
-    """A check that did not pass: the difference, and what a teacher says of the fault where it was recognised."""
+class CheckResult:
+    """One check: whether it passed, what it asks for, and if it failed the first difference, the fault that was
+    recognised, and the part of an output that shows the difference, where values differ."""
 
     check: str
-    difference: str
-    says: str | None = None
+    passed: bool
+    says: str
+    difference: Difference | None = None  # None when it passed
+    fault: Recognised | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: the sentence, the checks that see it, and what each of them sees where it says more."""
+    """One thing that is wrong: the checks that see it, in order, with what each of them sees."""
 
-    says: str
-    checks: tuple[str, ...]
-    values: tuple[tuple[str, str], ...] = ()
+    results: tuple[CheckResult, ...]
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The names of the checks that see it."""
+        return tuple(one.check for one in self.results)
 
-def findings(failed: Sequence[Failed]) -> tuple[Finding, ...]:
-    """The failed checks by what is wrong, in the order in which it is first seen."""
-    groups: dict[str, list[Failed]] = {}
-    for one in failed:
-        groups.setdefault(_cause(one), []).append(one)
-    return tuple(_finding(cause, seen) for cause, seen in groups.items())
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What each of them sees."""
+        return tuple(one.difference for one in self.results if one.difference)
 
+    @property
+    def fault(self) -> Recognised | None:
+        """The fault that it was recognised as."""
+        return self.results[0].fault
 
-def _cause(one: Failed) -> str:
-    """What two checks that see the same thing have in common."""
-    if one.says:
-        return one.says
-    relation = next((sentence for sentence in RELATIONS.values() if one.difference.startswith(sentence)), None)
-    if relation:
-        return relation
-    stops = _STOPS.match(one.difference)
-    if stops:
-        return stops[0]
-    return "values" if one.difference.startswith("`") else one.difference
+    @property
+    def relation(self) -> str | None:
+        """The relation that is broken, where no fault was recognised."""
+        return None if self.fault else self.differences[0].relation
 
-
-def _finding(cause: str, seen: Sequence[Failed]) -> Finding:
-    names = tuple(one.check for one in seen)
-    if cause == seen[0].says or cause in RELATIONS.values():
-        return Finding(cause, names, _values([(one.check, one.difference.removeprefix(cause).strip()) for one in seen]))
-    told = _values([(one.check, one.difference) for one in seen])
-    return Finding(seen[0].difference, names, told if len(told) > 1 else ())
+    @property
+    def beside(self) -> Beside | None:
+        """Expected beside got, in the first check that can show it."""
+        return next((one.beside for one in self.results if one.beside), None)
 
 
-def _values(told: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """What is seen, once, behind all the checks that see it."""
-    same: dict[str, list[str]] = {}
-    for check, said in told:
-        same.setdefault(said, []).append(check)
-    return tuple((", ".join(checks), said) for said, checks in same.items() if said)
+def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
+    """Return the checks that failed by what is wrong, in the order in which it is first seen."""
+    groups: dict[Hashable, list[CheckResult]] = {}
+    for one in results:
+        if one.difference:
+            cause = ("fault", one.fault.name) if one.fault else _cause(one.difference)
+            groups.setdefault(cause, []).append(one)
+    return tuple(Finding(tuple(seen)) for seen in groups.values())
+
+
+def _cause(seen: Difference) -> Hashable:
+    """What two checks that see the same thing have in common, where no fault is recognised."""
+    if seen.relation:
+        return "relation", seen.relation
+    return "values" if seen.kind in VALUES else essence(seen)
+
+
+def essence(seen: Difference) -> Hashable:
+    """Return what is to be said once: the same exception at the same line is one thing, whatever its message."""
+    if seen.kind == "raised" and seen.error:
+        return seen.error.type, seen.line, seen.error.inside
+    return seen

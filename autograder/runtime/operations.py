@@ -172,9 +172,9 @@ class Unpack(Op):
     def run(self, state: State, number: int) -> None:
         result = state.registers[self.of]
         if not isinstance(result, (tuple, list)):
-            raise ReplayError(f"it returns {_a(result)} where a tuple of {len(self.to)} is asked for")
+            raise ReplayError(f"your code returns {_a(result)}, expected a tuple of {len(self.to)}")
         if len(result) != len(self.to):
-            raise ReplayError(f"it returns a tuple of {len(result)} where {len(self.to)} values are asked for")
+            raise ReplayError(f"your code returns a tuple of {len(result)}, expected {len(self.to)} values")
         state.registers.update(zip(self.to, result, strict=True))
 
 
@@ -240,7 +240,7 @@ class Weights(Op):
                 raise ReplayError(f"the parameter `{name}` is missing (there are: {have})")
             shape = tuple(parameters[name].shape)
             if shape != value.shape:
-                raise ReplayError(f"the parameter `{name}` has shape {shape}, it must be {value.shape}")
+                raise ReplayError(f"the parameter `{name}` has shape {shape}, expected {value.shape}")
             arrays.write(parameters[name], value)
 
 
@@ -286,9 +286,9 @@ class Backward(Op):
     def run(self, state: State, number: int) -> None:
         result, projection = state.registers[self.of], state.value(self.projection)
         if not arrays.is_tensor(result):
-            raise ReplayError(f"it returns {_a(result)} where a tensor is asked for")
+            raise ReplayError(f"your code returns {_a(result)}, expected a tensor")
         if result.shape != projection.shape:
-            raise ReplayError(f"the result has shape {tuple(result.shape)}, it must be {tuple(projection.shape)}")
+            raise ReplayError(f"the result has shape {tuple(result.shape)}, expected {tuple(projection.shape)}")
         if not result.requires_grad:
             raise ReplayError("no gradient can flow back from the result: it was detached, or computed without torch")
         arrays.projected(result, projection).backward()
@@ -396,4 +396,4 @@ def _compiled(source: str) -> types.CodeType:
 
 
 def _a(value: object) -> str:
-    return "nothing (None)" if value is None else a(type(value).__name__)
+    return "None (is a `return` missing?)" if value is None else a(type(value).__name__)

@@ -11,6 +11,7 @@ from .operations import Op
 from .values import Value, printable
 
 Kind = Literal["missing-name", "not-written", "unusable", "raised"]
+Inside = Literal["cell", "check"]
 
 MAX_OUTPUTS = 1_000
 MAX_NUMBER = 10**6
@@ -36,7 +37,8 @@ class Error:
     """Why a replay stopped.
 
     ``kind`` says what it means: a name that is not there, a stub that is not written yet, definitions that do not
-    allow the next call ("unusable"), or an exception in the student's code. ``at`` is the number of the operation.
+    allow the next call ("unusable"), or an exception. ``at`` is the number of the operation, ``inside`` whose code
+    raised the exception: the student's cell, or the check and its stubs.
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class Error:
     message: str
     where: Where | None = None
     at: int = 0
+    inside: Inside = "cell"
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,11 @@ def error_from_tree(tree: Any) -> Error:
     else:
         where = None
     known: dict[Any, Kind] = {one: one for one in get_args(Kind)}
-    at = tree.get("at")
+    at, inside = tree.get("at"), tree.get("inside")
     return Error(known[kind] if isinstance(kind, str) and kind in known else "raised",
                  printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
-                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0)
+                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0,
+                 "check" if isinstance(inside, str) and inside == "check" else "cell")
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:

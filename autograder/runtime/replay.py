@@ -17,9 +17,10 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from . import arrays
+from .arrays import STUB
 from .observing import torch_watched
 from .operations import Forbid, MissingName, Op, ReplayError, State
-from .recorded import MAX_MESSAGE, Error, Kind, Reply, Where
+from .recorded import MAX_MESSAGE, Error, Inside, Kind, Reply, Where
 from .values import short
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
@@ -84,7 +85,9 @@ class Replayer(State):
             op.run(self, number)
             return True
         except Exception as error:
-            self.error = replace(describe_error(error, self.namespace), at=number)
+            described = describe_error(error, self.namespace)
+            inside = described.inside if described.where else "check"
+            self.error = replace(described, at=number, inside=inside)
             return False
 
     def reply(self) -> Reply:
@@ -95,13 +98,16 @@ class Replayer(State):
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     """An exception in plain data, with the last line of the student's own code that it passed."""
-    where = None
+    where: Where | None = None
+    inside: Inside = "cell"
     trace = error.__traceback__
     while trace is not None:
         frame = trace.tb_frame
         if frame.f_globals is namespace:
             line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip()
-            where = Where(trace.tb_lineno, short(frame.f_code.co_name), short(line))
+            where, inside = Where(trace.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
+        elif frame.f_globals.get("__name__") == STUB:
+            inside = "check"
         trace = trace.tb_next
     try:
         message = str(error)
@@ -111,7 +117,7 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     kind: Kind = "not-written" if name == "NotImplementedError" else "raised"
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
-    return Error(kind, short(name), short(message, MAX_MESSAGE), where)
+    return Error(kind, short(name), short(message, MAX_MESSAGE), where, inside=inside)
 
 
 @functools.lru_cache(256)

@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import arrays, card, compare, diagnosis, history, provided, recorded, selfcheck_data, tables, wire
-from .beside import Beside, beside
+from . import arrays, card, compare, diagnosis, history, messages, provided, recorded, selfcheck_data, tables, wire
+from .beside import beside
 from .card import Card
 from .cases import Case
-from .findings import Failed, Finding, findings
+from .findings import CheckResult, findings
 from .operations import Name
-from .recorded import RecordedCheck, Reply
+from .recorded import RecordedCheck
 from .replay import Printed, replay
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
@@ -52,13 +52,11 @@ class ShippedExercise:
 
 @dataclass(frozen=True)
 class Result:
-    """One check on the student's definitions: what is wrong, if anything, and the record and reply that show it."""
+    """The result of one check on the student's definitions, and what these printed where it failed."""
 
     check: ShippedCheck
-    failed: Failed | None = None
-    record: RecordedCheck | None = None
-    reply: Reply | None = None
-    printed: str = ""  # by the student's code
+    result: CheckResult
+    printed: str = ""
 
 
 def start(name: str) -> None:
@@ -149,9 +147,9 @@ def progress() -> None:
         results = _results(exercise, namespace)
         weight = sum(check.weight for check in shipped.checks)
         lent = _is_borrowed(exercise, namespace)
-        share = 0 if lent else sum(result.check.weight for result in results if result.failed is None) / weight
+        share = 0 if lent else sum(one.check.weight for one in results if one.result.passed) / weight
         earned, total = earned + share * shipped.points, total + shipped.points
-        rows.append((exercise, "borrowed" if lent else _tally(results),
+        rows.append((exercise, "borrowed" if lent else messages.tally([one.result for one in results]),
                      f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
     rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
     tables.table(rows, header=("exercise", "checks", "points"),
@@ -203,13 +201,13 @@ def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
     answers = iter(zip(records, got, named, printed, strict=True))
     results = []
     for check in shipped.checks:
-        result = Result(check)
+        one = Result(check, CheckResult(check.name, True, check.says))
         for record, reply, fault, sink in [next(answers) for _ in check.records]:
             difference = compare.first_difference(record, reply)
-            if difference and result.failed is None:
-                failed = Failed(check.name, difference + _advice(reply), fault.says if fault else None)
-                result = Result(check, failed, record, reply, sink.getvalue())
-        results.append(result)
+            if difference and one.result.passed:
+                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
+                one = Result(check, failed, sink.getvalue())
+        results.append(one)
     return results
 
 
@@ -217,54 +215,24 @@ def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
     return exercise in _borrowed and provided.holds(_borrowed[exercise], namespace)
 
 
-def _is_absent(reply: Reply | None) -> bool:
-    """Whether there is nothing to check yet."""
-    return bool(reply and reply.error and reply.error.kind in ("not-written", "missing-name"))
-
-
-def _advice(reply: Reply) -> str:
-    """What to do where a name is not there: most often a cell was not run."""
-    if reply.error and reply.error.kind == "missing-name":
-        return " Run the cell above, then this one."
-    if reply.error and reply.error.type == "NameError":
-        return ". If a cell above defines it, run that cell first"
-    return ""
-
-
 def _card(exercise: str, namespace: dict[str, Any]) -> Card:
     """What is said about an exercise."""
     if _is_borrowed(exercise, namespace):
         return Card(exercise, "borrowed. It works, and is worth no points")
-    results = _results(exercise, namespace)
-    wrong = findings([result.failed for result in results if result.failed])
-    names = {op.name for result in results for record in result.check.records for op in record.ops
-             if isinstance(op, Name)}
+    found = _results(exercise, namespace)
+    results = [one.result for one in found]
+    wrong = findings(results)
+    names = {op.name for one in found for record in one.check.records for op in record.ops if isinstance(op, Name)}
     older = tuple(history.outdated(sorted(names & namespace.keys()), namespace))
-    if len(wrong) == 1 and all(result.failed and _is_absent(result.reply) for result in results):
-        return Card(exercise, _tally(results) if wrong[0].says == compare.NOT_WRITTEN else wrong[0].says, older=older)
-    first = next((result for result in results if result.failed), None)
+    if len(wrong) == 1 and all(one.difference and one.difference.is_absent for one in results):
+        unwritten = wrong[0].differences[0].is_unwritten
+        said = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
+        return Card(exercise, said, older=older)
     return Card(
         exercise,
-        _tally(results),
-        right=tuple((result.check.name, result.check.says) for result in results if result.failed is None),
+        messages.tally(results),
+        right=tuple((one.check, one.says) for one in results if one.passed),
         wrong=wrong,
-        picture=_picture(results, wrong[0]) if wrong else None,
-        printed=first.printed if first else "",
+        printed=next((one.printed for one in found if not one.result.passed), ""),
         older=older,
     )
-
-
-def _picture(results: list[Result], finding: Finding) -> Beside | None:
-    """Expected beside got, in the first check that sees a finding and can show it."""
-    shown = (beside(result.record, result.reply) for result in results
-             if result.record and result.reply and result.check.name in finding.checks)
-    return next(filter(None, shown), None)
-
-
-def _tally(results: list[Result]) -> str:
-    passed = sum(result.failed is None for result in results)
-    if passed == len(results):
-        return f"all {passed} checks pass" if passed > 1 else "the check passes"
-    if all(result.failed and result.failed.difference == compare.NOT_WRITTEN for result in results):
-        return "not written yet"
-    return f"{passed} of {len(results)} checks pass"

@@ -1,4 +1,4 @@
-"""Values as plain data: how one is described, sent, checked when it arrives, and put into words.
+"""Values as plain data: how one is described, sent, checked when it arrives, and written.
 
 What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
 Of anything else only the name of its type is told. No code of the value's own type is run.
@@ -7,6 +7,7 @@ Of anything else only the name of its type is told. No code of the value's own t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -233,18 +234,7 @@ def a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
-def article(value: Value) -> str:
-    """What a value is, in words."""
-    if isinstance(value, Array):
-        return f"a {'tensor' if value.kind == 'tensor' else 'numpy array'} of shape {value.array.shape}"
-    if isinstance(value, Sequence):
-        return f"a list or tuple of {value.length}"
-    if isinstance(value, Mapping):
-        return f"a dict of {value.length}"
-    if isinstance(value, Other):
-        return a(value.type)
-    if value.value is None:
-        return "None"
-    if isinstance(value.value, str):
-        return f"the string {value.value!r:.40}"
-    return f"the {'boolean' if value.kind == 'bool' else 'number'} {value.value!r:.30}"
+def number(value: float | complex, digits: int = 4) -> str:
+    """A number as people write it: 0.9286, 12340, 0.00001; powers of ten only where there would be many zeros."""
+    text = f"{value:.{digits}g}"
+    return f"{Decimal(text):f}" if "e" in text and isinstance(value, float) and 1e-6 < abs(value) < 1e9 else text

@@ -23,14 +23,14 @@ def test_every_listed_fault_has_its_own_name(tiny_names):
 
 def test_a_fault_that_is_not_listed_has_no_name_but_a_sentence(tiny_names):
     given = [one for one in tiny_names if one.kind == UNLISTED]
-    assert len(given) == 6 and all(one.name == "a plain sentence" and not one.called for one in given)
+    assert len(given) == 6 and all(one.name == "a difference" and not one.called for one in given)
     assert all(one.sentences for one in given)
 
 
 def test_mutants_are_called_by_a_relation_or_a_sentence_or_rightly(tiny_names):
     given = [one for one in tiny_names if one.kind == MUTANTS]
     assert len(given) >= 9 and not [one for one in given if one.name == "wrong"]
-    assert {one.name for one in given} >= {"a relation", "a plain sentence"}
+    assert {one.name for one in given} >= {"a relation", "a difference"}
 
 
 def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):

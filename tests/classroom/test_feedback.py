@@ -15,7 +15,9 @@ from autograder.classroom import answers, feedback, reasons
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import renew
-from autograder.judging.verdict import CheckResult, ExerciseResult
+from autograder.judging.verdict import ExerciseResult
+from autograder.runtime.difference import Difference
+from autograder.runtime.findings import CheckResult
 from conftest import TINY
 
 
@@ -133,8 +135,8 @@ def test_the_page_says_each_sentence_once(term):
     ours(term)
     text = page(term, "bob")
     said = words(text)
-    assert said.count(graded.SQUARED.says) == 1 and "2 of 2 checks see it: the values" in said
-    assert "values doubled[0, 0] is 0.49, it must be 1.4." in said
+    assert said.count(graded.SQUARED.says) == 1 and "2 of 2 checks see it" in said
+    assert "values Twice every number. doubled[0, 0] : expected 1.4, got 0.49; 5 of 18 values differ." in said
     assert "A tiny TP for the tests of the judge" in said and "handed in 2026-11-21 14:02 UTC" in said
     assert "1.33 / 8 automatic + 2 points of written answers waiting to be read" in said
     assert "✗ not right yet 1 · double 0 / 2" in said and "◐ in part 3 · last 1.33 / 2" in said
@@ -160,9 +162,9 @@ def test_a_line_that_the_solution_has_too_is_not_marked():
 def test_expected_stands_beside_got(term):
     ours(term)
     text = page(term, "bob")
-    assert "doubled (B 0 to 6 of 9); what differs has a frame it must be" in words(text)
-    assert 'aria-label="doubled, at A 0, B 0: 0.49, it must be 1.4. 4 more differ here."' in text
-    assert "A 0, B 6: 0.003906, it must be 0.125" in words(text)
+    assert "doubled (B 0 to 6 of 9); what differs has a frame expected" in words(text)
+    assert 'aria-label="doubled, at A 0, B 0: expected 1.4, got 0.49. 4 more differ here."' in text
+    assert "A 0, B 6: expected 0.125, got 0.003906" in words(text)
     assert len(re.findall(OUR_PICTURE, text)) == 2 == text.count("<svg")
 
 
@@ -260,7 +262,8 @@ def test_without_a_verdict_the_points_are_still_there(term):
 
 def test_two_faults_are_two_sentences(term):
     both = ExerciseResult("double", 0.0, 2.0, "failed", (
-        graded.squared().checks[0], CheckResult("gradient", False, "`gradient` did not come back.")))
+        graded.squared().checks[0],
+        CheckResult("gradient", False, "It flows.", Difference("absent", output="gradient"))))
     graded.enter(term, "bob", {}, graded.verdict(both))
     ours(term)
     said = words(page(term, "bob"))

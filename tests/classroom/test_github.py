@@ -13,6 +13,7 @@ import yaml
 from autograder import cli
 from autograder.classroom import samples
 from autograder.classroom.platforms import github
+from autograder.runtime import messages
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, tiny_copy
 from graded import not_written, squared, stopped, verdict
 
@@ -43,7 +44,8 @@ def test_an_annotation_stands_at_the_cell_and_says_the_sentence(right):
     text = nbformat.writes(samples.notebook(TINY_COURSE, TINY, right))
     lines = lines_of(verdict(squared(), not_written()), text=text)
     (name, where, message), (kind, blank, _), *points = lines
-    assert (name, message.splitlines()[0]) == ("error", squared().checks[0].message)
+    assert name == "error" and message.splitlines() == ["values: Twice every number.",
+                                                        messages.result(squared().checks[0])]
     assert (where["file"], where["title"]) == ("tp0/a.ipynb", "double: 0 of 2 points")
     assert '"grade_id": "double"' in text.splitlines()[int(where["line"]) - 1]
     assert (kind, blank["title"]) == ("warning", "encoder: 0 of 4 points")

@@ -17,6 +17,7 @@ from autograder.classroom import samples
 from autograder.classroom.platforms import gradescope
 from autograder.judging.judge import Judge
 from autograder.publish.about import about
+from autograder.runtime import messages
 from autograder.sandbox.options import Options
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, handed, tiny_copy
 from graded import not_written, squared, stopped, verdict
@@ -49,7 +50,7 @@ def test_one_test_for_each_exercise_with_the_sentence(tiny):
     results = gradescope.results(verdict(squared(), not_written(), stopped(), notes=(hostile,)))
     assert fits(results)
     tests = {test["name"]: test for test in results["tests"]}
-    says = squared().checks[0].message
+    says = messages.result(squared().checks[0])
     assert list(tests) == ["double", "encoder", "last"]
     assert (tests["double"]["score"], tests["double"]["max_score"], tests["double"]["status"]) == (0, 2, "failed")
     assert " ".join(tests["double"]["output"].split()).count(says) == 1
@@ -191,7 +192,7 @@ def test_it_grades_behind_the_walls_that_can_be_had(container, right, path, wall
 
     (root / "results" / "results.json").write_text("{}")
     with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without walls it can
-        told = judge.grade(handed(notebook), "control").exercises[0].checks[0].message
+        told = messages.result(judge.grade(handed(notebook), "control").exercises[0].checks[0])
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 
 

@@ -8,7 +8,10 @@ from autograder.classroom import similar
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import Course
-from autograder.judging.verdict import CheckResult, ExerciseResult
+from autograder.judging.verdict import ExerciseResult
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import Difference
+from autograder.runtime.findings import CheckResult
 from conftest import TINY, TINY_COURSE, fingerprint
 
 OWN = '''def last(rows):
@@ -102,7 +105,8 @@ def term(tmp_path):
 
 def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
     right = solved(TINY_COURSE, TINY)
-    wrong = ExerciseResult("last", 0.0, 2.0, "failed", (CheckResult("row", False, "No.", "first-row"),))
+    wrong = ExerciseResult("last", 0.0, 2.0, "failed", (
+        CheckResult("row", False, "The last row.", Difference("absent"), Recognised("first-row", "No.")),))
     graded.enter(term, "kim", {**right, "last": OWN}, graded.verdict(wrong))
     graded.enter(term, "<b>max", {**right, "last": DISGUISED}, graded.verdict(wrong))
     for i, text in enumerate(ANOTHER):

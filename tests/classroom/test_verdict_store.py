@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from autograder.classroom.verdict_store import Entry, VerdictStore
 from autograder.course import Course
 from autograder.judging.submission import Submission
-from autograder.judging.verdict import CheckResult, ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from autograder.model import digests
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import Difference, Outline
+from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Limits, Options
 from conftest import TINY
 
@@ -22,8 +25,11 @@ HANDED = Submission(b"{}", TINY, "ada")
 VERDICT = Verdict(
     assignment=TINY, score=2.5, max_score=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
     notes=("größe 漢字 </script>",), exercises=(
-        ExerciseResult("double", 1.0, 2.0, "partial", (CheckResult("values", False, "You square it.", "squared"),
-                                                       CheckResult("gradient", True, "The gradient flows back."))),
+        ExerciseResult("double", 1.0, 2.0, "partial", (
+            CheckResult("values", False, "Twice every number.",
+                        Difference("value", output="y", expected=Outline("float", 1.5), got=Outline("int", 2)),
+                        Recognised("squared", "You square it.")),
+            CheckResult("gradient", True, "The gradient flows back."))),
         ExerciseResult("encoder", 1.5, 4.0, "timeout", ()),
         ExerciseResult("last", 0.0, 2.0, "missing", ())))
 

@@ -7,7 +7,7 @@ from elsewhere import NAME, Elsewhere, elsewhere
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.runtime import compare, devices, selfcheck
+from autograder.runtime import compare, devices, messages, selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
 
@@ -81,8 +81,9 @@ def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
         replies = there.replies(variant, asked, NAME)
     result = judged(truth, "shift", recorded, replies)
     assert result.verdict == "error"
-    assert all("makes a tensor on the CPU, and the rest is on the GPU" in check.message for check in result.checks)
-    assert "`return torch.cat([x[1:], torch.zeros(1, *x.shape[1:])])`" in result.checks[0].message
+    said = [messages.result(check) for check in result.checks]
+    assert all("makes a tensor on the CPU, and the rest is on the GPU" in one for one in said)
+    assert "`return torch.cat([x[1:], torch.zeros(1, *x.shape[1:])])`" in said[0]
 
 
 @pytest.mark.parametrize("message, part", [

@@ -11,7 +11,7 @@ from autograder.judging import judge
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import Verdict, from_json, to_json
-from autograder.runtime import wire
+from autograder.runtime import messages, wire
 from autograder.sandbox.host import Kernel
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
@@ -72,7 +72,7 @@ def is_grade_and_reason(verdict: Verdict) -> None:
     for exercise in verdict.exercises:
         assert exercise.checks
         for check in exercise.checks:
-            assert 0 < len(check.message) < 2_000 and check.message.isprintable(), check
+            assert 0 < len(messages.result(check)) < 2_000 and messages.result(check).isprintable(), check
     assert len(to_json(verdict)) < 2**20
     assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
     json.dumps([verdict.notes])

@@ -14,6 +14,7 @@ from autograder.judging import submission
 from autograder.judging.judge import Judge
 from autograder.model import source
 from autograder.publish import release
+from autograder.runtime import messages
 from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, handed
 
@@ -76,7 +77,7 @@ def test_no_notebook_is_refused_in_one_line(name, short_judge):
     assert verdict.score == 0 and verdict.max_score == automatic_points(TINY_COURSE, TINY)
     assert verdict.unreadable == str(refusal.value) and verdict.notes == (verdict.unreadable,)
     checks = [check for exercise in verdict.exercises for check in exercise.checks]
-    assert all(str(refusal.value) in check.message for check in checks)
+    assert all(str(refusal.value) in messages.result(check) for check in checks)
     assert len(rebuilt(TINY_COURSE, mine).cells) == len(source.load(TINY_COURSE, TINY).cells)
 
 

@@ -10,6 +10,7 @@ from autograder.classroom import samples
 from autograder.judging import watched
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
+from autograder.runtime import messages
 from autograder.sandbox.options import Options
 from autograder.sandbox.restrictions import SandboxError
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed, tiny_copy
@@ -66,7 +67,7 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     before = at_work(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable
-    assert all(reason in check.message for exercise in verdict.exercises for check in exercise.checks)
+    assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
     assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed", "the next one suffers"
     for _ in range(100):

@@ -122,7 +122,7 @@ def test_a_screen_reader_finds_names(page_of_it):
         page.route(re.compile("^https?:"), lambda route: route.abort())
         page.goto(path.as_uri())
         assert page.get_by_role("group", name="Check of double").count() >= 1
-        picture = page.get_by_role("img", name=re.compile(r"^henc_ts\[:, 0, :\], at T 0, H 0: .*, it must be "))
+        picture = page.get_by_role("img", name=re.compile(r"^henc_ts\[:, 0, :\], at T 0, H 0: expected .*, got "))
         assert picture.count() == 1
         page.get_by_text("The numbers that differ here").click()
         assert page.get_by_role("listitem").filter(has_text="T 0, H 0").is_visible()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.runtime import compare, recorded, wire
+from autograder.runtime import compare, messages, recorded, wire
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, ReplyError, Spec, Where
 from autograder.runtime.values import MAX_ITEMS, describe
 
@@ -84,10 +84,11 @@ def judged(reply):
         two_axes = [Spec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
         for spec in SPECS + two_axes:
             record = RecordedCheck((), expected, {"a": spec}, base=1)
-            yield compare.first_difference(record, reply)
+            seen = compare.first_difference(record, reply)
+            yield messages.difference(seen) if seen else None
             compare.same(record, expected, reply)
     if reply.error:
-        yield compare.error_sentence(reply.error)
+        yield messages.error(reply.error)
 
 
 @settings(max_examples=400, deadline=None)
@@ -109,7 +110,7 @@ def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
 def test_any_tree_is_an_error_in_bounded_words(tree):
     error = recorded.error_from_tree(wire.unpack(wire.pack(tree)))
     assert error.kind in ("missing-name", "not-written", "unusable", "raised") and error.type
-    sentence = compare.error_sentence(error)
+    sentence = messages.error(error)
     assert len(sentence) < 1000 and sentence.isprintable()
 
 
@@ -176,8 +177,8 @@ def test_a_line_that_is_no_number_of_a_line_is_left_out(line):
     tree = {"kind": "raised", "type": "ValueError", "message": "no", "where": where}
     assert recorded.error_from_tree(tree) == Error("raised", "ValueError", "no")
     where["line"] = 3
-    assert compare.error_sentence(recorded.error_from_tree(tree)) == (
-        "Your code stops with ValueError at line 3 of the cell, `x`: no")
+    assert messages.error(recorded.error_from_tree(tree)) == (
+        "Your code stops with ValueError at line 3 of the cell, `x`: no.")
 
 
 COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([1 + 0j])]
@@ -187,5 +188,5 @@ COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([
 @pytest.mark.parametrize("got", COMPLEX, ids=str)
 def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
     arrived = recorded.from_tree(wire.unpack(wire.pack(recorded.to_tree(Reply({"a": describe(got)})))))
-    sentence = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
-    assert sentence and len(sentence) < 300
+    seen = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
+    assert seen and len(messages.difference(seen)) < 300

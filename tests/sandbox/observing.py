@@ -19,6 +19,7 @@ from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Unreadable
 from autograder.judging.verdict import Verdict
+from autograder.runtime import messages
 from autograder.sandbox import restrictions
 from autograder.sandbox.options import Options
 from autograder.sandbox.restrictions import SandboxError
@@ -61,7 +62,7 @@ class Scene:
             raise
         except Exception as error:
             return Seen(None, repr(error), taken=watch.stop(), facts=self._facts(repr(error)))
-        words = "\n".join([*verdict.notes, *(c.message for e in verdict.exercises for c in e.checks)])
+        words = "\n".join([*verdict.notes, *(messages.result(c) for e in verdict.exercises for c in e.checks)])
         lost = "was left out" in words or any(e.verdict in ("crashed", "timeout") for e in verdict.exercises)
         return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self._facts(words))
 

@@ -23,6 +23,7 @@ import autograder
 from autograder.judging import judge
 from autograder.publish import selfchecks
 from autograder.runtime import compare, recorded, values, wire
+from autograder.runtime.difference import Difference
 from autograder.sandbox import host, restrictions, syscalls, warm_parent
 from conftest import SHORT, TINY_COURSE
 
@@ -237,9 +238,9 @@ def _missing(patch: pytest.MonkeyPatch, world: World) -> None:
     _plain(patch, world)
     difference = compare.output_difference
 
-    def plain_difference(record: object, got: object) -> str | None:
+    def plain_difference(record: object, got: object) -> object:
         if got.error:
-            return compare.error_sentence(got.error)
+            return compare.error_difference(got.error)
         found = (difference(name, record.expected.outputs[name], got.outputs[name], spec)
                  for name, spec in record.specs.items() if name in got.outputs)
         return next((one for one in found if one), None)
@@ -251,15 +252,16 @@ def _naive(close: Callable[..., object]) -> Removal:
     """Arrays are compared by another rule, and nothing else is."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
         _plain(patch, world)
+        wrong = Difference("value", output="it")
         patch.setattr(compare, "_array_difference",
-                      lambda name, expected, got, spec: None if close(expected, got) else f"`{name}` differs.")
+                      lambda name, expected, got, spec: None if close(expected, got) else wrong)
     return remove
 
 
 def _kinds(patch: pytest.MonkeyPatch, world: World) -> None:
     """Whatever is no array passes, and None too."""
     _naive(_no_array)(patch, world)
-    patch.setattr(compare, "_nothing_sentence", lambda name, expected: None)
+    patch.setattr(compare, "_nothing_difference", lambda name, expected, got: None)
 
 
 def _no_array(expected: object, got: object) -> object:

@@ -14,7 +14,7 @@ from removals import WALLS
 from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.session import Session
-from autograder.runtime import wire
+from autograder.runtime import messages, wire
 from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed
@@ -48,7 +48,7 @@ def test_attack(attack, whole, right, record_property):
     assert not succeeded(attack, seen, honest), seen
     assert seen.score is not None and seen.score <= honest, "the attack gained points"
     for exercise in seen.verdict.exercises:
-        assert all(check.message for check in exercise.checks)
+        assert all(messages.result(check) for check in exercise.checks)
     assert watched() == before, "a file outside the sandbox changed"
     assert "No module named 'tp" not in seen.words, "the attack aims at a module that is gone"
     following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
@@ -125,7 +125,7 @@ def test_a_waiting_notebook_is_ended():
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
     assert double.verdict == "timeout"
-    assert all("took more than 2 seconds, most of them waiting" in check.message for check in double.checks)
+    assert all("took more than 2 seconds, most of them waiting" in messages.result(check) for check in double.checks)
 
 
 def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
@@ -137,7 +137,7 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
         result = judge.grade(handed(notebook), "seed")
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits[:1])), "seed").notes == ()
     assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
-    reasons = {check.message for exercise in result.exercises for check in exercise.checks}
+    reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
     assert reasons == {"Not checked: the whole notebook took more than 4 seconds."}
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
 
@@ -161,7 +161,7 @@ def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, mo
     double, *others = grade(right).exercises
     assert [check.passed for check in double.checks] == [True, False]
     assert double.verdict == "timeout"
-    assert "it computed for more than 2 seconds" in double.checks[1].message
+    assert "it computed for more than 2 seconds" in messages.result(double.checks[1])
     assert all(other.verdict == "passed" for other in others)
     takes["double"] = 0.4
     assert grade(right).exercises[0].verdict == "passed"
@@ -177,7 +177,7 @@ def test_what_is_printed_while_graded_reaches_nobody(grade):
 
 def test_messages_of_students_are_bounded_and_plain(grade):
     result = grade({"double": "def double(x):\n    raise ValueError('\\x1b[2J\\n' + 'x' * 10**6)"})
-    message = result.exercises[0].checks[0].message
+    message = messages.result(result.exercises[0].checks[0])
     assert len(message) < 600 and message.isprintable()
 
 

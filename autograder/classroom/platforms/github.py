@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ... import escaping
 from ...judging.verdict import ExerciseResult, Verdict
+from ...runtime import messages
+from ...runtime.findings import findings
 
 MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
 
@@ -59,8 +61,9 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _reasons(exercise: ExerciseResult) -> list[str]:
-    """What is said of the checks that do not pass, each sentence once."""
-    return list(dict.fromkeys(check.message for check in exercise.checks if not check.passed))
+    """Each thing that is wrong, behind what the first check that sees it asks for."""
+    return [line for finding in findings(exercise.checks) for line in
+            (f"{finding.results[0].check}: {finding.results[0].says}", messages.result(finding.results[0]))]
 
 
 def _points(exercise: ExerciseResult) -> str:

@@ -23,6 +23,7 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...publish.about import ENGINE, about
+from ...runtime import messages
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
 
@@ -135,7 +136,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
             "score": exercise.score,
             "max_score": exercise.max_score,
             "status": "passed" if exercise.score == exercise.max_score else "failed",
-            "output": escaping.lines(textwrap.dedent(exercise.explained().partition("\n")[2]).strip()),
+            "output": escaping.lines(textwrap.dedent("\n".join(messages.reasons(exercise.checks)))),
             "output_format": "text",
             "visibility": "visible",
         } for exercise in verdict.exercises],

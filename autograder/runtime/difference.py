@@ -1,0 +1,82 @@
+"""What a reply has that a right one has not: a difference, as plain data. `messages` makes sentences of it.
+
+It holds what a student's code made, bounded in size. Whoever shows a string of it shows its ``repr``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .recorded import Error
+
+Kind = Literal[
+    # the replay stopped
+    "not-written", "missing-name", "unusable", "raised",
+    # an output is not as expected
+    "absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
+    "key-missing", "key-extra", "predicate",
+    # the outputs are right, and something beside them is not
+    "loop", "built-in", "in-place", "changed",
+    # nothing was compared, or it does not count
+    "not-checked", "alone",
+]
+
+MAX_NAMES = 6  # of functions, or of what was changed
+MAX_SAID = 500  # characters of a reason in words
+ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
+
+VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value",
+                            "length", "key-missing", "key-extra")
+BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
+
+# What every answer obeys: what is kept also spoils gradients, so the cause comes first.
+RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep")
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a value is: type and shape of an array, length of a container, else the value itself, cut short.
+
+    A float is rounded; one that is not finite, a complex number, and the type of anything unknown are text.
+    """
+
+    kind: str
+    value: bool | int | float | str | None = None
+    dtype: str | None = None
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing in which a reply is not as expected."""
+
+    kind: Kind
+    relation: str | None = None  # that is broken
+    output: str = ""  # the output, with the way into it: rows[1]['a']
+    expected: Outline | None = None
+    got: Outline | None = None
+    axes: tuple[str, ...] = ()  # of an array, by letter; empty where they have none
+    index: tuple[int, ...] = ()  # of the first wrong value, of an array, list or string
+    wrong: int = 0  # so many values
+    size: int = 0  # of so many
+    axis: int | None = None  # at one position of which all wrong values lie, or over which should be summed
+    other: int | None = None  # the axis over which the values do sum to one
+    names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
+    said: str = ""  # in words: by a predicate of the course, or why nothing was checked
+    error: Error | None = None
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether the exercise is as it was released."""
+        return self.kind == "not-written" and self.relation is None
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether there was nothing to call."""
+        return self.kind in ("not-written", "missing-name")
+
+    @property
+    def line(self) -> int | None:
+        """The line of the student's cell at which it stops, where it does."""
+        return self.error.where.line if self.error and self.error.where else None

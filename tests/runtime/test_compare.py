@@ -1,0 +1,159 @@
+"""Differences as data: what differs, where, and how much of it; and which of them are one thing."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.judging.verdict import from_json, to_json
+from autograder.runtime import compare, values
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import BEFORE, ROOM, Difference, Outline
+from autograder.runtime.findings import CheckResult, findings
+from autograder.runtime.operations import Call, Define, Name
+from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
+from autograder.runtime.replay import replay
+from autograder.runtime.values import describe
+
+
+def difference(want, have, name="y", **spec):
+    return compare.output_difference(name, describe(want), describe(have), Spec(**spec))
+
+
+def test_equal_values_have_no_difference():
+    x = torch.randn(3, 4)
+    assert difference(x, x + 1e-6) is None
+    assert difference(x.double(), x.double() + 1e-4) is not None
+
+
+@pytest.mark.parametrize("want, have, kind", [
+    (torch.zeros(3, 4), torch.zeros(4, 3), "shape"), (torch.zeros(2), torch.zeros(2).long(), "dtype"),
+    (torch.zeros(2), torch.zeros(2).double(), "dtype"), (torch.zeros(2), np.zeros(2), "type"),
+    (torch.zeros(2), 3.0, "type"), (torch.zeros(2), None, "nothing"), (None, torch.zeros(2), "type"),
+    (torch.zeros(2), torch.tensor([0, torch.nan]), "nan"), (torch.zeros(2), torch.ones(2), "value"),
+    (1, 2, "value"), ("a", "b", "value"), ([1], [1, 2], "length"), ([1], {"a": 1}, "type"),
+    ({"a": 1}, {"b": 1}, "key-missing"), ({"a": 1}, {"a": 1, "b": 1}, "key-extra"), (1.0, object(), "type"),
+])
+def test_the_kind_of_a_difference(want, have, kind):
+    seen = difference(want, have)
+    assert (seen.kind, seen.output) == (kind, "y")
+    assert seen.got is None or seen.got == compare.outline(describe(have)) or kind in ("value", "nan")
+
+
+def test_the_first_wrong_value_is_told_with_how_many_there_are_and_where_they_lie():
+    want = torch.zeros(3, 4)
+    have = want.clone()
+    have[2, 1:] = torch.tensor([1.0, 2, 3])
+    assert difference(want, have, axes="T B") == Difference(
+        "value", output="y", expected=Outline("float", 0.0), got=Outline("float", 1.0), axes=("T", "B"), index=(2, 1),
+        wrong=3, size=12, axis=0)
+    assert difference(want, have.T.reshape(3, 4)).axis is None
+    assert difference(want, have, axes="T").axes == (), "letters that are not those of all axes are none"
+
+
+def test_numbers_have_as_many_digits_as_tell_them_apart():
+    assert [difference(1 / 3, have).got.value for have in (2 / 3, 1 / 3 + 1e-4, 1 / 3 + 1e-5)] == [
+        0.6667, 0.3334, 0.3333433]
+    assert [difference(1.0, have).got.value for have in (math.nan, math.inf)] == ["nan", "inf"]
+
+
+def test_a_sum_over_the_wrong_axis_and_another_order_are_seen():
+    scores = torch.randn(3, 4, 5)
+    seen = difference(scores.softmax(2), scores.softmax(1), axes="T B S", sums_to_one="S")
+    assert (seen.kind, seen.axis, seen.other, seen.index, seen.size) == ("sum", 2, 1, (0, 0, 0), 12)
+    square = torch.randn(4, 4)
+    assert difference(square, square.T, axes="T S") == Difference("axes", output="y", axes=("T", "S"))
+
+
+def test_a_string_is_kept_from_shortly_before_the_first_character_that_differs():
+    want, have = "a" * 100 + "b" * 100, "a" * 100 + "c" * 9_000
+    seen = difference(want, have)
+    assert seen.index == (100,) and (seen.expected.shape, seen.got.shape) == ((200,), (9_100,))
+    assert seen.expected.value == want[100 - BEFORE : 100 - BEFORE + ROOM]
+    assert seen.got.value == have[100 - BEFORE : 100 - BEFORE + ROOM]
+    assert difference("abc", "ab").index == (2,)
+
+
+def test_the_element_that_differs_is_named_by_its_way_in():
+    assert difference({"a": [1, [2, 3]]}, {"a": [1, [2, 4]]}).output == "y['a'][1][1]"
+    assert difference([1, 2, 3], [1, 5]).index == (1,)
+    assert difference([1, 2, 3], [1, 2]).index == (2,)
+
+
+ODD = [math.nan, "\u202e\x1b" * 500, 10**15, -1e300, {"k" * 500: 1}, [1] * 6_000, torch.full((2,), math.inf),
+       np.array(2j), None, object(), False]
+
+
+@pytest.mark.parametrize("want", [torch.zeros(2), 1.0, "text", [1], {"a": 1}], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("have", ODD, ids=range(len(ODD)))
+def test_a_difference_is_small_and_comes_back_from_its_file(want, have):
+    seen = difference(want, have)
+    text = to_json(seen)
+    assert len(text) < 2_000 and from_json(text.encode(), Difference, "a file") == seen
+
+
+# Relations and errors
+
+
+def first(got, relation=None, want=None):
+    record = RecordedCheck([], Reply({"y": describe(1), **({"z": describe(1)} if relation else {})}),
+                           {"y": Spec(), **({"z": Spec(relation=relation)} if relation else {})}, 1)
+    return compare.first_difference(record, got)
+
+
+@pytest.mark.parametrize("got, seen", [
+    (Reply({"y": values.Scalar(1)}), None),
+    (Reply({"y": values.Scalar(1)}, called=("loop", "relu")), Difference("loop")),
+    (Reply({"y": values.Scalar(1)}, called=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
+    (Reply({"y": values.Scalar(1)}, mutated=(0,)), Difference("in-place")),
+    (Reply({"y": values.Scalar(1)}, changed=("it",)), Difference("changed", names=("it",))),
+    (Reply({}), Difference("absent", output="y")),
+])
+def test_what_is_not_an_output(got, seen):
+    assert first(got) == seen
+
+
+def test_a_relation_that_is_broken_is_named_with_what_differs():
+    seen = first(Reply({"y": values.Scalar(1), "z": values.Scalar(2)}), "memory")
+    assert (seen.kind, seen.relation, seen.output) == ("value", "memory", "z")
+    stopped = first(Reply({"y": values.Scalar(1)}, Error("raised", "ValueError", "no", at=2)), "gradient")
+    assert (stopped.kind, stopped.relation, stopped.error.type) == ("raised", "gradient", "ValueError")
+
+
+CALLS_BACK = "class Given:\n    def __call__(self, x):\n        return x.not_there\n"
+
+
+@pytest.mark.parametrize("function, inside, line", [
+    ("def f(given, x):\n    return x.not_there\n", "cell", 2),
+    ("def f(given, x):\n    y = x\n    return given(y)\n", "check", 3),
+    ("def f(given):\n    return 1\n", "check", None),
+], ids=["in the cell", "in a stub", "at the call"])
+def test_whose_code_raised_is_told(function, inside, line):
+    namespace = {}
+    exec(compile(function, "<cell>", "exec"), namespace)
+    ops = (Define(CALLS_BACK, "Given", 1), Call(1, [], {}, 2), Name("f", 3), Call(3, [{"$ref": 2}, 1], {}, 4))
+    seen = compare.error_difference(replay(ops, namespace).error)
+    assert (seen.kind, seen.error.inside, seen.line) == ("raised", inside, line)
+
+
+# Which are one thing
+
+FAULT = Recognised("squared", "You square it.")
+
+
+def stops(message, line):
+    return Difference("raised", error=Error("raised", "ValueError", message, Where(line, "f", "x")))
+
+
+def test_equal_causes_are_one_finding():
+    seen = [("a", difference(1, 2)), ("b", difference(3, 4)), ("c", difference(1, 2), FAULT),
+            ("d", Difference("loop"), FAULT), ("e", Difference("absent", relation="gradient", output="g")),
+            ("f", stops("no", 3)), ("g", stops("yes", 3)), ("h", stops("no", 4)),
+            ("i", Difference("not-checked", said="too late")), ("j", Difference("not-checked", said="too late")),
+            ("k", difference(1, None)), ("l", Difference("loop"))]
+    results = [CheckResult(check, False, "", *rest) for check, *rest in seen]
+    found = findings([*results, CheckResult("right", True, "")])
+    assert [" ".join(one.checks) for one in found] == ["a b k", "c d", "e", "f g", "h", "i j", "l"]
+    assert [one.fault for one in found] == [None, FAULT, *[None] * 5]
+    assert [one.relation for one in found] == [None, None, "gradient", *[None] * 4]

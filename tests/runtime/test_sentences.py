@@ -1,0 +1,209 @@
+"""The sentences: all of them are made in one module, and these tests are the only ones that read them closely."""
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.runtime import compare, messages
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import RELATIONS, Difference
+from autograder.runtime.findings import CheckResult, Finding, findings
+from autograder.runtime.recorded import Error, Spec, Where
+from autograder.runtime.values import describe
+
+
+def sentence(want, have, name="y", **spec):
+    found = compare.output_difference(name, describe(want), describe(have), Spec(**spec))
+    return messages.difference(found)
+
+
+ARRAY = torch.arange(60.0).view(3, 4, 5)
+ROW = torch.zeros(3, 4).index_fill(0, torch.tensor(2), 1.0)
+SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("want, have, spec, said", [
+    (1.4, 0.49, {}, "`y`: expected 1.4, got 0.49."),
+    (1.0, 1.00004, {}, "`y`: expected 1, got 1.00004."),
+    (1, 2.5, {}, "`y`: expected 1, got 2.5."),
+    (True, False, {}, "`y`: expected True, got False."),
+    (3.0, "text", {}, "`y`: expected the number 3, got the string 'text'."),
+    (torch.zeros(2), None, {}, "`y`: expected a tensor of shape (2,), got None. Is a `return` missing?"),
+    (None, torch.zeros(2), {}, "`y`: expected None, got a tensor of shape (2,)."),
+    (torch.zeros(2), np.zeros(2), {}, "`y`: expected a tensor of shape (2,), got a numpy array of shape (2,)."),
+    (torch.zeros(2), [1, 2], {}, "`y`: expected a tensor of shape (2,), got a list or tuple of 2."),
+    (torch.zeros(2), object(), {}, "`y`: expected a tensor of shape (2,), got an object."),
+    (torch.zeros(2), torch.zeros(2).long(), {}, "`y`: expected dtype float32, got int64."),
+    (torch.zeros(2), torch.zeros(2).double(), {}, "`y`: expected dtype float32, got float64."),
+    (torch.zeros(3, 4), torch.zeros(3, 5), {}, "`y`: expected shape (3, 4), got (3, 5)."),
+    (ARRAY, ARRAY.transpose(0, 1), {"axes": "T B H"},
+     "`y`: expected shape (3, 4, 5) (T, B, H), got (4, 3, 5). Its axes come in the order (B, T, H)."),
+    (ARRAY, ARRAY[None], {}, "`y`: expected shape (3, 4, 5), got (1, 3, 4, 5). An axis of size one is too many."),
+    (ARRAY[:, :, :1], ARRAY[:, :, 0], {}, "`y`: expected shape (3, 4, 1), got (3, 4). An axis of size one is missing."),
+    (ARRAY[:1, 0], ARRAY[:1, 0].T, {},
+     "`y`: expected shape (1, 5), got (5, 1). An axis of size one is in another place."),
+    (ARRAY[0, :, :4], ARRAY[0, :, :4].T, {"axes": "T S"},
+     "`y`: the values are right, but the axes are in another order; expected (T, S)."),
+    (torch.zeros(3), torch.tensor([0, torch.nan, torch.nan]), {},
+     "`y[1]`: expected 0, got nan; 2 of 3 values are NaN (not a number)."),
+    (torch.zeros(3, 4), ROW, {"axes": "T B"}, "`y[2, 0]`: expected 0, got 1; 4 of 12 values differ, all at T = 2."),
+    (torch.zeros(3, 4), ROW, {},
+     "`y[2, 0]`: expected 0, got 1; 4 of 12 values differ, all at index 2 of the first axis."),
+    (torch.zeros(4, 3), ROW.T, {"axes": "B 2"},
+     "`y[0, 2]`: expected 0, got 1; 4 of 12 values differ, all at index 2 of the last axis."),
+    (torch.zeros(3), torch.tensor([0.0, 1, 0]), {"axes": "T"}, "`y[1]`: expected 0, got 1; 1 of 3 values differs."),
+    (torch.tensor(1.0), torch.tensor(2.0), {}, "`y`: expected 1, got 2."),
+    (torch.tensor(1j), torch.tensor(2j), {}, "`y`: expected 0+1j, got 0+2j."),
+    ([1, 2, 3], [1, 2, 4], {}, "`y[2]`: expected 3, got 4."),
+    ([[1], [2, 3]], [[1], [2, 4]], {}, "`y[1][1]`: expected 3, got 4."),
+    ([1, 2, 3], [1, 2], {}, "`y`: expected 3 elements, got 2; the first 2 agree."),
+    ([1], [2, 3], {}, "`y`: expected 1 element, got 2."),
+    ({"a": 1}, {"b": 1}, {}, "`y`: the key 'a' is missing."),
+    ({"a": 1}, {"a": 1, "b\n": 1}, {}, "`y`: the key 'b\\n' does not belong there."),
+    ({"a": [1]}, {"a": [2]}, {}, "`y['a'][0]`: expected 1, got 2."),
+    ("one", "two", {}, "`y`: expected 'one', got 'two'."),
+    ("plus two", "plus ten", {}, "`y`: expected 'plus two', got 'plus ten'; they first differ at index 6."),
+    ("a" * 90 + "b" + "a" * 90, "a" * 91, {}, f"`y`: expected …'{'a' * 20}b{'a' * 39}'…, got …'{'a' * 21}'; they first "
+                                              "differ at index 90."),
+    (1, 2, {"holds": "def holds(got):\n    return 'it is no three'"}, "It is no three."),
+    (1, [2], {"holds": "def holds(got):\n    return got + 1"},
+     "`y`: got a list or tuple of 1, which is not asked for."),
+])
+def test_what_is_said_of_a_difference(want, have, spec, said):
+    assert sentence(want, have, **spec) == said
+
+
+@pytest.mark.parametrize("axes, over, other", [("T B S", "S", "B"), ("T B 2", "2", "B")])
+def test_a_sum_over_the_wrong_axis_is_said(axes, over, other):
+    said = sentence(SCORES.softmax(2), SCORES.softmax(1), axes=axes, sums_to_one=over)
+    place = "the axis S" if over == "S" else "the last axis"
+    assert said.startswith(f"`y[0, 0, :]`: expected a sum of 1 over {place}, got ")
+    assert said.endswith(f"; over the axis {other} the sum is 1.")
+
+
+@pytest.mark.parametrize("name, hint", [
+    ("output of one step", " Is a `return` missing?"), ("states[1]", ""), ("cell.weight", ""), ("f(x)", ""),
+])
+def test_a_missing_return_is_suggested_only_where_one_can_be_missing(name, hint):
+    said = sentence(torch.zeros(2), None, name)
+    assert said == f"`{name}`: expected a tensor of shape (2,), got None.{hint}"
+
+
+@pytest.mark.parametrize("name", ["gradient of x", "gradient left behind in x", "weight.grad"])
+def test_a_gradient_that_does_not_arrive_is_no_missing_return(name):
+    assert sentence(torch.zeros(2), None, name) == f"`{name}`: no gradient arrives there."
+
+
+@pytest.mark.parametrize("difference, said", [
+    (Difference("loop"), "The values are right, but there is a loop: the longer the inputs, the more calls of torch. "
+                         "Write it for all of them at once."),
+    (Difference("built-in", names=("bmm", "einsum")),
+     "The values are right, but `bmm`, `einsum` do not count here: write it from the equations."),
+    (Difference("in-place"),
+     "The values are right, but your code changes one of its arguments in place; the caller still needs it."),
+    (Difference("changed", names=("the default dtype",)),
+     "The values are right, but your code leaves the default dtype changed; others rely on it."),
+    (Difference("absent", output="y"), "`y` did not come back."),
+    (Difference("absent", relation="gradient", output="y"),
+     "The values are right, but the gradients are not. `y` did not come back."),
+    (Difference("not-checked", said="too late"), "Not checked: too late."),
+    (Difference("not-checked", said="is it?"), "Not checked: is it?"),
+    (Difference("alone"), "This alone does not show that your code works: it counts as soon as another check passes."),
+])
+def test_what_is_said_of_other_differences(difference, said):
+    assert messages.difference(difference) == said
+
+
+def test_every_relation_has_a_sentence():
+    assert tuple(messages.RELATIONS) == RELATIONS
+    assert all(said.endswith(".") for said in messages.RELATIONS.values())
+
+
+LINE = Where(3, "f", "y = f(x)")
+
+
+@pytest.mark.parametrize("error, said", [
+    (Error("not-written", "NotImplementedError", ""), "This part is not written yet."),
+    (Error("missing-name", "MissingName", "`f` is not defined"), "`f` is not defined."),
+    (Error("unusable", "ReplayError", "your code returns an int, expected a tensor"),
+     "Your code returns an int, expected a tensor."),
+    (Error("raised", "ValueError", "no", LINE),
+     "Your code stops with ValueError at line 3 of the cell, `y = f(x)`: no."),
+    (Error("raised", "ValueError", ""), "Your code stops with ValueError: no message."),
+    (Error("raised", "ValueError", "Why?", Where(3, "", "")), "Your code stops with ValueError: Why?"),
+    (Error("raised", "TypeError", "no", LINE, inside="check"),
+     "At line 3 of the cell, `y = f(x)`, your code calls code of the check, which stops with TypeError: no."),
+    (Error("raised", "TypeError", "no", inside="check"), "A call that the check makes stops with TypeError: no."),
+    (Error("raised", "TypeError", "can't convert cuda:0 device type tensor to numpy.", LINE),
+     "Your code stops with TypeError at line 3 of the cell, `y = f(x)`: It gives numpy a tensor that is on the GPU. "
+     "Stay in torch, or call `.cpu()` on the tensor first. On the CPU alone it would run."),
+])
+def test_what_is_said_of_an_error(error, said):
+    assert messages.error(error) == said
+
+
+# Several checks
+
+
+SQUARED = Recognised("squared", "You square the input.")
+
+
+def failed(check, difference, fault=None):
+    return CheckResult(check, False, f"What {check} asks.", difference, fault)
+
+
+def number(name, want, have):
+    return compare.output_difference(name, describe(want), describe(have), Spec())
+
+
+def stops(message, line):
+    return Difference("raised", error=Error("raised", "ValueError", message, Where(line, "f", "x")))
+
+
+def test_a_failing_check_says_what_it_asks_for_and_what_it_sees():
+    finding = Finding((failed("a", number("y", 1, 2)), failed("b", number("y", 3, 4)), failed("c", number("y", 1, 2))))
+    assert messages.headline(finding) == "`y`: expected 1, got 2."
+    assert messages.details(finding) == [("a", "What a asks."), ("b", "What b asks. `y`: expected 3, got 4."),
+                                         ("c", "What c asks.")]
+
+
+def test_a_fault_and_a_relation_are_said_before_the_values():
+    fault = Finding((failed("a", number("y", 1, 2), SQUARED), failed("b", number("y", 1, 2), SQUARED)))
+    assert messages.headline(fault) == SQUARED.says
+    assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
+    (relation,) = findings([failed("a", Difference("absent", relation="memory", output="y"))])
+    assert messages.headline(relation) == messages.RELATIONS["memory"]
+    assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
+
+
+def test_the_same_exception_is_said_once():
+    seen = [failed(check, stops(message, 2)) for check, message in (("a", "3 of 4"), ("b", "5 of 6"), ("c", "no"))]
+    (finding,) = findings(seen)
+    assert messages.headline(finding) == "Your code stops with ValueError at line 2 of the cell, `x`: 3 of 4."
+    assert [said for _, said in messages.details(finding)] == ["What a asks.", "What b asks.", "What c asks."]
+
+
+def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
+    results = [CheckResult("right", True, "It is right."), failed("a", stops("1", 2)), failed("b", number("y", 1, 2)),
+               failed("c", stops("2", 2)), failed("d", number("y", 1, 3)), failed("e", number("y", 1, 3), SQUARED),
+               failed("f", number("y", 1, 5), SQUARED)]
+    assert messages.reasons(results) == [
+        "  ✓ right: It is right.",
+        "  ✗ a: What a asks.", "      Your code stops with ValueError at line 2 of the cell, `x`: 1.",
+        "  ✗ b: What b asks.", "      `y`: expected 1, got 2.",
+        "  ✗ c: What c asks.", "      The same again, see a.",
+        "  ✗ d: What d asks.", "      `y`: expected 1, got 3.",
+        "  ✗ e: What e asks.", "      You square the input. (`y`: expected 1, got 3.)",
+        "  ✗ f: What f asks.", "      The same again, see e."]
+
+
+@pytest.mark.parametrize("error, advised", [
+    (Error("missing-name", "MissingName", "`f` is not defined"),
+     "`f` is not defined. Run the cell above, then this one."),
+    (Error("raised", "NameError", "name 'n' is not defined", LINE),
+     "Your code stops with NameError at line 3 of the cell, `y = f(x)`: name 'n' is not defined. "
+     "If a cell above defines it, run that cell first."),
+])
+def test_a_notebook_says_what_to_do_about_a_missing_name(error, advised):
+    finding = Finding((failed("a", compare.error_difference(error)),))
+    assert messages.headline(finding, advise=True) == advised and advised.startswith(messages.headline(finding))
