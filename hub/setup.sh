@@ -1,7 +1,7 @@
 #!/bin/sh
 # Set up what a JupyterHub of this course runs, in a folder that every account may read:
 #   sh hub/setup.sh FOLDER
-# The hub, its proxy, JupyterLab, nbgrader, the course's helper package and the judge, in the versions of the lock.
+# The hub, its proxy, JupyterLab, nbgrader, what the notebooks import and the judge, in the versions of the lock.
 set -eu
 [ $# = 1 ] || { echo "usage: sh hub/setup.sh FOLDER" >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "A hub starts servers of other accounts: set it up as root" >&2; exit 2; }
@@ -20,9 +20,14 @@ sh setup.sh --programs npm bwrap
 pip() {
     "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
 }
-pip -c requirements.lock ".[grading]" "jupyterhub>=6.1,<7"
+"$folder/bin/python" -m autograder.publish.about . > "$folder/needs.txt"
+pip -c requirements.lock -r "$folder/needs.txt" ".[grading]" "jupyterhub>=6.1,<7"
 pip --no-deps --force-reinstall .  # the engine of this clone, also where one of the same version is there already
 rm -rf build  # left by setuptools
+# What the notebooks import lies in course/: a copy, since nobody else reads the instructor's clone.
+rm -rf "$folder/course"
+cp -R course "$folder/course"
+echo "$folder/course" > "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/course.pth"
 # ngshare_exchange asks for a jupyter-core older than the one JupyterLab needs, and works with that.
 pip -c requirements.lock --no-deps ngshare_exchange==0.5.3
 pip -c requirements.lock "rapidfuzz>=3" requests

@@ -52,13 +52,16 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         nbformat.write(notebook, folder / names[-1])
     (folder / "README.md").write_text(_readme(course, told.title, names, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
-    (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course), encoding="utf-8")
+    (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course, f"./{engine}"), encoding="utf-8")
     return names
 
 
-def binder_requirements(course: Course) -> str:
-    """What Binder installs: its machines have no GPU."""
-    return f"--extra-index-url {CPU_INDEX}\n" + "".join(f"{line}\n" for line in about(course).requirements)
+def binder_requirements(course: Course, engine: str) -> str:
+    """Return what Binder installs, with the engine's wheel or folder; its machines have no GPU.
+
+    The path has a slash in it: by that Binder knows that the repository's files are needed.
+    """
+    return "\n".join([f"--extra-index-url {CPU_INDEX}", *about(course).requirements, engine, ""])
 
 
 def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:

@@ -5,6 +5,7 @@ self-checks, which the scripts install from the engine's wheel. The kit holds no
 """
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,7 @@ def contents(course: Course) -> dict[str, bytes]:
     wheel, data = engine_wheel()
     files[wheel] = data
     files["requirements.txt"] = requirements(told).encode()
+    files["constraints.txt"] = constraints(course, told).encode()
     for script in ("install.py", "start.py", "start.sh", "start.bat"):
         files[script] = script_bytes(script)
     if (course.root / "environment.yml").is_file():
@@ -66,6 +68,24 @@ def requirements(told: About) -> str:
     wheel, data = engine_wheel()
     return "\n".join(["# pip install -r requirements.txt, in this folder", *told.requirements,
                       f"./{wheel}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
+
+
+def constraints(course: Course, told: About) -> str:
+    """Return the locked versions of what the course requires, for pip; no line where the course has no lock.
+
+    Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
+    """
+    lock = course.root / "requirements.lock"
+    pinned = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
+    wanted = set(map(_distribution, told.requirements))
+    kept = [line for line in pinned if _distribution(line) in wanted]
+    return "\n".join(["# The versions with which the course was tested", *kept, ""])
+
+
+def _distribution(requirement: str) -> str:
+    """Return the name in a line for pip, as the package index writes it; empty for a comment or an option."""
+    name = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
+    return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
 
 
 def readme(course: Course, told: About) -> str:

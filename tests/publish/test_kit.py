@@ -17,7 +17,7 @@ from nbformat.v4 import new_output
 from autograder.publish import kit
 from autograder.publish.about import about, as_toml
 from autograder.publish.engine_wheel import engine_wheel
-from autograder.publish.files import start
+from autograder.publish.files import install, start
 from conftest import REPOSITORY, tiny_copy
 
 NAMES = REPOSITORY.assignments
@@ -36,7 +36,8 @@ def unpacked(tmp_path_factory):
 def test_the_kit_holds_the_course_and_nothing_else(unpacked):
     names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     wheel, _ = engine_wheel()
-    top = {"README.md", "requirements.txt", "environment.yml", "install.py", "start.py", "start.sh", "start.bat", wheel}
+    top = {"README.md", "requirements.txt", "constraints.txt", "environment.yml", "install.py", "start.py", "start.sh",
+           "start.bat", wheel}
     assert {name for name in names if "/" not in name} == top
     for name in NAMES:
         assert {f"{name}/{name}.ipynb", f"selfchecks/{name}.bin"} <= names
@@ -78,6 +79,29 @@ def test_requirements_are_those_of_the_course_and_the_wheel_of_the_runtime(unpac
     assert kit.requirements(about(REPOSITORY)).splitlines()[-1] != lines[-1]
 
 
+def test_constraints_are_the_locked_versions_of_the_requirements_and_the_scripts_use_them(unpacked):
+    lines = (unpacked / "constraints.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    lock = (REPOSITORY.root / "requirements.lock").read_text().splitlines()
+    assert set(pinned) == {re.match(r"[\w-]+", line)[0] for line in about(REPOSITORY).requirements}
+    assert {f"{name}=={version}" for name, version in pinned.items()} <= set(lock)
+    for script in ("start.sh", "start.bat", "README.md"):
+        assert "install.py -r requirements.txt -c constraints.txt" in (unpacked / script).read_text(), script
+
+
+def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(install, "_uv", lambda folder: "uv")
+    monkeypatch.setattr(install, "_extra_indexes", lambda: [])
+    monkeypatch.setattr(install, "_as_uv", lambda: [])
+    monkeypatch.setattr(install, "_run", lambda command, name: ran.append(command) or int("-c" in command))
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    assert install.main(["-r", "requirements.txt", "-c", "constraints.txt"]) == 0
+    assert [command[-4:] for command in ran] == [["-r", "requirements.txt", "-c", "constraints.txt"],
+                                                 [*ran[1][-4:-2], "-r", "requirements.txt"]]
+    assert "constraints.txt" not in ran[1] and "trying others" in capsys.readouterr().out
+
+
 def test_the_readme_lists_every_session_with_its_time(unpacked):
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
     sessions = start.sessions(unpacked)
@@ -90,7 +114,8 @@ def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
     course = tiny_copy(tmp_path / "My course")
     (course.released / "tp").mkdir(parents=True)
     assert about(course).name == "my-course" and about(course).requirements
-    assert "# my-course" in kit.contents(course)["README.md"].decode()
+    files = kit.contents(course)
+    assert "# my-course" in files["README.md"].decode() and "==" not in files["constraints.txt"].decode()
 
 
 # The start page

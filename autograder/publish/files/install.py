@@ -1,7 +1,8 @@
 """Install what pip would, in parallel where that can be had: ``python install.py WHAT PIP INSTALL UNDERSTANDS``.
 
 It installs into the environment of the Python that runs it. uv comes from the package index, for this once; where it
-cannot be had, or cannot install, pip does. uv is told what pip's own configuration says.
+cannot be had, or cannot install, pip does. uv is told what pip's own configuration says. Where the constraints
+(``-c FILE``) cannot be met, it installs without them.
 
 On Linux, torch comes with gigabytes for NVIDIA's GPUs: without such a GPU, the index of builds for the CPU is asked,
 too. An index besides the first that cannot be reached is left out, with one line: pip would try it five times for
@@ -33,12 +34,12 @@ def main(arguments: list[str]) -> int:
     os.environ["PIP_EXTRA_INDEX_URL"] = " ".join(extra)
     with tempfile.TemporaryDirectory() as folder:
         uv = _uv(Path(folder))
-        status = _run([uv, "pip", "install", "--quiet", "--python", sys.executable, *_as_uv(), *arguments], "uv") \
+        status = _tried([uv, "pip", "install", "--quiet", "--python", sys.executable, *_as_uv()], arguments, "uv") \
             if uv else None
     if status != 0:
         if status is not None:
             print("uv cannot install this: pip tries.", flush=True)
-        status = _run([*PIP, "install", "--quiet", *arguments], "pip")
+        status = _tried([*PIP, "install", "--quiet"], arguments, "pip")
     if status == 0:
         print(f"Installed in {time.monotonic() - began:.0f} s.", flush=True)
     return status
@@ -105,6 +106,20 @@ def _as_uv() -> list[str]:
     if "cert" in told:
         os.environ.setdefault("SSL_CERT_FILE", told["cert"])
     return options
+
+
+def _tried(command: list[str], arguments: list[str], name: str) -> int:
+    """Install with the constraints among the arguments and, where that fails, without them; the exit status."""
+    status = _run([*command, *arguments], name)
+    free = _without_constraints(arguments)
+    if status == 0 or free == arguments:
+        return status
+    print("The tested versions cannot be installed here: trying others.", flush=True)
+    return _run([*command, *free], name)
+
+
+def _without_constraints(arguments: list[str]) -> list[str]:
+    return [one for one, before in zip(arguments, ["", *arguments], strict=False) if "-c" not in (one, before)]
 
 
 def _run(command: list[str], name: str) -> int:

@@ -20,7 +20,7 @@ if errorlevel 1 (
 )
 fc /b requirements.txt .venv\installed.txt >nul 2>nul
 if not errorlevel 1 goto open
-.venv\Scripts\python install.py -r requirements.txt
+.venv\Scripts\python install.py -r requirements.txt -c constraints.txt
 if errorlevel 1 (
     pause
     exit /b 1

@@ -15,7 +15,7 @@ if [ ! -x .venv/bin/python ]; then
 fi
 
 if ! cmp -s requirements.txt .venv/installed.txt; then
-    .venv/bin/python install.py -r requirements.txt
+    .venv/bin/python install.py -r requirements.txt -c constraints.txt
     cp requirements.txt .venv/installed.txt
 fi
 
