@@ -26,7 +26,7 @@ class Session:
         self._kernel: Kernel | None = None
         self._forked = False
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
-        self._seed = int.from_bytes(digest[:7], "little")  # of the kernels: others have another, and this one again
+        self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: others have another, and this one again
         limits = sandbox.options.limits
         self._whole = Budget(math.inf, limits.notebook_seconds)
         self._clock = limits.share * limits.notebook_seconds  # of one cell, or of the checks of one exercise

@@ -1,8 +1,7 @@
 """The small kernel inside the sandbox: runs cells, replays transcripts, and sends plain data back.
 
 This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
-notebook imports, once, and then forks a fresh kernel for each submission. A fork leaves for namespaces of its
-own before it runs a line of a student's: its own process table, its own scratch, no capability, bounded resources.
+notebook imports, once, and forks a fresh kernel for each submission: in namespaces of its own, without capabilities.
 """
 
 import contextlib
@@ -12,6 +11,7 @@ import glob
 import importlib
 import os
 import pkgutil
+import random
 import resource
 import signal
 import socket
@@ -194,10 +194,8 @@ def _reap() -> None:
 
 
 def _signal(pid: int, which: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, which)
-    except ProcessLookupError:
-        pass
 
 
 def _beneath(root: int, spared: set[int]) -> set[int]:
@@ -296,8 +294,7 @@ def _refuse(refused: bytes) -> None:
     """A session keyring of its own, and the filter of system calls, if there is one."""
     if not refused:
         return
-    keyctl = {"x86_64": 250}.get(os.uname().machine, 219)
-    _libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
+    _libc.syscall({"x86_64": 250}.get(os.uname().machine, 219), KEYCTL_JOIN_SESSION_KEYRING, None)  # keyctl
     if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Program(len(refused) // 8, refused)), 0, 0):
         raise OSError(ctypes.get_errno(), "system calls cannot be filtered")
 
@@ -313,14 +310,11 @@ def _bound_gpu(limit: int) -> None:
 
 def _seed(seed: int) -> None:
     """Random numbers of its own, and the same when the submission is run again."""
-    import random
-
     import numpy.random
     import torch
 
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
+    for generator in (random.seed, numpy.random.seed, torch.manual_seed):
+        generator(seed)
 
 
 # The kernel: one submission
@@ -336,8 +330,7 @@ class _Bounded:
 
     def write(self, text: Any) -> int:
         text = str(text)
-        if len(self.text) < MAX_OUTPUT:
-            self.text += text[: MAX_OUTPUT - len(self.text)]
+        self.text += text[: max(0, MAX_OUTPUT - len(self.text))]
         return len(text)
 
     def flush(self) -> None:

@@ -94,5 +94,8 @@ def test_the_root_of_what_somebody_names_is_here_or_its_clone(clone, monkeypatch
     assert files.root_of(named) == clone
     (clone / ".git").mkdir()
     assert files.root_of(files.Path("../clones/ada/tp1/inner/tp1.ipynb")) == clone
+    (clone.parent.parent / "course" / ".git").mkdir()
+    (clone / "course").symlink_to("../../course")
+    assert files.root_of(clone / "course" / "tp1.ipynb") == clone, "a clone that is reached by a link is another's"
     with pytest.raises(Unreadable, match="folder is a symbolic link"):
         files.read(named, files.root_of(named), 100)

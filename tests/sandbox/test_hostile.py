@@ -142,6 +142,18 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
 
 
+def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may():
+    """The kernel stops to read; each further cell is larger than what a socket holds."""
+    options = Options(limits=Limits(notebook_seconds=4))
+    own = ("import socket, time; socket.socket.recv = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}"
+                                                                                         for i in range(6)))
+    with Judge(TINY_COURSE, options) as judge:
+        notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
+        result = judge.grade(handed(notebook), "seed")
+    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    assert all("took more than" in note for note in result.notes) and 1 <= len(result.notes) <= 4
+
+
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, monkeypatch):
     """By a clock of the test's own. Each check of `double` asks twice; it stays below the bound, and both do not."""
     takes, booked = {"double": 0.9}, set()
