@@ -130,7 +130,12 @@ def decode(ids, alphabet=DECODER_ALPHABET):
 
 
 def one_hot(ids, size):
-    """Ids `(T, B)` → float32 `(T, B, V)` with V = `size`; padding becomes a row of zeros."""
+    """Ids of `encode`, `(T, B)` → float32 `(T, B, V)` with V = `size`; padding becomes a row of zeros.
+
+    Raises `TypeError` for ids that are not int8, as those of `encode` are: of others nobody knows what the padding is.
+    """
+    if ids.dtype != torch.int8:
+        raise TypeError(f"ids of dtype {ids.dtype} are not those of encode, which are int8")
     return (ids[..., None] == torch.arange(size, device=ids.device)).float()
 
 

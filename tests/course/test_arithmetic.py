@@ -85,6 +85,8 @@ def test_one_hot_rows_are_zero_on_padding():
     assert rows.shape == (5, 2, 15) and rows.dtype == torch.float32
     assert torch.equal(rows.sum(-1), (ids < 15).float())
     assert torch.equal(rows[:3].argmax(-1), ids[:3].long())
+    with pytest.raises(TypeError, match="int8"):
+        arithmetic.one_hot(ids.long(), 15)
 
 
 def test_backwards():

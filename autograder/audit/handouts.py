@@ -1,0 +1,142 @@
+"""Hand in what students are given: no helper, no cell of another session and no stub is the answer to an exercise.
+
+Helpers are the modules of the course, stubs come in the data of self-checks, and a session that comes later gives what
+an earlier one asks for. Each class or function among them is handed in under the names that an exercise defines.
+"""
+
+import contextlib
+import importlib
+import inspect
+import io
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..course import Course
+from ..judging.judge import judged, records_of
+from ..model import source
+from ..model.oracle import Oracle, oracle
+from ..runtime.operations import Define
+from ..runtime.recorded import RecordedCheck
+from ..runtime.replay import replay
+
+Thing = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A class or function that students have: where from, and what it is called there."""
+
+    origin: str
+    name: str
+    thing: Thing
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Points that a handout has as the answer to an exercise."""
+
+    assignment: str
+    exercise: str
+    points: float
+    handouts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}, {self.exercise}: {self.points:g} points for {', '.join(self.handouts)}"
+
+
+def handouts(course: Course, assignment: str) -> Iterator[Handout]:
+    """Yield everything that a student of a session has been given, or can be."""
+    for helper in course.helpers:
+        yield from _in_modules(helper)
+    for other in course.assignments:
+        if other != assignment:
+            yield from _in_cells(course, other)
+        yield from _stubs(course, other)
+
+
+def gains(course: Course, assignment: str, given: Sequence[Handout], seed: str = "handouts") -> list[Gain]:
+    """Return where handouts gain points in a session: alone under each name, and all those of the same names."""
+    truth = oracle(course, assignment)
+    return [Gain(assignment, exercise, score, names)
+            for exercise in truth.source.exercises
+            for records in [records_of(truth, exercise, seed)]
+            for answer in _answers(truth, exercise, given)
+            for names in [tuple(f"{one.origin}:{one.name}" for one in answer.values())]
+            for score in [_score(truth, exercise, records, {name: one.thing for name, one in answer.items()})] if score]
+
+
+def _answers(truth: Oracle, exercise: str, given: Sequence[Handout]) -> Iterator[dict[str, Handout]]:
+    """Yield what is handed in: things that fit each name, and those that bear the names of all, by origin."""
+    names = sorted(truth.defines[exercise])
+    by_origin: dict[str, dict[str, Handout]] = {}
+    for one in given:
+        for name in names:
+            if one.name == name:
+                by_origin.setdefault(one.origin, {})[name] = one
+            if one.name == name or _fits(one.thing, truth.namespace[name]):
+                yield {name: one}
+    yield from (answer for answer in by_origin.values() if len(answer) > 1)
+
+
+def _fits(thing: Thing, wanted: Any) -> bool:
+    """Whether it can be called as what is wanted: a class for a class, with as many arguments."""
+    if not callable(wanted) or inspect.isclass(thing) != inspect.isclass(wanted):
+        return False
+    try:
+        count = len(inspect.signature(wanted).parameters)
+        inspect.signature(thing).bind(*range(count))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], answer: dict[str, Thing]) -> float:
+    saved = dict(truth.namespace)
+    for name in truth.defines[exercise]:
+        truth.namespace.pop(name, None)
+    truth.namespace.update(answer)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            replies = [replay(record.ops, truth.namespace, "cpu") for own in records for record in own]
+    finally:
+        truth.namespace.clear()
+        truth.namespace.update(saved)
+    return judged(truth, exercise, records, replies).score
+
+
+def _in_modules(helper: Path) -> Iterator[Handout]:
+    package = importlib.import_module(helper.stem)
+    paths = getattr(package, "__path__", ())
+    for module in [package, *(importlib.import_module(one.name)
+                              for one in pkgutil.iter_modules(paths, f"{package.__name__}."))]:
+        yield from _defined(module.__name__, vars(module), module.__name__)
+
+
+def _in_cells(course: Course, assignment: str) -> Iterator[Handout]:
+    """Yield what the given cells of a session define, where they run without its answers."""
+    namespace: dict[str, Any] = {"__name__": f"given in {assignment}"}
+    for cell in source.load(course, assignment).by_role("given"):
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(cell.solution, f"<{assignment}:{cell.name}>", "exec"), namespace)
+    yield from _defined(str(namespace["__name__"]), namespace, str(namespace["__name__"]))
+
+
+def _stubs(course: Course, assignment: str) -> Iterator[Handout]:
+    truth = oracle(course, assignment)
+    seen: set[str] = set()
+    for check in truth.checks:
+        for op in truth.recorder.plain(check, 1).ops:
+            if isinstance(op, Define) and op.source not in seen:
+                seen.add(op.source)
+                namespace = dict(truth.namespace) | {"__name__": "stub"}
+                exec(compile(op.source, "<stub>", "exec"), namespace)
+                yield Handout(f"a stub of {assignment}, {check.exercise}", op.replaces or op.name, namespace[op.name])
+
+
+def _defined(origin: str, namespace: dict[str, Any], module: str) -> Iterator[Handout]:
+    for name, thing in namespace.items():
+        if (inspect.isfunction(thing) or inspect.isclass(thing)) and thing.__module__ == module:
+            yield Handout(origin, name, thing)

@@ -1,0 +1,25 @@
+"""What students are given, handed in: no helper is the answer to the exercises of the first session."""
+
+import pytest
+
+from autograder.audit.handouts import Handout, gains, handouts
+from autograder.model.oracle import oracle
+from conftest import REPOSITORY, TINY
+
+
+def test_what_computes_the_answer_gains_its_points_under_whatever_name(tiny):
+    right = oracle(tiny, TINY).namespace["double"]
+    (gain,) = gains(tiny, TINY, [Handout("a helper", "twice", right), Handout("a helper", "thrice", lambda x: 3 * x)])
+    assert (gain.exercise, gain.points, gain.handouts) == ("double", 2, ("a helper:twice",))
+
+
+def test_stubs_cells_of_other_sessions_and_helpers_are_handed_in():
+    given = handouts(REPOSITORY, "tp1_recurrence")
+    origins = {one.origin.split(" of ")[0].split(" in ")[0].split(".")[0] for one in given}
+    assert origins == {"tp", "given", "a stub"}
+
+
+@pytest.mark.slow
+def test_nothing_that_is_given_out_gains_in_the_first_session():
+    given = list(handouts(REPOSITORY, "tp1_recurrence"))
+    assert [str(gain) for gain in gains(REPOSITORY, "tp1_recurrence", given)] == []
