@@ -97,6 +97,9 @@ def _all(*removals: Removal) -> Removal:
 
 def _files(patch: pytest.MonkeyPatch, world: World) -> None:
     folder = Path(autograder.__file__).parent
+    runtime = "/runtime/autograder"
+    _arguments("--ro-bind", str(world.engine / "runtime"), f"{runtime}/runtime",
+               new=("--ro-bind", str(folder), runtime))(patch, world)
     world.helpers = [*world.helpers, folder, TINY_COURSE.solutions, world.beside]
     world.limits = replace(world.limits, cell_seconds=20, exercise_seconds=20)  # the grader's code takes long to import
 
