@@ -94,22 +94,25 @@ class Course:
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
     def folder(self, assignment: str) -> Path:
-        """Where an instructor writes the TP."""
+        """Return where an instructor writes the session."""
         return self.solutions / assignment
 
     def script(self, assignment: str) -> Path:
-        """The source of the TP."""
+        """Return the source of the session."""
         return self.folder(assignment) / f"{assignment}.py"
 
     def expect(self, assignment: str) -> None:
-        """``CourseError`` where there is no such TP."""
+        """Raise ``CourseError`` where there is no such session."""
         if assignment not in self.assignments:
             there = ", ".join(self.assignments) or "none"
             raise CourseError(f"there is no TP called {assignment}; there are: {there}")
 
 
 def find(folder: Path | None = None) -> Course:
-    """The course in ``folder``, or else the one that the present folder lies in; ``CourseError`` when there is none."""
+    """Find the course in ``folder``, or else the one that the present folder lies in.
+
+    ``CourseError`` when there is none.
+    """
     if folder is not None:
         places = [Path(folder).resolve()]
     else:

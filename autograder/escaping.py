@@ -12,42 +12,42 @@ _MARKUP = "<>&*_`[]()!#|\\~$"
 
 
 def line(text: str) -> str:
-    """One line of a terminal or a log: no escape sequence, no direction mark, no line of its own."""
+    """Return one line of a terminal or a log: no escape sequence, no direction mark, no line of its own."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def lines(text: str) -> str:
-    """Text of several lines, indented or not: code, or words of ours with foreign ones in them."""
+    """Return text of several lines, indented or not: code, or words of ours with foreign ones in them."""
     return "\n".join("\t".join(map(line, row.split("\t"))) for row in text.split("\n"))
 
 
 def markdown(text: str) -> str:
-    """One line as it stands, in Markdown: no mark-up, no HTML."""
+    """Return one line as it stands, in Markdown: no mark-up, no HTML."""
     return "".join(f"&#{ord(c)};" if c in _MARKUP else c for c in line(text))
 
 
 def html(text: str) -> Markup:
-    """Text as it stands, on a page."""
+    """Return text as it stands, on a page."""
     return escape(lines(text))
 
 
 def on_page(value: Any) -> Any:
-    """What a template puts on a page: text made safe, HTML of ours and numbers as they are."""
+    """Return what a template puts on a page: text made safe, HTML of ours and numbers as they are."""
     return html(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def spreadsheet(text: str) -> str:
-    """A cell of a CSV file, of one line, that no spreadsheet takes for a formula."""
+    """Return a cell of a CSV file, of one line, that no spreadsheet takes for a formula."""
     return _no_formula(line(text))
 
 
 def spreadsheet_text(text: str) -> str:
-    """The same with the lines that the text has."""
+    """Return a cell of a CSV file, with the lines that the text has."""
     return _no_formula(lines(text))
 
 
 def from_spreadsheet(cell: str) -> str:
-    """The text of such a cell."""
+    """Return the text of such a cell."""
     return cell[1:] if cell[:1] == "'" and _no_formula(cell[1:]) == cell else cell
 
 

@@ -2,5 +2,8 @@
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
-    """The number with its noun; ``many`` is the noun where there are none or several, if it does not just take an s."""
+    """Return the number with its noun.
+
+    ``many`` is the noun where there are none or several, if it is not just one with an s.
+    """
     return f"{number} {noun if number == 1 else many or noun + 's'}"

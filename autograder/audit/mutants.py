@@ -61,7 +61,7 @@ class Mutant:
 
 
 def mutants_of(cell: Cell, seen: Seen | None = None) -> list[Mutant]:
-    """All mutants of an exercise's cell: of the lines that a student writes, each text once.
+    """Return all mutants of an exercise's cell: of the lines that a student writes, each text once.
 
     ``seen`` is what the cell held while its checks ran: with it, names are exchanged for others of their kind, and
     gradients are not taken from where there are none.

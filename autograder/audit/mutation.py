@@ -72,7 +72,7 @@ class Mutation:
 
 
 def equivalents(course: Course, assignment: str) -> list[Equivalent]:
-    """The list of a TP; empty where there is none."""
+    """Return the list of equivalent mutants of a session; empty where there is none."""
     path = course.folder(assignment) / "equivalents.toml"
     if not path.is_file():
         return []
@@ -106,7 +106,7 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
 
 
 def mutate_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterator[Mutation]:
-    """The mutants of several TPs, side by side."""
+    """Mutate several sessions, side by side."""
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(mutate, [course] * len(assignments), assignments)
 

@@ -55,7 +55,7 @@ class Confusion:
         return [one for one in self.given if one.name == "wrong"]
 
     def count(self, kind: Kind) -> Counter[str]:
-        """How many of a kind were called how."""
+        """Return how many of a kind were called how."""
         return Counter(one.name for one in self.given if one.kind == kind)
 
 
@@ -67,7 +67,7 @@ def confusion(course: Course, assignment: str, seed: str = "names", mutants: int
 
 
 def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:
-    """The same for one exercise."""
+    """Return how the faults of one exercise are called."""
     naming = _Naming(truth, exercise, seed)
     with truth.with_cache({}):
         for fault in truth.faults_of(exercise):
@@ -94,7 +94,7 @@ class _Naming:
         return Given("faults", self.exercise, fault.name, name, *_told(failed))
 
     def of_unlisted(self, fault: Fault) -> Given:
-        """A fault whose own name cannot be given: that of a part of it is right, or of one that answers alike."""
+        """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
         failed = self._failed(self.truth.replies(fault, self._flat()))
         name = self._name(failed, fault)
         return Given("unlisted faults", self.exercise, fault.name, name, *_told(failed))

@@ -42,7 +42,7 @@ class Seen:
     made: dict[Place, list[set[Made]]] = field(default_factory=dict)  # of each part of what is assigned or returned
 
     def before(self, place: Place, names: dict[str, Any]) -> None:
-        """Called before a statement, with what has a name there."""
+        """Note what has a name before a statement."""
         self.reached.add(place)
         if self.has_torch and arrays.records_gradients():
             self.recording.add(place)
@@ -51,7 +51,7 @@ class Seen:
             known.setdefault(name, set()).add(_kind(value))
 
     def value(self, place: Place, value: Any) -> Any:
-        """Called with what a statement assigns or returns."""
+        """Note what a statement assigns or returns."""
         parts = value if isinstance(value, tuple) else (value,)
         known = self.made.setdefault(place, [])
         known += [set() for _ in parts[len(known) :]]
@@ -62,31 +62,31 @@ class Seen:
         return value
 
     def parts(self, place: Place) -> int:
-        """Of how many parts the value is."""
+        """Return of how many parts the value is."""
         return len(self.made.get(place, [()]))
 
     def carries_gradient(self, place: Place, part: int | None = None) -> bool:
-        """Whether a gradient may flow through the value, or through this part of it."""
+        """Return whether a gradient may flow through the value, or through this part of it."""
         known = self.made.get(place)
         return known is None or any(one.is_real for made in (known if part is None else known[part : part + 1])
                                     for one in made)
 
     def is_tensor(self, place: Place, part: int) -> bool:
-        """Whether this part of the value may be a tensor."""
+        """Return whether this part of the value may be a tensor."""
         known = self.made.get(place)
         return known is None or any(one.is_tensor for one in known[part])
 
     def has_axes(self, place: Place, part: int) -> bool:
-        """Whether this part of the value may be an array with axes, torch's or numpy's."""
+        """Return whether this part of the value may be an array with axes, torch's or numpy's."""
         known = self.made.get(place)
         return known is None or any(one.axes for one in known[part])
 
     def records_gradients(self, place: Place) -> bool:
-        """Whether torch may record gradients there."""
+        """Return whether torch may record gradients there."""
         return place not in self.reached or place in self.recording
 
     def akin(self, place: Place, name: str) -> str | None:
-        """The next name that holds a thing of the same kind there, if there is one."""
+        """Return the next name that holds a thing of the same kind there, if there is one."""
         names = self.names.get(place, {})
         kind = names.get(name)
         alike = [other for other in names if names[other] == kind and other != "self"]
@@ -94,7 +94,7 @@ class Seen:
 
 
 def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Seen:
-    """What is seen in an exercise's cell while these records are replayed on the solution."""
+    """Return what is seen in an exercise's cell while these records are replayed on the solution."""
     seen = Seen("torch" in truth.namespace)
     text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
     with truth.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
@@ -105,7 +105,7 @@ def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Seen:
 
 
 def place_of(statement: ast.stmt) -> Place:
-    """Where a statement stands in its cell."""
+    """Return where a statement stands in its cell."""
     return statement.lineno, statement.col_offset
 
 

@@ -15,7 +15,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 
 def problems(truth: Oracle) -> Iterator[str]:
-    """What the stubs of a TP's checks lack, one sentence each."""
+    """Return what the stubs of a session's checks lack, one sentence each."""
     for check in truth.checks:
         for op in truth.recorder.plain(check, 1).ops:
             name = op.replaces or op.like if isinstance(op, Define) else None

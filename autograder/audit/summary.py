@@ -77,7 +77,7 @@ class Summary:
 
 
 def summarise(course: Course, assignments: Sequence[str], seeds: int, jobs: int, device: str) -> list[Summary]:
-    """Everything about several TPs, side by side."""
+    """Measure several sessions, side by side."""
     require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
         waiting = [(audit_pieces(pool, course, name, seeds, device), pool.submit(mutate, course, name),
@@ -104,7 +104,7 @@ def _relations(truth: Oracle) -> Relations:
 
 
 def best_constants(truth: Oracle, exercise: str) -> float:
-    """The points for answers that were right on some other draw, the best for each check."""
+    """Return the points for answers that were right on some other instance, the best for each check."""
     records = records_of(truth, exercise, "asked")
     others = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
     best = [max(drawn, key=lambda other: _agrees(own, other)) for own, *drawn in zip(records, *others, strict=True)]
@@ -118,7 +118,7 @@ def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -
 
 
 def total(summaries: Sequence[Summary]) -> str:
-    """All TPs in a table, a line each, and their sum."""
+    """Return all sessions in a table, a line each, and their sum."""
     header = ("", "faults", "variants", "mutants", "killed", "equivalent", "survived", "by shapes", "by asserts",
               "named wrongly", "constants", "problems")
     rows: list[tuple[str | float, ...]] = [

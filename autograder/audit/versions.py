@@ -51,7 +51,7 @@ class Audit:
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
-    """What does not hold of a TP, with the number of seeds on which it does not."""
+    """Return what does not hold of a session, with the number of seeds on which it does not."""
     truth = oracle(course, assignment)
     audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
     audited.problems.update(set(stubs.problems(truth)))
@@ -63,7 +63,7 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
 
 
 def audit_all(course: Course, assignments: Sequence[str], seeds: int, jobs: int, device: str = "cpu") -> list[Audit]:
-    """The audits of several TPs, side by side; ``SandboxError`` where no sandbox can be had."""
+    """Audit several sessions, side by side; ``SandboxError`` where no sandbox can be had."""
     require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
         pieces = [audit_pieces(pool, course, name, seeds, device) for name in assignments]
@@ -71,14 +71,14 @@ def audit_all(course: Course, assignments: Sequence[str], seeds: int, jobs: int,
 
 
 def audit_pieces(pool: Executor, course: Course, assignment: str, seeds: int, device: str) -> list[Future[Audit]]:
-    """The audited of a TP in pieces that can be made side by side."""
+    """Return the audit of a session in pieces that can be made side by side."""
     pieces = [pool.submit(audit, course, assignment, range(start, min(start + SEEDS_AT_ONCE, seeds)), device)
               for start in range(0, seeds, SEEDS_AT_ONCE)]
     return [*pieces, pool.submit(audit_in_sandbox, course, assignment, device)]
 
 
 def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Audit:
-    """The solution has full marks, and the released notebook none."""
+    """Check that the solution has full marks, and the released notebook none."""
     audited = Audit(assignment)
     with Judge(course, Options(resolved(device))) as judge:
         for what, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
@@ -91,7 +91,7 @@ def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Au
 
 
 def joined(audits: list[Audit]) -> Audit:
-    """One audited made of the pieces of a TP."""
+    """Join the pieces of a session's audit."""
     first = audits[0]
     problems = sum((audited.problems for audited in audits), Counter[str]())
     seeds = sum(audited.seeds for audited in audits)

@@ -127,7 +127,7 @@ class Page:
 
 
 def max_points(items: Iterable[Exercise | AnswerShown]) -> float:
-    """The most that these can give."""
+    """Return the most that these can give."""
     return sum(item.score.max_points for item in items)
 
 

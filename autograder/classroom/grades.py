@@ -142,7 +142,7 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
 
 
 def number(value: float) -> str:
-    """A grade as text, with four digits at most behind the point."""
+    """Return a grade as text, with four digits at most behind the point."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 

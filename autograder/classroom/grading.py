@@ -49,7 +49,7 @@ class Handed:
     problem: str | None = None
 
     def read(self) -> Submission:
-        """What was handed in; ``OSError`` when this machine cannot read it."""
+        """Read what was handed in; ``OSError`` when this machine cannot read it."""
         return submission.read(self.path, self.path.parents[2], self.assignment, self.student, self.note)
 
 
@@ -92,7 +92,7 @@ class Classroom:
 
 
 def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
-    """All submissions of these TPs in a folder ``<student>/<tp>/``, in order of TP and student."""
+    """Return all submissions of these sessions in a folder ``<student>/<tp>/``, in order of session and student."""
     return [_notebook_in(folder, assignment) for assignment in assignments
             for folder in sorted(submitted.glob(f"*/{assignment}"))]
 
@@ -256,7 +256,7 @@ def _draws(run: str, thread: int) -> Draws:
 
 
 def judge_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Verdict:
-    """The verdict on one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
+    """Judge one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
     Without a seed it shares its draws with a few others of this ``run``. A worker on another machine judges with the
     course that it was started in, when there is none at the same place.

@@ -73,7 +73,7 @@ class Renderer(IPythonRenderer):
     """nbconvert's own; of a picture that was pasted into the cell, and did not come along, it writes the name."""
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """The tag of a picture, or its name in brackets."""
+        """Return the tag of a picture, or its name in brackets."""
         if url.startswith("attachment:"):
             return f"[picture: {self.escape_html(text)}]"
         return super().image(text, url, title)
@@ -83,23 +83,23 @@ class OfflineRenderer(Renderer):
     """Formulas as MathML, which a browser draws without a script and without a network."""
 
     def inline_html(self, html: str) -> str:
-        """HTML as somebody wrote it, within a line."""
+        """Return HTML as somebody wrote it, within a line."""
         return OTHER_TAG.sub("&lt;", super().inline_html(html))
 
     def block_html(self, html: str) -> str:
-        """HTML as somebody wrote it, in lines of its own."""
+        """Return HTML as somebody wrote it, in lines of its own."""
         return OTHER_TAG.sub("&lt;", super().block_html(html))
 
     def inline_math(self, body: str) -> str:
-        """A formula within a line."""
+        """Return a formula within a line."""
         return mathml(body)
 
     def block_math(self, body: str) -> str:
-        """A formula on a line of its own."""
+        """Return a formula on a line of its own."""
         return mathml(body, "block")
 
     def latex_environment(self, name: str, body: str) -> str:
-        """A formula between \\begin and \\end."""
+        """Return a formula between \\begin and \\end."""
         return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
 
 
@@ -107,7 +107,7 @@ MAX_FORMULA = 1000  # characters; longer ones are shown as they were written
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """A formula as MathML; the LaTeX itself, as code, where it is none."""
+    """Return a formula as MathML; the LaTeX itself, as code, where it is none."""
     latex = html.unescape(latex)
     try:
         if len(latex) > MAX_FORMULA:
@@ -124,14 +124,14 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
-    """Markdown → HTML without script, style or form; the figures of the TP are embedded, math is left to MathJax."""
+    """Turn Markdown into HTML without script, style or form; embed the session's figures, leave math to MathJax."""
     folder = context.get("resources", {}).get("metadata", {}).get("path", "")
     rendered = _rendered(source, Renderer)
     return _clean(OTHER_TAG.sub("&lt;", rendered), TAGS, Path(folder) if folder else None)
 
 
 def offline(source: str, folder: Path | None = None) -> Markup:
-    """Markdown → HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
+    """Turn Markdown into HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
     rendered = _rendered(source, OfflineRenderer)
     return Markup(_clean(NO_FORMULA.sub("&lt;", rendered), TAGS | MATHML, folder))
 

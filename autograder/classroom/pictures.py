@@ -28,7 +28,7 @@ class Picture:
 
 
 def scores(assignment: str, shares: Sequence[float]) -> Picture:
-    """Histogram of scores; ``shares`` of the automatic points, from 0 to 1."""
+    """Draw a histogram of scores; ``shares`` of the automatic points, from 0 to 1."""
     counts = [sum(min(int(10 * share), 9) == i for share in shares) for i in range(10)]
     figure, axes = _axes("share of the automatic points (%)", "submissions", whole="y")
     axes.bar([10 * i + 5 for i in range(10)], counts, width=9, color=BAR)
@@ -39,7 +39,7 @@ def scores(assignment: str, shares: Sequence[float]) -> Picture:
 
 
 def pass_rates(assignment: str, rates: Mapping[str, float]) -> Picture:
-    """Bars, one an exercise; ``rates`` are shares of submissions, from 0 to 1."""
+    """Draw bars, one an exercise; ``rates`` are shares of submissions, from 0 to 1."""
     names = list(rates)[::-1]
     # long names get room, as much as leaves the three pictures side by side
     width = min(max(WIDTH, 2.2 + 0.085 * max(map(len, names))), 4.1)
@@ -52,7 +52,7 @@ def pass_rates(assignment: str, rates: Mapping[str, float]) -> Picture:
 
 
 def times(assignment: str, seconds: Sequence[float]) -> Picture:
-    """Histogram of the seconds that grading took."""
+    """Draw a histogram of the seconds that grading took."""
     figure, axes = _axes("seconds to grade", "submissions", whole="y")
     axes.hist(seconds, bins=10, range=(0, max(seconds) or 1), color=BAR, rwidth=0.9)
     said = f"from {min(seconds):.3g} to {max(seconds):.3g}, median {median(seconds):.3g}"

@@ -53,11 +53,14 @@ class Reasons:
         self.known = {(fault.exercise, fault.name): fault for fault in known}
 
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
-        """Each thing that is wrong."""
+        """Return each thing that is wrong."""
         return tuple(map(Reason, findings(result.checks)))
 
     def code(self, result: ExerciseResult) -> tuple[Line, ...]:
-        """The student's cell, with the lines marked where the fault shows; nothing where it is as it was released."""
+        """Return the student's cell, with the lines marked where the fault shows.
+
+        Nothing where it is as it was released.
+        """
         lines = self.texts.get(result.exercise, "").splitlines()
         truth = source.load(self.course, self.assignment).cell("exercise", result.exercise)
         cells = release.released_notebook(self.course, self.assignment).cells
@@ -76,7 +79,7 @@ class Reasons:
 
 
 def lines_of(fault: faults.Fault, text: str, solution: str, others: Sequence[faults.Fault]) -> set[int]:
-    """The numbers of the lines that hold the very words of a fault, where they stand once and not in the solution."""
+    """Return the lines that hold the very words of a fault, where these stand once and not in the solution."""
     found = set()
     for _, wrong in faults.swaps(fault, others):
         wrong = wrong.strip()

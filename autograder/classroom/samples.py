@@ -14,7 +14,7 @@ from ..publish import release
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
              own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
-    """A submission: the released notebook with these exercise cells filled, cells of the student's own at the end."""
+    """Make a submission: the released notebook, these exercise cells filled, and the student's own cells at the end."""
     made = release.released_notebook(course, assignment)
     for cell in made.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -25,13 +25,13 @@ def notebook(course: Course, assignment: str, cells: dict[str, str],
 
 
 def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
-    """The solution's cells of these exercises (all, when none is named)."""
+    """Return the solution's cells of these exercises (all, when none is named)."""
     truth = source.load(course, assignment)
     return {name: truth.cell("exercise", name).solution for name in exercises or truth.exercises}
 
 
 def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course:
-    """A fresh course in ``folder`` with these TPs in it, and nbgrader's configuration."""
+    """Make a course in ``folder`` with these sessions in it, and nbgrader's configuration."""
     shutil.rmtree(folder, ignore_errors=True)
     ignore = shutil.ignore_patterns("*.ipynb", "__pycache__")
     made = Course(folder.resolve())
@@ -64,7 +64,7 @@ def hand_in(course: Course, student: str, assignment: str, content: nbformat.Not
 
 
 def sample_class(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode | str]:
-    """Student → submission: one of each kind that a class hands in."""
+    """Return the submission of each student: one of each kind that a class hands in."""
     truth = oracle(course, assignment)
     names, right = truth.source.exercises, solved(course, assignment)
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]

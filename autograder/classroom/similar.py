@@ -91,7 +91,10 @@ class _Code:
         self.offsets = found.offsets
 
     def covered(self, weights: Mapping[int, float]) -> np.ndarray:
-        """Of each normalised character (N,), how rare the code is that it stands in; 0 where nothing is shared."""
+        """Return for each normalised character (N,) how rare the code is that it stands in.
+
+        0 where nothing is shared.
+        """
         cover = np.zeros(self.length)
         for fingerprint, weight in weights.items():
             for start in self.at[fingerprint]:
@@ -99,7 +102,7 @@ class _Code:
         return cover
 
     def lines(self, cover: np.ndarray) -> tuple[Line, ...]:
-        """The lines of the code, marked where something rare is shared."""
+        """Return the lines of the code, marked where something rare is shared."""
         positions = np.flatnonzero(cover >= MARKED)
         places = np.searchsorted(self.offsets[:, 0], positions).clip(max=len(self.offsets) - 1)
         removed = np.maximum.accumulate(self.offsets[:, 1])[places]  # copydetect's own start anew at each class
@@ -134,18 +137,18 @@ class Comparison:
         return max(0.0, log(several / max(2, having)) / log(several / 2))
 
     def pairs(self) -> list[Pair]:
-        """The pairs that share most, the most first."""
+        """Return the pairs that share most, the most first."""
         return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda one: (-one[2], one[:2]))]
 
     def standing_out(self) -> list[tuple[int, int, float]]:
-        """Those of `weights` that share far more than two who worked alone share in this class."""
+        """Return those of `weights` that share far more than two who worked alone share in this class."""
         found = list(self.weights())
         middle = median([weight for *_, weight in found] or [0.0])
         spread = median([abs(weight - middle) for *_, weight in found] or [0.0])
         return [one for one in found if one[2] >= max(SHOWN, middle + FAR * spread)]
 
     def weights(self) -> Iterator[tuple[int, int, float]]:
-        """Of each two submissions, by their places in ``works``, how much they share; old ones only with new ones."""
+        """Return how much each two submissions share, by their places in ``works``; old ones meet only new ones."""
         for i, j in combinations(range(len(self.works)), 2):
             if not (self.works[i].student.past and self.works[j].student.past):
                 yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
@@ -184,7 +187,7 @@ class Comparison:
 
 
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
-    """All that was handed in for a TP, this year and, in the same folders, in an earlier one."""
+    """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = classroom.course, classroom.store
     works = list(_works(course, assignment, course.gradebook / "submitted", store))
     if past:
@@ -193,7 +196,7 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 
 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
-    """What anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
+    """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
     truth = source.load(course, assignment)
     _, variants = faults.load(course, assignment)
     given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]

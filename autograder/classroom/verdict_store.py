@@ -58,7 +58,7 @@ class VerdictStore:
         self.course = course
 
     def secret(self) -> bytes:
-        """The secret that all hidden seeds depend on; made at first use, readable by its owner alone."""
+        """Return the secret that all hidden seeds depend on; it is made at first use, readable by its owner alone."""
         path = self.course.gradebook / "secret"
         try:
             return bytes.fromhex(path.read_text())
@@ -74,18 +74,18 @@ class VerdictStore:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """One command at a time writes to the gradebook: nbgrader's own checks fail when two add the same student."""
+        """Let one command at a time write to the gradebook: nbgrader's checks fail when two add the same student."""
         self.course.gradebook.mkdir(exist_ok=True)
         with open(self.course.gradebook / "lock", "a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # gone with the process, however it ends
             yield
 
     def path(self, assignment: str, student: str) -> Path:
-        """Where the entry of a student stands."""
+        """Return where the entry of a student stands."""
         return self.course.gradebook / "verdicts" / assignment / f"{student}.json"
 
     def load(self, assignment: str, student: str) -> Entry | None:
-        """The last entry of a student; None when there is none that can be read."""
+        """Return the last entry of a student; None when there is none that can be read."""
         path = self.path(assignment, student)
         try:
             return from_json(path.read_bytes(), Entry, str(path))
@@ -97,17 +97,17 @@ class VerdictStore:
         write_whole(self.path(entry.verdict.assignment, entry.student), to_json(entry))
 
     def kept(self, handed: Submission, options: Options) -> Entry | None:
-        """The entry of a submission, if its verdict was made on the same things under the same options."""
+        """Return the entry of a submission, if its verdict was made on the same things under the same options."""
         entry = self.load(handed.assignment, handed.student)
         return entry if entry and entry.key == self._key(handed, options) else None
 
     def seed(self, handed: Submission) -> str | None:
-        """The seed of the last verdict on these very bytes: they are judged again with the same draws."""
+        """Return the seed of the last verdict on these very bytes: they are judged again on the same instance."""
         entry = self.load(handed.assignment, handed.student)
         return entry.verdict.seed if entry and entry.key.submission == _digest(handed) else None
 
     def keep(self, handed: Submission, verdict: Verdict, options: Options) -> Entry:
-        """The entry of a fresh verdict, as it stands from now on."""
+        """Return the entry of a fresh verdict, as it stands from now on."""
         entry = Entry(handed.student, verdict, self._key(handed, options))
         self.save(entry)
         return entry
@@ -117,18 +117,18 @@ class VerdictStore:
                    options)
 
     def to_judge(self, assignments: list[str]) -> str | None:
-        """The first of these TPs of which a submission has never been judged."""
+        """Return the first of these sessions of which a submission has never been judged."""
         submitted = self.course.gradebook / "submitted"
         return next((name for name in assignments for folder in submitted.glob(f"*/{name}")
                      if not self.path(name, folder.parent.name).exists()), None)
 
     def assignments(self) -> list[str]:
-        """The TPs of which there are verdicts."""
+        """Return the sessions of which there are verdicts."""
         folders = self.course.gradebook.glob("verdicts/*/")
         return sorted(folder.name for folder in folders if any(folder.glob("[!.]*.json")))
 
     def entries(self, assignment: str) -> list[Entry]:
-        """All entries of a TP, by student."""
+        """Return all entries of a session, by student."""
         paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
         return [entry for entry in (self.load(assignment, path.stem) for path in paths) if entry]
 

@@ -39,7 +39,7 @@ def read(path: Path, root: Path, most: int, owner: int | None = None) -> bytes:
 
 
 def is_plain(path: Path, root: Path) -> bool:
-    """Whether this is a file that `read` opens."""
+    """Return whether this is a file that `read` opens."""
     try:
         with _opened(path, root):
             return True

@@ -55,7 +55,7 @@ class ForkServer:
             connection.send((self.course, self.options, first))
 
     def judge(self) -> "Connection[Any, Any]":
-        """A connection to a new judge, which may be on its way yet; see `_serve`."""
+        """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
         with self._asking:
             self.begin()
             ours, theirs = socket.socketpair()

@@ -8,13 +8,13 @@ SERVES = 32  # submissions: recording a draw costs more than replaying it, and a
 
 
 def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
-    """The seed of a submission's hidden checks: fresh for each, the same when graded again."""
+    """Return the seed of a submission's hidden checks: fresh for each, the same when graded again."""
     text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
     return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
 def new_seed() -> str:
-    """A seed that nobody has seen."""
+    """Return a seed that nobody has seen."""
     return secrets.token_hex(16)
 
 
@@ -28,7 +28,7 @@ class Draws:
         self._left: dict[str, tuple[str, int]] = {}  # TP → its seed, and how many more submissions that serves
 
     def seed(self, assignment: str) -> str:
-        """The seed for the next submission of a TP."""
+        """Return the seed for the next submission of a session."""
         seed, left = self._left.get(assignment, ("", 0))
         if not left:
             seed, left = new_seed(), SERVES

@@ -39,7 +39,7 @@ class Session:
         self._drop()
 
     def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
-        """The replies to the checks of an exercise, and why there are fewer than records, if so."""
+        """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""
         replies: list[Reply] = []
         try:
             kernel = self._ready(exercise)

@@ -67,7 +67,7 @@ class Plan:
     notes: list[str] = field(default_factory=list)
 
     def has(self, exercise: str) -> bool:
-        """Whether a cell of this exercise is run."""
+        """Return whether a cell of this exercise is run."""
         return any((step.kind, step.name) == ("exercise", exercise) for step in self.steps)
 
 
@@ -80,7 +80,7 @@ def read(path: Path, root: Path, assignment: str, student: str = "", note: str |
 
 
 def parse(data: bytes, what: str = "the file") -> list[Cell]:
-    """The cells of a notebook; ``Unreadable`` when it is not a notebook."""
+    """Return the cells of a notebook; ``Unreadable`` when it is not a notebook."""
     if not data.strip():
         raise Unreadable(f"{what} is empty")
     if len(data) > MAX_VALUES and _values(data) > MAX_VALUES:
@@ -130,7 +130,7 @@ def _cell(tree: Any) -> Cell | None:
 
 
 def which_assignment(cells: list[Cell], course: Course) -> str | None:
-    """The TP whose released cells these are: the one with most names in common, or None."""
+    """Return the session whose released cells these are: the one with most names in common, or None."""
     ids = {cell.grade_id for cell in cells if cell.grade_id}
     common = {name: len(ids & _ids(source.load(course, name))) for name in course.assignments}
     best = max(common, key=lambda name: common[name], default=None)
@@ -142,7 +142,7 @@ def _ids(tp: Source) -> set[str]:
 
 
 def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
-    """What to run: given cells from our source, the student's other code in the student's order."""
+    """Plan what to run: given cells from our source, the student's other code in the student's order."""
     _refuse_other(cells, truth, course)
     released = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
     there = {cell.grade_id for cell in cells}

@@ -94,12 +94,12 @@ class Verdict:
 
 
 def to_json(thing: Any) -> str:
-    """A verdict, or anything else made of dataclasses, as indented JSON."""
+    """Return a verdict, or anything else made of dataclasses, as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(thing), indent=1).decode("utf-8")
 
 
 def from_json(data: bytes, kind: type[T], what: str) -> T:
-    """The ``kind`` that ``data`` holds; ``FileError`` names ``what`` when it holds anything else."""
+    """Read the ``kind`` that ``data`` holds; ``FileError`` names ``what`` when it holds anything else."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

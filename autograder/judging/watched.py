@@ -41,7 +41,7 @@ class WatchedJudge:
             self._connection = self._fork_server.judge()
 
     def judge(self, handed: Submission, seed: str) -> Verdict:
-        """The verdict on whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
+        """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
         for _ in range(2):
             try:
                 self.begin()
@@ -96,7 +96,7 @@ _kept: dict[tuple[ForkServer | None, Course, Options, int], WatchedJudge] = {}
 
 @contextlib.contextmanager
 def begun(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[None]:
-    """Judges come from one fork_server, which ends with this.
+    """Start the fork server that judges come from; it ends with this.
 
     Where there is something to judge it is started ahead: ``first`` is the TP, and the seed of a draw to have ready.
     Where one was begun already, that one serves.
@@ -118,12 +118,12 @@ def begun(course: Course, options: Options, first: tuple[str, str] | None) -> It
 
 
 def judge_for(course: Course, options: Options) -> WatchedJudge:
-    """A judge from the fork_server that was begun, or with one of its own."""
+    """Return a judge from the fork server that was begun, or with one of its own."""
     return WatchedJudge(course, options, _begun_for(course, options))
 
 
 def kept_judge(course: Course, options: Options) -> WatchedJudge:
-    """The judge of this thread, which is kept until the fork server that was begun for it ends."""
+    """Return the judge of this thread, which is kept until the fork server that was begun for it ends."""
     key = _begun_for(course, options), course, options, threading.get_ident()
     if key not in _kept:
         _kept[key] = judge_for(course, options)
@@ -148,7 +148,7 @@ class _Watch:
         return times.user + times.system, self.process.memory_info().rss
 
     def broken(self) -> str | None:
-        """The bound that is broken, in words; None while none is, or when the process has ended."""
+        """Return the bound that is broken, in words; None while none is, or when the process has ended."""
         try:
             seconds, memory = self._used()
         except psutil.Error:

@@ -48,13 +48,13 @@ Version = Fault | Variant
 
 
 def load(course: Course, assignment: str) -> tuple[list[Fault], list[Variant]]:
-    """The faults and variants of a TP; none where nobody has written any."""
+    """Load the faults and variants of a session; none where nobody has written any."""
     module = module_of(course, assignment, "faults")
     return list(getattr(module, "FAULTS", [])), list(getattr(module, "VARIANTS", []))
 
 
 def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
-    """The edits of a version in order; ``others`` are the versions that ``both`` may name."""
+    """Return the edits of a version in order; ``others`` are the versions that ``both`` may name."""
     if version.both:
         by_name = {other.name: other for other in others if other.exercise == version.exercise}
         unknown = [name for name in version.both if name not in by_name]
@@ -70,7 +70,7 @@ def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
 
 
 def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> str:
-    """The source of the exercise's cell in this version."""
+    """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
     edits = swaps(version, others)
@@ -85,7 +85,7 @@ def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> s
 
 
 def line_of(path: Path, version: Version) -> int | None:
-    """The line of ``faults.py`` in which a version is written down; None when it is made by other code."""
+    """Return the line of ``faults.py`` in which a version is written down; None when it is made by other code."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]

@@ -10,7 +10,7 @@ from .errors import SourceError, source_error
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
-    """The module ``<kind>.py`` of a TP, imported once; None when there is none.
+    """Return the module ``<kind>.py`` of a session, imported once; None when there is none.
 
     ``SourceError`` says in which line it does not run.
     """
@@ -34,7 +34,7 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
 
 
 def line_in(error: BaseException, filename: str) -> int | None:
-    """The line of a file that an error comes from: where its syntax breaks, or the last call in it."""
+    """Return the line of a file that an error comes from: where its syntax breaks, or the last call in it."""
     if isinstance(error, SyntaxError) and error.filename == filename:
         return error.lineno
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
@@ -42,7 +42,7 @@ def line_in(error: BaseException, filename: str) -> int | None:
 
 
 def said(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     if isinstance(error, SyntaxError):
         return error.msg
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no reason given'}"

@@ -83,15 +83,15 @@ class Oracle:
         return [note for note in map(self.recorder.note, self.checks) if note]
 
     def checks_of(self, exercise: str) -> list[Check]:
-        """The checks of an exercise, in order."""
+        """Return the checks of an exercise, in order."""
         return [check for check in self.checks if check.exercise == exercise]
 
     def faults_of(self, exercise: str) -> list[Fault]:
-        """The faults of an exercise, in order."""
+        """Return the faults of an exercise, in order."""
         return [fault for fault in self.faults if fault.exercise == exercise]
 
     def text_of(self, version: Version) -> str:
-        """The source of the exercise's cell in a fault or variant."""
+        """Return the source of the exercise's cell in a fault or variant."""
         try:
             return faults.edited(version, self.source.cell("exercise", version.exercise).solution, self.faults)
         except SourceError as error:
@@ -100,12 +100,12 @@ class Oracle:
             raise faults.EditError(str(source_error(path, line, error))) from None
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """A check, recorded on the solution with this seed: as it stands, and on sizes of one where that can be."""
+        """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""
         return self.recorder.records(check, seed)
 
     @contextlib.contextmanager
     def substituted(self, version: Version) -> Iterator[dict[str, Any]]:
-        """The namespace with one exercise in another version; the solution comes back afterwards."""
+        """Put another version of one exercise into the namespace; the solution comes back afterwards."""
         saved, text = dict(self.namespace), self.text_of(version)
         for name in self.defines[version.exercise]:
             self.namespace.pop(name, None)
@@ -119,13 +119,13 @@ class Oracle:
             self.namespace.update(saved)
 
     def replies(self, version: Version, records: Sequence[RecordedCheck], device: str = "cpu") -> list[Reply]:
-        """What a fault or variant answers to recorded checks."""
+        """Return what a fault or variant answers to recorded checks."""
         with self.substituted(version) as namespace:
             return [replay(recorded.ops, namespace, device) for recorded in records]
 
     @contextlib.contextmanager
     def unlisted(self, fault: Fault) -> Iterator[None]:
-        """Without the name of one fault, as if nobody had listed it: what is it called then?"""
+        """Leave out the name of one fault, as if nobody had listed it: what is it called then?"""
         self._forgotten = fault
         try:
             yield
@@ -134,7 +134,7 @@ class Oracle:
 
     @contextlib.contextmanager
     def with_cache(self, kept: Answers) -> Iterator[None]:
-        """Whoever diagnoses many answers to the same records need not ask every fault again each time."""
+        """Keep what the faults answer: whoever diagnoses many answers to the same records asks each fault once."""
         self._kept = kept
         try:
             yield
@@ -143,7 +143,7 @@ class Oracle:
 
     def diagnose(self, exercise: str, records: Sequence[RecordedCheck],
                  got: Sequence[Reply]) -> list[Recognised | None]:
-        """For each check of an exercise, the fault whose answers the student's equal, or None.
+        """Return, for each check of an exercise, the fault whose answers the student's equal, or None.
 
         A fault is asked about the failed checks first: few agree there, and only those are asked about the rest.
         One that agrees everywhere explains everything, and no other is asked. None is asked about relations: they
@@ -186,5 +186,5 @@ def _alike(own: Reply | None, pair: tuple[RecordedCheck, Reply]) -> bool:
 
 @cache
 def oracle(course: Course, assignment: str) -> Oracle:
-    """The oracle of a TP; executed at the first call and kept."""
+    """Return the oracle of a session; executed at the first call and kept."""
     return Oracle(course, assignment)

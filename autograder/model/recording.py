@@ -38,7 +38,7 @@ class Recorder:
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """The check as it stands, with its relations; then the same on sizes of one, where that can be."""
+        """Record the check as it stands, with its relations; then the same on sizes of one, where that can be."""
         trace = self._traced(check, seed)
         found = [self._with_relations(check, trace, seed)]
         for relation, ones in self._ones.items():
@@ -50,11 +50,11 @@ class Recorder:
         return found
 
     def plain(self, check: Check, seed: int) -> RecordedCheck:
-        """The check as it stands, without relations."""
+        """Record the check as it stands, without relations."""
         return _plain(self._traced(check, seed))
 
     def is_constant(self, check: Check) -> bool:
-        """Whether one answer, whatever the draw, would be right too often to show anything."""
+        """Return whether one answer, whatever the instance, would be right too often to show anything."""
         if check not in self._constant:
             answers = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
             alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)

@@ -48,7 +48,10 @@ class Addition:
 
 
 def additions(trace: Trace, other: list[Op] | None = None) -> Iterator[Addition]:
-    """The relations that can be asked of the check on ``trace``; ``other`` are its operations on another instance."""
+    """Return the relations that can be asked of the check on ``trace``.
+
+    ``other`` are its operations on another instance.
+    """
     for relation, make in MAKERS.items():
         again = _Again(trace, relation, other)
         make(again)
@@ -72,17 +75,17 @@ class _Again:
         return self.trace.count
 
     def modules(self) -> dict[int, Any]:
-        """The networks that the check made, by register."""
+        """Return the networks that the check made, by register."""
         made = [op.to for op in self.base if isinstance(op, Call) and not isinstance(op, Attempt)]
         return {at: self.made[at] for at in made if arrays.is_module(self.made[at])}
 
     def weights(self, ops: list[Op]) -> list[Weights]:
-        """What gives networks their parameters, where those are still theirs."""
+        """Return what gives networks their parameters, where those are still theirs."""
         return [op for op in ops if isinstance(op, Weights) and _fits(op, self.made[op.of])]
 
     def repeat(self, argument: Callable[[Argument, str], Argument] = lambda tree, name: tree,
                ops: list[Op] | None = None) -> None:
-        """All calls again; ``argument`` may put something else in the place of an argument, given as it stands."""
+        """Repeat all calls; ``argument`` may put something else in the place of an argument, given as it stands."""
         for op in ops or self.base:
             match op:
                 case Call(to=to) if self._is_plain(to):
@@ -97,7 +100,7 @@ class _Again:
                     self.ops.append(op)
 
     def outputs(self, suffix: str) -> None:
-        """The outputs of the check, as they are this time."""
+        """Return the outputs of the check, as they are this time."""
         for op in self.base:
             if isinstance(op, Output) and op.of in self.fresh:
                 name = f"{op.name} {suffix}"

@@ -28,7 +28,7 @@ class Rubric:
 
 
 def parse(hidden: str, points: float) -> Rubric:
-    """The rubric of an answer that has so many points; ``hidden`` is what only graders read."""
+    """Read the rubric of an answer that has so many points; ``hidden`` is what only graders read."""
     model, _, rubric = hidden.partition(RUBRIC)
     _, *parts = _ITEM.split(" ".join(rubric.split()))
     items = [Item(float(number), text.strip(" ;")) for number, text in zip(parts[::2], parts[1::2], strict=True)]
@@ -36,6 +36,6 @@ def parse(hidden: str, points: float) -> Rubric:
 
 
 def advice(hidden: str, points: float) -> str | None:
-    """What is wrong with a rubric, in a few words."""
+    """Return what is wrong with a rubric, in a few words."""
     given = sum(item.points for item in parse(hidden, points).items)
     return f"gives {given:g} points, the answer has {points:g}" if given < points else None

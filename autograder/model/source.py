@@ -36,7 +36,7 @@ class Cell:
     line: int = field(default=1, compare=False)  # of the script, where its header stands
 
     def line_of(self, number: int) -> int:
-        """The line of the script that line ``number`` of the solution, counted from 1, stands in."""
+        """Return the line of the script that line ``number`` of the solution, counted from 1, stands in."""
         kept = [i for i, text in enumerate(self.source.splitlines(), 1) if not _MARKER.match(text)]
         return self.line + (kept[number - 1] if 0 < number <= len(kept) else 0)
 
@@ -81,7 +81,7 @@ class Source:
     cells: tuple[Cell, ...]
 
     def by_role(self, *roles: str) -> list[Cell]:
-        """The cells of these roles, in order."""
+        """Return the cells of these roles, in order."""
         return [cell for cell in self.cells if cell.role in roles]
 
     @property
@@ -90,14 +90,14 @@ class Source:
         return [cell.name for cell in self.by_role("exercise") if cell.name]
 
     def cell(self, role: str, name: str) -> Cell:
-        """The cell of this role and name."""
+        """Return the cell of this role and name."""
         for cell in self.cells:
             if (cell.role, cell.name) == (role, name):
                 return cell
         raise SourceError(f"{self.name} has no {role} {name}; it has {', '.join(self.exercises)}")
 
     def points(self, exercise: str) -> float:
-        """The automatic points of an exercise."""
+        """Return the automatic points of an exercise."""
         return self.cell("check", exercise).points
 
     @property
@@ -109,7 +109,10 @@ class Source:
 
 @cache
 def load(course: Course, assignment: str) -> Source:
-    """The source of a TP; ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there."""
+    """Load the source of a session.
+
+    ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.
+    """
     course.expect(assignment)
     path = course.script(assignment)
     source = Source(assignment, path, parse(path.read_text(encoding="utf-8"), path))
@@ -129,7 +132,7 @@ def _refuse_no_python(cell: Cell, path: Path) -> None:
 
 
 def parse(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
-    """The cells of a percent-format script; ``path`` is what the script is called in an error."""
+    """Read the cells of a percent-format script; ``path`` is what the script is called in an error."""
     import jupytext
 
     cells: list[Cell] = []
@@ -177,7 +180,7 @@ def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
 
 
 def advice(source: Source) -> list[str]:
-    """What is allowed and yet not good: one line each, with file and line number."""
+    """Return what is allowed and yet not good: one line each, with file and line number."""
     said = []
     for cell in source.cells:
         if not cell.is_markdown:

@@ -97,7 +97,7 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
 
 
 def checks_in(module: ModuleType | None) -> list[Check]:
-    """The checks that a module declares, in order."""
+    """Return the checks that a module declares, in order."""
     found = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
     return [check for check in found if isinstance(check, Check)]
 
@@ -134,7 +134,7 @@ class Trace:
     # Draws
 
     def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
-        """A distinct random size for each letter, from ``low`` up."""
+        """Return a distinct random size for each letter, from ``low`` up."""
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
         drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
@@ -144,11 +144,11 @@ class Trace:
         return list(sizes.values())
 
     def integer(self, low: int, high: int) -> int:
-        """A random integer in [low, high)."""
+        """Return a random integer in [low, high)."""
         return int(self.rng.integers(low, high))
 
     def choice(self, values: list[T] | tuple[T, ...]) -> T:
-        """One of the values."""
+        """Return one of the values."""
         return values[int(self.rng.integers(len(values)))]
 
     @property
@@ -157,19 +157,22 @@ class Trace:
         return self.draws.generator
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
-        """Normally distributed numbers."""
+        """Return normally distributed numbers."""
         return self.draws.normal(*shape, scale=scale, dtype=dtype)
 
     def uniform(self, *shape: int) -> Any:
-        """Numbers in [0, 1)."""
+        """Return numbers in [0, 1)."""
         return self.draws.uniform(*shape)
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
-        """Random int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
+        """Return random int64 values in [low, high).
+
+        Of two or more, one is the smallest and one the largest there is.
+        """
         return self.draws.integers(low, high, *shape)
 
     def one_hot(self, size: int, *shape: int) -> Any:
-        """Random one-hot vectors of the given size, as real numbers: (*shape, size)."""
+        """Return random one-hot vectors of the given size, as real numbers: (*shape, size)."""
         return self.draws.one_hot(size, *shape)
 
     def require(self, condition: Any) -> None:
@@ -188,7 +191,7 @@ class Trace:
     # Names and calls
 
     def __getitem__(self, name: str) -> Handle:
-        """A name of the notebook."""
+        """Return a name of the notebook."""
         return self.make(Name, name=name)
 
     @property
@@ -202,17 +205,17 @@ class Trace:
         return self.module("numpy")
 
     def module(self, name: str) -> Handle:
-        """One of the libraries that `autograder.runtime.replay` knows, by its full name."""
+        """Return one of the libraries that `autograder.runtime.replay` knows, by its full name."""
         return self.make(Module, name=name)
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
-        """The ``n`` results of a call that returns a tuple."""
+        """Return the ``n`` results of a call that returns a tuple."""
         registers = [self._register() for _ in range(n)]
         self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
     def weights(self, module: Handle, scale: float = 1.0) -> None:
-        """Normally distributed values for all parameters: far larger than torch's own, so that a lost state shows."""
+        """Give all parameters normally distributed values: far larger than torch's own, so that a lost state shows."""
         values = {name: arrays.to_numpy(self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype))
                   for name, parameter in module.value.named_parameters()}
         self.step(Weights(module._at, values))
@@ -222,31 +225,31 @@ class Trace:
         return self.make(Define, source=source_of(thing), name=thing.__name__, replaces=name)
 
     def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
-        """A self-contained class or function as a handle, to call or to pass on.
+        """Define a self-contained class or function in the kernel: a handle, to call or to pass on.
 
         ``like`` names what of the notebook it stands for, where it does: the audit compares their faces.
         """
         return self.make(Define, source=source_of(thing), name=thing.__name__, like=like)
 
     def leaf(self, tensor: Any) -> Handle:
-        """An input that requires a gradient."""
+        """Make an input that requires a gradient."""
         return self.make(Leaf, value=_encode(tensor))
 
     def backward(self, handle: Handle) -> None:
-        """Backward from a fixed random projection of the result."""
+        """Run backward from a fixed random projection of the result."""
         projection = self.normal(*handle.value.shape)
         self.step(Backward(handle._at, _encode(projection)))
 
     def evaluating(self, module: Handle) -> None:
-        """Dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
+        """Switch dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
         self.step(Evaluating(module._at))
 
     def attempt(self, function: Handle, *args: Any, **kwargs: Any) -> Handle:
-        """The name of the exception that a call raises, or "no error"."""
+        """Return the name of the exception that a call raises, or "no error"."""
         return self.make(Attempt, f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def forbid(self, *names: str) -> None:
-        """Torch functions that do not count in this check."""
+        """Forbid torch functions that do not count in this check."""
         self.step(Forbid(list(names)))
 
     def seed(self, value: int) -> None:
@@ -256,7 +259,7 @@ class Trace:
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,
                holds: Callable[[Any], str | None] | None = None) -> None:
-        """A named result of the check; see docs/authoring.md for what may be said about it."""
+        """Name a result of the check; see docs/authoring.md for what may be said about it."""
         self.lines[name] = sys._getframe(1).f_lineno
         of_largest = OF_LARGEST if any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at)
                                        for op in self.ops) else None

@@ -62,7 +62,7 @@ def about(course: Course) -> About:
 
 
 def as_toml(tree: dict[str, Any]) -> str:
-    """A small `pyproject.toml`: tables of texts and lists of texts."""
+    """Return a small `pyproject.toml`: tables of texts and lists of texts."""
     lines: list[str] = []
     for table, values in tree.items():
         lines.append(f"[{table}]")

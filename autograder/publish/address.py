@@ -17,25 +17,25 @@ class Address:
     folder: str = ""
 
     def file(self, name: str) -> str:
-        """The address of a file's bytes."""
+        """Return the address of a file's bytes."""
         base = f"https://raw.githubusercontent.com/{self.repository}/{self.branch}/{self.folder}" \
             if self.repository else self.url
         return f"{base.rstrip('/')}/{quote(name)}"
 
     def colab(self, name: str) -> str:
-        """Opens a notebook in Colab, which reads from GitHub."""
+        """Return the address that opens a notebook in Colab, which reads from GitHub."""
         path = "/".join(filter(None, [self.folder, name]))
         return f"https://colab.research.google.com/github/{self.repository}/blob/{self.branch}/{quote(path)}"
 
     def binder(self, name: str) -> str:
-        """Opens a notebook in Binder."""
+        """Return the address that opens a notebook in Binder."""
         path = "/".join(filter(None, [self.folder, name]))
         where = f"{self.repository}/{quote(self.branch, safe='')}"
         return f"https://mybinder.org/v2/gh/{where}?labpath={quote(path, safe='')}"
 
 
 def parsed(url: str) -> Address:
-    """An address as a person types it: ``https://github.com/OWNER/NAME[/tree/BRANCH[/FOLDER]]``, or any other."""
+    """Read an address as a person types it: ``https://github.com/OWNER/NAME[/tree/BRANCH[/FOLDER]]``, or any other."""
     if not re.match(r"https?://[^\s\"'\\]+$", url):
         raise CourseError(f"{url!r} is no address: it is to begin with https://")
     match = re.fullmatch(r"https?://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/([\w.-]+)(?:/(.+?))?)?/*", url)

@@ -35,7 +35,10 @@ class Task:
 
 
 def task(cells: tuple[Cell, ...], i: int) -> Task | None:
-    """What the exercise or the question in cell ``i`` asks; None where no line says it, and for all other cells."""
+    """Return what the exercise or the question in cell ``i`` asks.
+
+    None where no line says it, and for all other cells.
+    """
     cell = cells[i]
     if cell.role not in ("exercise", "answer") or cell.name is None:
         return None
@@ -49,24 +52,24 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
 
 
 def tasks(tp: Source) -> list[Task]:
-    """The exercises and questions of a TP whose text says what they ask."""
+    """Return the exercises and questions of a session whose text says what they ask."""
     return [one for i in range(len(tp.cells)) if (one := task(tp.cells, i))]
 
 
 def core(tp: Source) -> int:
-    """The minutes of the core, reading included."""
+    """Return the minutes of the core, reading included."""
     texts = (_HINTS.sub("", cell.source.replace(cell.hidden, "")) for cell in tp.cells if cell.is_markdown)
     reading = sum(len(text.split()) for text in texts) // WORDS_A_MINUTE
     return reading + sum(one.minutes for one in tasks(tp) if not one.extension)
 
 
 def extensions(tp: Source) -> int:
-    """The minutes of the extensions."""
+    """Return the minutes of the extensions."""
     return sum(one.minutes for one in tasks(tp) if one.extension)
 
 
 def time(tp: Source) -> str:
-    """How long a TP takes, in words."""
+    """Return how long a session takes, in words."""
     more = f", and {_hours(extensions(tp))} for the extensions" if extensions(tp) else ""
     return f"about {_hours(core(tp))}{more}"
 
@@ -78,7 +81,7 @@ def _hours(minutes: int) -> str:
 
 
 def page(course: Course) -> str:
-    """The table of all TPs, and of the exercises and questions in each, in Markdown."""
+    """Return the table of all sessions, and of the exercises and questions in each, in Markdown."""
     sources = [source.load(course, name) for name in course.assignments]
     lines = ["# What each session asks", "",
              f"Minutes are estimates of the authors: nobody was timed. Reading is counted at {WORDS_A_MINUTE} words a "
@@ -112,7 +115,7 @@ def write(course: Course) -> None:
 
 
 def is_stale(course: Course) -> bool:
-    """Whether the page of a course that has one is not what would be written now."""
+    """Return whether the page of a course that has one is not what would be written now."""
     path = _place(course)
     return _has_page(course) and not (path.is_file() and path.read_text(encoding="utf-8") == page(course))
 

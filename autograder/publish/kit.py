@@ -34,7 +34,7 @@ def kit(course: Course, path: Path) -> None:
 
 
 def contents(course: Course) -> dict[str, bytes]:
-    """What is in the kit: name, with slashes, and bytes."""
+    """Return what is in the kit: name, with slashes, and bytes."""
     told = about(course)
     files = dict(released(course))
     files["README.md"] = readme(course, told).encode()
@@ -50,7 +50,7 @@ def contents(course: Course) -> dict[str, bytes]:
 
 
 def released(course: Course) -> Iterator[tuple[str, bytes]]:
-    """What `release` has put into the course's folder for students."""
+    """Return what `release` has put into the course's folder for students."""
     for file in sorted(course.released.rglob("*")):
         name = file.relative_to(course.released)
         if file.is_file() and not SKIPPED & set(name.parts) and file.suffix != ".pyc":
@@ -58,7 +58,7 @@ def released(course: Course) -> Iterator[tuple[str, bytes]]:
 
 
 def script_bytes(name: str) -> bytes:
-    """A script of the kit; cmd reads no labels in a batch file without its own line ends."""
+    """Return a script of the kit; cmd reads no labels in a batch file without its own line ends."""
     data = (FILES / name).read_bytes().replace(b"\r\n", b"\n")
     return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
 
@@ -89,7 +89,7 @@ def _distribution(requirement: str) -> str:
 
 
 def readme(course: Course, told: About) -> str:
-    """The page that a student reads first, in Markdown."""
+    """Return the page that a student reads first, in Markdown."""
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()

@@ -44,7 +44,7 @@ class WorkedInError(CourseError):
 
 
 def solution_notebook(course: Course, assignment: str) -> NotebookNode:
-    """The notebook of a source, solutions in it, not executed."""
+    """Return the notebook of a source, solutions in it, not executed."""
     cells, texts = [], 0
     tp_source = source.load(course, assignment)
     for cell in tp_source.cells:
@@ -111,19 +111,19 @@ def _checksum(cell: NotebookNode) -> str:
 
 
 def sealed(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
+    """Return the notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
     notebook.metadata.setdefault("course", {})["seal"] = workspace.seal(notebook)
     return notebook
 
 
 def worked_in(folder: Path) -> list[Path]:
-    """The notebooks below a folder that are not as they were released: somebody's work, which nobody may overwrite."""
+    """Return the notebooks below a folder that are not as released: somebody's work, which nobody may overwrite."""
     notebooks = (path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
     return [path for path in notebooks if not workspace.is_sealed(path.read_bytes())]
 
 
 def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
-    """The solution notebook, executed in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
+    """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from nbconvert.filters import strip_ansi
@@ -172,7 +172,7 @@ def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
 
 
 def figures_of(course: Course, assignment: str) -> list[str]:
-    """The names of the figures that a TP shows."""
+    """Return the names of the figures that a session shows."""
     return sorted(set(_PICTURE.findall(course.script(assignment).read_text(encoding="utf-8"))))
 
 
@@ -217,7 +217,7 @@ def _executed(course: Course, assignment: str) -> Path:
 
 
 def refuse_work(course: Course, folder: Path | None = None) -> None:
-    """``WorkedInError`` when a notebook of the release (in ``folder`` alone, if it is named) is not as released."""
+    """Raise ``WorkedInError`` when a notebook of the release (in ``folder`` alone, if named) is not as released."""
     found = worked_in(folder or course.released)
     if found:
         raise WorkedInError(path.relative_to(course.root) for path in found)
@@ -231,7 +231,7 @@ def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None)
 
 
 def stale(course: Course, assignment: str) -> list[str]:
-    """The generated files of a TP that were not made from its present sources."""
+    """Return the generated files of a session that were not made from its present sources."""
     found = []
     code = _code(solution_notebook(course, assignment))
     for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):

@@ -20,13 +20,13 @@ def write(course: Course, assignment: str) -> None:
 
 
 def made_from(course: Course, assignment: str) -> str | None:
-    """The digest of the sources that the shipped data was recorded from; None when there is none."""
+    """Return the digest of the sources that the shipped data was recorded from; None when there is none."""
     path = course.selfchecks / f"{assignment}.bin"
     return selfcheck.read(path).get("made_from") if path.is_file() else None
 
 
 def recorded(course: Course, assignment: str) -> dict[str, Any]:
-    """The self-check data of a TP, as a tree."""
+    """Return the self-check data of a session, as a tree."""
     truth = oracle(course, assignment)
     exercises = {exercise: _exercise(truth, exercise) for exercise in truth.source.exercises}
     return {"assignment": assignment, "exercises": exercises}

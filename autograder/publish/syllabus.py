@@ -52,7 +52,7 @@ class Place:
 
 
 def read(course: Course, assignment: str) -> Syllabus | None:
-    """The syllabus of a TP; None where nobody has written one."""
+    """Read the syllabus of a session; None where nobody has written one."""
     path = course.folder(assignment) / "syllabus.toml"
     if not path.is_file():
         return None
@@ -65,7 +65,7 @@ def read(course: Course, assignment: str) -> Syllabus | None:
 
 
 def coverage(source: Source, count: int) -> dict[int, list[Place]]:
-    """For each point from 1 to ``count`` the cells that cover it, exercises first."""
+    """Return for each point from 1 to ``count`` the cells that cover it, exercises first."""
     found: dict[int, list[Place]] = {number: [] for number in range(1, count + 1)}
     heading = ""
     for cell in source.cells:
@@ -88,7 +88,7 @@ def _kind(cell: Cell) -> str:
 
 
 def page(source: Source, syllabus: Syllabus) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     found = coverage(source, syllabus.count)
     lines = [f"# {syllabus.title}", "", syllabus.intro, HOW]
     number = 0
@@ -115,7 +115,7 @@ def write(course: Course, assignment: str) -> None:
 
 
 def is_stale(course: Course, assignment: str) -> bool:
-    """Whether a TP has a syllabus and its page is not what would be written now."""
+    """Return whether a session has a syllabus and its page is not what would be written now."""
     syllabus = read(course, assignment)
     if syllabus is None:
         return False

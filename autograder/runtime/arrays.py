@@ -45,36 +45,36 @@ def needed() -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of torch."""
+    """Return whether a value is a tensor of torch."""
     torch = loaded()
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a tensor through which a gradient could flow."""
+    """Return whether a value is a tensor through which a gradient could flow."""
     return is_tensor(value) and bool(value.is_floating_point())
 
 
 def is_module(value: Any) -> bool:
-    """Whether a value is a network of torch."""
+    """Return whether a value is a network of torch."""
     torch = loaded()
     return torch is not None and isinstance(value, torch.nn.Module)
 
 
 def is_dtype(value: Any) -> bool:
-    """Whether a value is one of torch's types of numbers."""
+    """Return whether a value is one of torch's types of numbers."""
     torch = loaded()
     return torch is not None and isinstance(value, torch.dtype)
 
 
 def is_handle(value: Any) -> bool:
-    """Whether a value of torch holds no numbers: a device, a type, a network."""
+    """Return whether a value of torch holds no numbers: a device, a type, a network."""
     torch = loaded()
     return torch is not None and isinstance(value, (torch.device, torch.dtype, torch.nn.Module))
 
 
 def records_gradients() -> bool:
-    """Whether torch records gradients now."""
+    """Return whether torch records gradients now."""
     torch = loaded()
     return torch is not None and bool(torch.is_grad_enabled())
 
@@ -167,7 +167,7 @@ def seed_all(seed: int, lazily: bool = False) -> None:
 
 @contextlib.contextmanager
 def clean_state(seed: int) -> Iterator[None]:
-    """float32, gradients on, fixed seeds, full precision; whatever was set before comes back."""
+    """Set float32, gradients on, fixed seeds and full precision; whatever was set before comes back."""
     generators, torch = (random.getstate(), np.random.get_state()), library()
     try:
         with _clean_torch(torch) if torch is not None else contextlib.nullcontext():

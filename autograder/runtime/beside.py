@@ -49,7 +49,7 @@ class Beside:
         return found
 
     def place(self, row: int, column: int) -> str:
-        """Where a number stands, by the names of the axes."""
+        """Return where a number stands, by the names of the axes."""
         at = zip(self.axes, ("row", "column"), self.sizes, (self.first[0] + row, self.first[1] + column), strict=True)
         return ", ".join(f"{name or word} {index}" for name, word, size, index in at if size > 1) or "the only one"
 
@@ -63,7 +63,7 @@ class Beside:
 
 
 def beside(record: RecordedCheck, got: Reply) -> Beside | None:
-    """The part of the first output that differs; None where the difference is of another kind."""
+    """Return the part of the first output that differs; None where the difference is of another kind."""
     for relation in () if got.error else (None, *RELATIONS):
         for name, spec in record.specs.items():
             if spec.relation == relation and name in got.outputs:
@@ -141,14 +141,14 @@ def _apart(want: str, have: str) -> tuple[str, str]:
 
 
 def words(one: Beside) -> str:
-    """What the picture shows, for who does not see it."""
+    """Return what the picture shows, for who does not see it."""
     place, want, have = one.differing[0]
     more = len(one.differing) - 1
     return f"{one.name}, at {place}: expected {want}, got {have}." + (f" {more} more differ here." if more else "")
 
 
 def drawn(one: Beside) -> list[tuple[str, str]]:
-    """Two pictures as SVG, each with its title: what is expected, and what it is with a frame around what differs."""
+    """Return two pictures as SVG, each with its title: what is expected, and what it is with what differs framed."""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
     nothing = ["0" * len(row) for row in one.wrong]

@@ -37,7 +37,7 @@ class Case:
                          if not spec.holds}
 
     def __getitem__(self, name: str) -> Any:
-        """An input of the check, by the name that stands in its lines."""
+        """Return an input of the check, by the name that stands in its lines."""
         return self.inputs[name]
 
     def run(self) -> dict[str, Any]:
@@ -63,14 +63,14 @@ class Case:
         display({"text/html": self.page(), "text/plain": self.text()}, raw=True)  # type: ignore[no-untyped-call]
 
     def text(self) -> str:
-        """The case for a terminal."""
+        """Return the case for a terminal."""
         lines = "\n".join(f"    {line}" for line in self.lines)
         return (f"{self.exercise}, {self.check}: {self.says}\n\nWhat the check does; copy the lines into a cell of "
                 f"your own, after `case = {self.call}`:\n\n{lines}\n\ninputs: {self.named(self.inputs)}\n"
                 f"expected: {self.named(self.expected)}\n\n{AFTER}")
 
     def page(self) -> str:
-        """The case for a notebook, as HTML."""
+        """Return the case for a notebook, as HTML."""
         call, inputs, expected = (html.escape(one) for one in
                                   (self.call, self.named(self.inputs), self.named(self.expected)))
         return (f'{STYLE}<div class="tp-card" role="group" aria-label="A check of {html.escape(self.exercise)}">'
@@ -88,7 +88,7 @@ class Case:
 
     @staticmethod
     def named(values: dict[str, Any]) -> str:
-        """Names with what they stand for, in short."""
+        """Return names with what they stand for, in short."""
         return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
 
     def _ipython_display_(self) -> None:
@@ -196,13 +196,13 @@ class _Writer:
     # Expressions
 
     def arguments(self, op: Call) -> str:
-        """The arguments of a call."""
+        """Return the arguments of a call."""
         names = _parameters(self.made.get(op.f))
         given = [self.argument(value, next(names, "input")) for value in op.args]
         return ", ".join([*given, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
 
     def argument(self, tree: Any, name: str) -> str:
-        """An argument as an expression; what is long becomes an input of that name."""
+        """Return an argument as an expression; what is long becomes an input of that name."""
         if isinstance(tree, np.ndarray):
             return self.input(name, tree.copy())
         if isinstance(tree, list):
@@ -226,13 +226,13 @@ class _Writer:
         return self.input(name, self.values.value(tree))
 
     def input(self, name: str, value: Any) -> str:
-        """An input as it is named in the lines."""
+        """Return an input as it is named in the lines."""
         name = next(free for free in _numbered(name) if free not in self.inputs)
         self.inputs[name] = value
         return f'case["{name}"]'
 
     def variable(self, register: int, word: str) -> str:
-        """A variable for a register: named as the output that it is, if it can be."""
+        """Return a variable for a register: named as the output that it is, if it can be."""
         name = self.outputs.get(register, "")
         if not name.isidentifier() or keyword.iskeyword(name) or name in self.taken:
             taken = self.taken | self.namespace.keys()

@@ -6,7 +6,7 @@ DIVERGING = ("#6B2A00", "#B34700", "#F0B98F", "#FFFFFF", "#C79FDB", "#7A2E9D", "
 
 
 def diverging(share: float) -> str:
-    """The colour of a number between −1 and 1, as "#RRGGBB"."""
+    """Return the colour of a number between −1 and 1, as "#RRGGBB"."""
     place = (max(-1.0, min(1.0, share)) + 1) / 2 * (len(DIVERGING) - 1)
     at = min(int(place), len(DIVERGING) - 2)
     low, high = (parts(colour) for colour in DIVERGING[at : at + 2])
@@ -15,18 +15,18 @@ def diverging(share: float) -> str:
 
 
 def parts(colour: str) -> list[float]:
-    """Red, green and blue of "#RRGGBB", from 0 to 1."""
+    """Return red, green and blue of "#RRGGBB", from 0 to 1."""
     return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """Relative luminance, from 0 (black) to 1 (white), of an sRGB colour with parts from 0 to 1 (WCAG 2.2)."""
+    """Return the luminance, from 0 (black) to 1 (white), of an sRGB colour with parts from 0 to 1 (WCAG 2.2)."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def ink_on(colour: Sequence[float]) -> str:
-    """Black or white, whichever reads better on this RGB colour with parts from 0 to 1.
+    """Return black or white, whichever reads better on this RGB colour with parts from 0 to 1.
 
     The contrast, (L₁ + 0.05) / (L₂ + 0.05) of the two luminances (WCAG 2.2), is at least 4.5.
     """

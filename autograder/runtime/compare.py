@@ -78,7 +78,7 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
 
 
 def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
-    """Whether two replies to a check are equal, the relations apart: the same outputs, or the same error."""
+    """Return whether two replies to a check are equal, the relations apart: the same outputs, or the same error."""
     if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
         return False
     if a.error and b.error and (a.error.type, a.error.message) != (b.error.type, b.error.message):
@@ -89,7 +89,7 @@ def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
 
 
 def without_relations(records: Sequence[RecordedCheck], got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
-    """Each check alone, and what it alone was answered."""
+    """Return each check alone, and what it alone was answered."""
     return [(record.plain, _without_relations(record, reply)) for record, reply in zip(records, got, strict=True)]
 
 
@@ -226,7 +226,7 @@ def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Dif
 
 
 def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
-    """Where two arrays of the same shape and family differ by more than is tolerated."""
+    """Return where two arrays of the same shape and family differ by more than is tolerated."""
     want, have = expected.array, got.array
     if want.dtype.kind in "biu":
         return np.asarray(have != want)

@@ -9,7 +9,7 @@ _INTO_NUMPY = re.compile(r"can't convert \S+ device type tensor to numpy")
 
 
 def meaning(message: str) -> str | None:
-    """The sentence for a student, where torch's message speaks of devices; None elsewhere."""
+    """Return the sentence for a student, where torch's message speaks of devices; None elsewhere."""
     if _INTO_NUMPY.search(message):
         return ("It gives numpy a tensor that is on the GPU. Stay in torch, or call `.cpu()` on the tensor first. "
                 "On the CPU alone it would run")

@@ -28,7 +28,7 @@ class Candidate(Recognised):
 
 
 def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[Candidate]) -> list[Recognised | None]:
-    """For each check and its reply, the fault that explains the reply, or None.
+    """Return, for each check and its reply, the fault that explains the reply, or None.
 
     A wrong name is worse than none: a fault is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
@@ -55,12 +55,12 @@ class _Compared:
         self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
 
     def is_seen(self, hidden: Sequence[bool]) -> bool:
-        """Whether all that the fault does wrong is what the student's work does wrong, what is hidden apart."""
+        """Return whether all that the fault does wrong is what the student's work does wrong, what is hidden apart."""
         return all(alike or passes or hides
                    for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
 
     def explains_more_than(self, told: Sequence[bool]) -> bool:
-        """Whether it explains several checks that fail and are not told yet: a single one may coincide."""
+        """Return whether it explains several checks that fail and are not told yet: a single one may coincide."""
         return sum(alike and bad and not known
                    for alike, bad, known in zip(self.alike, self.failed, told, strict=True)) > 1
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def outdated(names: Iterable[str], namespace: dict[str, Any]) -> list[str]:
-    """The names whose last defining cell stopped before it defined them: what they stand for is older, or nothing."""
+    """Return the names whose last defining cell stopped before it defined them: what they stand for is outdated."""
     return [name for name in names if _is_outdated(name, namespace)]
 
 

@@ -16,17 +16,20 @@ Names = dict[str, Any]  # what the cell of an exercise defines
 
 
 def path(assignment: str) -> Path:
-    """Where the lent parts of a TP lie, as seen from its notebook."""
+    """Return where the provided parts of a session lie, as seen from its notebook."""
     return Path(f"{assignment}.lent")
 
 
 def pack(parts: dict[str, str]) -> bytes:
-    """The bytes of a file of lent parts: exercise → source of its cell."""
+    """Return the bytes of a file of provided parts: exercise → source of its cell."""
     return gzip.compress(wire.pack(parts), mtime=0)
 
 
 def parts(assignment: str) -> dict[str, str]:
-    """What is lent of a TP: exercise → source of its cell; empty where nothing is. `RuntimeError`: no such file."""
+    """Read what is provided of a session: exercise → source of its cell.
+
+    Empty where nothing is. `RuntimeError`: no such file.
+    """
     file = path(assignment)
     if not file.is_file():
         return {}
@@ -46,5 +49,5 @@ def lend(exercise: str, source: str, namespace: Names) -> Names:
 
 
 def holds(borrowed: Names, namespace: Names) -> bool:
-    """Whether a notebook still uses something of what it has borrowed."""
+    """Return whether a notebook still uses something of what it has borrowed."""
     return any(namespace.get(name) is value for name, value in borrowed.items())

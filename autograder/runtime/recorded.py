@@ -112,7 +112,7 @@ class RecordedCheck:
 
 
 def to_tree(reply: Reply) -> dict[str, Any]:
-    """The reply as a tree."""
+    """Return the reply as a tree."""
     return {
         "outputs": {name: values.to_tree(value) for name, value in reply.outputs.items()},
         "error": asdict(reply.error) if reply.error else None,
@@ -123,7 +123,10 @@ def to_tree(reply: Reply) -> dict[str, Any]:
 
 
 def from_tree(tree: Any) -> Reply:
-    """The reply that a tree holds, whoever sent it; ``ReplyError`` when it is none. Words are made safe to print."""
+    """Read the reply that a tree holds, whoever sent it.
+
+    ``ReplyError`` when it is none. Words are made safe to print.
+    """
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
         raise ReplyError("no outputs")
     mutated = tree.get("mutated")
@@ -145,7 +148,7 @@ def _names(names: Any) -> tuple[str, ...]:
 
 
 def error_from_tree(tree: Any) -> Error:
-    """The error that a tree holds, bounded and in the expected form whatever was sent."""
+    """Read the error that a tree holds, bounded and in the expected form whatever was sent."""
     if not isinstance(tree, dict):
         tree = {}
     where, kind = tree.get("where"), tree.get("kind")
@@ -162,7 +165,7 @@ def error_from_tree(tree: Any) -> Error:
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
-    """The record as a tree: how self-checks are shipped."""
+    """Return the record as a tree: how self-checks are shipped."""
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
     ops = [op.to_tree() for op in record.ops]
@@ -171,6 +174,6 @@ def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
 
 
 def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
-    """The record that one of our own trees holds."""
+    """Read the record that one of our own trees holds."""
     return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), from_tree(tree["expected"]),
                   {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])

@@ -63,7 +63,7 @@ class Replayer(State):
 
     @contextlib.contextmanager
     def running(self, spy: bool = True) -> Iterator[None]:
-        """A defined state of torch while the calls are made, and the old state afterwards."""
+        """Set a defined state of torch while the calls are made, and the old state afterwards."""
         saved = dict(self.namespace)
         with contextlib.ExitStack() as stack:
             stack.enter_context(arrays.clean_state(SEED))
@@ -91,13 +91,13 @@ class Replayer(State):
             return False
 
     def reply(self) -> Reply:
-        """What came of the operations so far."""
+        """Return what came of the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
         return Reply(self.outputs, self.error, tuple(self.mutated), tuple(called), tuple(changed))
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
-    """An exception in plain data, with the last line of the student's own code that it passed."""
+    """Describe an exception in plain data, with the last line of the student's own code that it passed."""
     where: Where | None = None
     inside: Inside = "cell"
     trace = error.__traceback__
@@ -122,5 +122,8 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
 
 @functools.lru_cache(256)
 def source_of(thing: Callable[..., Any]) -> str:
-    """The source text of a self-contained class or function, so that it can travel; kept, for finding it takes long."""
+    """Return the source text of a self-contained class or function, so that it can travel.
+
+    Kept, for finding it takes long.
+    """
     return textwrap.dedent(inspect.getsource(thing))

@@ -8,11 +8,11 @@ SELFCHECKS = "selfchecks"  # a folder beside the notebooks' folders, or beside w
 
 
 def folders() -> Iterator[Path]:
-    """The folders in which self-checks may lie, nearest first."""
+    """Return the folders in which self-checks may lie, nearest first."""
     for place in (Path.cwd(), Path.cwd().parent, *map(Path, sys.path)):
         yield place / SELFCHECKS
 
 
 def find(name: str) -> Path | None:
-    """The file of a session's self-checks; None when there is none."""
+    """Return the file of a session's self-checks; None when there is none."""
     return next((path for path in (folder / f"{name}.bin" for folder in folders()) if path.is_file()), None)

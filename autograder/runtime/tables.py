@@ -8,7 +8,7 @@ Rows = Iterable[Iterable[Any]]
 
 
 def kernel() -> Any:
-    """The running notebook kernel, or None in a plain script."""
+    """Return the running notebook kernel, or None in a plain script."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -17,7 +17,7 @@ def kernel() -> Any:
 
 
 def somebody_watches() -> bool:
-    """Whether a person sits at this notebook: front ends offer to answer `input()`, batch runs do not."""
+    """Return whether a person sits at this notebook: front ends offer to answer `input()`, batch runs do not."""
     running = kernel()
     return running is not None and bool(getattr(running, "_allow_stdin", False))
 
@@ -30,7 +30,7 @@ def present(bundle: dict[str, Any], alt: str) -> None:
 
 
 def visible(text: str) -> str:
-    """Text in which a space, an end of line (our EOS), a tab and nothing at all can be seen."""
+    """Return text in which a space, an end of line (our EOS), a tab and nothing at all can be seen."""
     if text == "":
         return "∅"
     if text.strip(" \n\t") == "" or len(text) == 1:
@@ -39,7 +39,7 @@ def visible(text: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A table cell as text: at most four digits that matter, no trailing noise.
+    """Return a table cell as text: at most four digits that matter, no trailing noise.
 
     `value` is anything that can be printed; of a tensor or an array () the number is taken.
     """
@@ -51,7 +51,10 @@ def cell_text(value: Any) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether the text of a cell is a number or a percentage; one without text does no harm to a column of numbers."""
+    """Return whether the text of a cell is a number or a percentage.
+
+    One without text does no harm to a column of numbers.
+    """
     try:
         float(text.removesuffix("%"))
     except ValueError:
@@ -60,7 +63,7 @@ def is_number(text: str) -> bool:
 
 
 def html_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str:
-    """The table as HTML: `rows` of values under a `header`; the first column names its row.
+    """Return the table as HTML: `rows` of values under a `header`; the first column names its row.
 
     Columns of numbers stand to the right. Rows may be of different length.
     """
@@ -86,7 +89,7 @@ def html_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str
 
 
 def text_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str:
-    """The table as plain text: `rows` of values under a `header`, its columns in line."""
+    """Return the table as plain text: `rows` of values under a `header`, its columns in line."""
     lines = [[cell_text(value) for value in row] for row in rows]
     if header:
         lines.insert(0, [visible(str(h)) for h in header])

@@ -83,7 +83,7 @@ Value = Scalar | Array | Sequence | Mapping | Other
 
 
 def describe(value: object, depth: int = 0) -> Value:
-    """What a value is, in plain data, bounded in size."""
+    """Describe a value in plain data, bounded in size."""
     try:
         return _describe(value, depth)
     except Exception as error:  # a hostile or broken object: say what it is and go on
@@ -116,7 +116,7 @@ def _describe(value: Any, depth: int) -> Value:
 
 
 def short(text: object, limit: int = 120) -> str:
-    """A text in one line of at most ``limit`` characters."""
+    """Return a text in one line of at most ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -125,7 +125,7 @@ def short(text: object, limit: int = 120) -> str:
 
 
 def to_tree(value: Value) -> dict[str, Any]:
-    """The description as a tree that `wire` can pack."""
+    """Return the description as a tree that `wire` can pack."""
     if isinstance(value, Scalar):
         return {"kind": value.kind, "value": value.value}
     if isinstance(value, Array):
@@ -148,7 +148,7 @@ class Reader:
         self.values = self.numbers = 0
 
     def read(self, tree: Any, depth: int = 0) -> Value:
-        """The description that a tree holds."""
+        """Read the description that a tree holds."""
         self.values += 1
         if not isinstance(tree, dict) or depth > MAX_DEPTH:
             raise DescriptionError("not a description")
@@ -203,7 +203,7 @@ def _length(tree: dict[str, Any]) -> int:
 
 
 def printable(text: Any, limit: int = 120) -> str:
-    """The characters of a foreign text that can be printed, ``limit`` at most; nothing when it is no text."""
+    """Return the characters of a foreign text that can be printed, ``limit`` at most; nothing when it is no text."""
     return "".join(c for c in text if c.isprintable())[:limit] if isinstance(text, str) else ""
 
 
@@ -211,7 +211,10 @@ def printable(text: Any, limit: int = 120) -> str:
 
 
 def plain(value: Value) -> Any:
-    """The value that a description stands for: numbers, strings, arrays, lists, dicts; None for anything else."""
+    """Return the value that a description stands for: numbers, strings, arrays, lists, dicts.
+
+    None for anything else.
+    """
     if isinstance(value, Scalar):
         return value.value
     if isinstance(value, Array):
@@ -224,17 +227,20 @@ def plain(value: Value) -> Any:
 
 
 def key_of(value: Value) -> int | float | str | bool:
-    """The key of a dict that a description stands for."""
+    """Return the key of a dict that a description stands for."""
     key = plain(value)
     return key if isinstance(key, (int, float, str, bool)) else repr(key)
 
 
 def a(noun: str) -> str:
-    """The noun with its article."""
+    """Return the noun with its article."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
 def number(value: float | complex, digits: int = 4) -> str:
-    """A number as people write it: 0.9286, 12340, 0.00001; powers of ten only where there would be many zeros."""
+    """Return a number as people write it: 0.9286, 12340, 0.00001.
+
+    Powers of ten only where there would be many zeros.
+    """
     text = f"{value:.{digits}g}"
     return f"{Decimal(text):f}" if "e" in text and isinstance(value, float) and 1e-6 < abs(value) < 1e9 else text

@@ -27,7 +27,7 @@ class WireError(ValueError):
 
 
 def pack(tree: Any) -> bytes:
-    """The message for ``tree``; ``WireError`` when it holds something that cannot travel."""
+    """Pack ``tree`` into a message; ``WireError`` when it holds something that cannot travel."""
     arrays: list[NDArray[Any]] = []
 
     def strip(node: Any, depth: int = 0) -> Any:
@@ -55,7 +55,7 @@ def pack(tree: Any) -> bytes:
 
 
 def unpack(data: bytes, max_bytes: int = MAX_BYTES) -> Any:
-    """The tree of a message; ``WireError`` for anything that is not one, whoever wrote it."""
+    """Read the tree of a message; ``WireError`` for anything that is not one, whoever wrote it."""
     if len(data) > max_bytes:
         raise WireError(f"a message of {len(data)} bytes; at most {max_bytes} are read")
     if len(data) < 8 or data[:4] != MAGIC:
@@ -113,7 +113,7 @@ def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a part of a tree is of a type: of Any, a plain one, a union, an array, a list or a dict of such."""
+    """Return whether a part of a tree is of a type: Any, a plain one, a union, an array, a list or a dict of such."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is UnionType:
         return any(fits(value, one) for one in inner)

@@ -125,14 +125,14 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def seal(notebook: Any) -> str:
-    """A digest of all cells of a notebook (a tree as JSON gives it, or nbformat's): a release carries its own."""
+    """Return a digest of all cells of a notebook (a tree as JSON gives it, or nbformat's)."""
     cells = [[cell.get("cell_type"), _text(cell.get("source")), bool(cell.get("outputs"))]
              for cell in notebook["cells"]]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:16]
 
 
 def is_sealed(data: bytes) -> bool:
-    """Whether these are the bytes of a notebook just as it was released: nobody has filled or run a cell since."""
+    """Return whether these are the bytes of a notebook as it was released: nobody has filled or run a cell since."""
     try:
         notebook = json.loads(data)
         return bool(notebook["metadata"]["course"]["seal"] == seal(notebook))

@@ -23,7 +23,7 @@ class Group:
         self.folder = folder
 
     def enter(self, command: list[str]) -> list[str]:
-        """The command, inside the group."""
+        """Return the command, inside the group."""
         return [*ENTER, str(self.folder), *command]
 
     def take(self, pid: int) -> None:
@@ -31,7 +31,7 @@ class Group:
         (self.folder / "cgroup.procs").write_text(str(pid))
 
     def seconds(self) -> float:
-        """CPU seconds of everything that ever was in it."""
+        """Return the CPU seconds of everything that ever was in it."""
         used = (self.folder / "cpu.stat").read_text().split()
         return int(used[used.index("usage_usec") + 1]) / 1e6
 
@@ -48,7 +48,7 @@ class Group:
 
 
 def make() -> Group | None:
-    """A fresh group beneath that of this process; None where there is no cgroup v2, or none may be made."""
+    """Make a group beneath that of this process; None where there is no cgroup v2, or none may be made."""
     above = _own()
     if above is None:
         return None

@@ -8,7 +8,7 @@ CONTEXT = 2**30  # bytes: what CUDA itself takes of the GPU for each process, be
 
 
 def held(pids: Collection[int]) -> int:
-    """Bytes on the GPU of these processes; 0 where the driver does not tell, as in some containers."""
+    """Return the bytes on the GPU of these processes; 0 where the driver does not tell, as in some containers."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return 0

@@ -63,7 +63,7 @@ class Sandbox:
         return self.warm
 
     def fork(self, seed: int = 0) -> "Kernel":
-        """A fresh kernel, whose random numbers begin with a seed.
+        """Fork a fresh kernel, whose random numbers begin with a seed.
 
         Without nested namespaces the warm parent serves one kernel only, and is started anew.
         """
@@ -74,7 +74,7 @@ class Sandbox:
             return self._forked(seed)
 
     def branch(self) -> "Sandbox":
-        """Another sandbox, for another process, that shares what this one's warm parent has imported, where it can."""
+        """Return another sandbox, for another process, that shares what this one's warm parent has imported."""
         branched = None
         if self.warm is not None:
             with contextlib.suppress(WarmParentLost):  # the other starts its own, and says why if it cannot
@@ -218,7 +218,7 @@ class _Watch:
         self._booked = now
 
     def broken(self) -> tuple[Literal["timeout", "crashed"], str] | None:
-        """The bound that is broken, as a verdict and a sentence; None while none is."""
+        """Return the bound that is broken, as a verdict and a sentence; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
         limits, usage = self.options.limits, self.warm.usage()

@@ -45,7 +45,7 @@ def send(sock: socket.socket, tree: Any) -> None:
 
 
 def receive(sock: socket.socket) -> Any:
-    """The next message; None when the other end has hung up."""
+    """Return the next message; None when the other end has hung up."""
     from autograder.runtime import wire
 
     head = _read(sock, 4)
@@ -72,7 +72,7 @@ def _read(sock: socket.socket, count: int) -> bytes | None:
 
 
 def die_with_parent() -> None:
-    """From now on this process is killed when the one that started it ends, however it ends."""
+    """Have this process killed when the one that started it ends, however it ends."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

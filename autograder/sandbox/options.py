@@ -37,7 +37,7 @@ class Limits:
         return 2 * self.notebook_seconds + 300
 
     def scaled(self, exercise_seconds: float) -> "Limits":
-        """The same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
+        """Return the same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
         factor = exercise_seconds / self.exercise_seconds
         return replace(self, cell_seconds=factor * self.cell_seconds, exercise_seconds=exercise_seconds,
                        notebook_seconds=factor * self.notebook_seconds, judge_seconds=factor * self.judge_seconds)
@@ -85,5 +85,5 @@ def _finds_cuda() -> bool:
 
 
 def options_of(device: str, isolated: bool, exercise_seconds: float) -> Options:
-    """The options that a command line states; all other limits are scaled with the seconds of an exercise."""
+    """Return the options that a command line states; all other limits are scaled with the seconds of an exercise."""
     return Options(resolved(device), isolated, Limits().scaled(exercise_seconds))

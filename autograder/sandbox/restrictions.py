@@ -29,7 +29,7 @@ class SandboxError(Exception):
 
 
 def require_bubblewrap() -> str:
-    """The path of bubblewrap, tried out; ``SandboxError`` when it is missing or not allowed to work."""
+    """Return the path of bubblewrap, tried out; ``SandboxError`` when it is missing or not allowed to work."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxError("bubblewrap is missing, and nothing is graded without it: install it "
@@ -44,7 +44,7 @@ def require_bubblewrap() -> str:
 
 
 def environment(scratch: str, path: str, device: str) -> dict[str, str]:
-    """The variables of a kernel: where it may write, where the helpers are, one thread, no GPU unless asked for."""
+    """Return the variables of a kernel: where it may write, where helpers are, one thread, no GPU unless asked for."""
     variables = {
         "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": scratch, "IPYTHONDIR": f"{scratch}/ipython",
         "TMPDIR": scratch, "MPLCONFIGDIR": f"{scratch}/matplotlib", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1",
@@ -57,7 +57,7 @@ def environment(scratch: str, path: str, device: str) -> dict[str, str]:
 
 
 def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
-    """The arguments of bubblewrap."""
+    """Return the arguments of bubblewrap."""
     built = ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session",
              "--cap-drop", "ALL", "--hostname", "lab", "--clearenv"]
     for name, value in variables.items():
@@ -84,7 +84,7 @@ def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) 
 
 
 def environment_paths(device: str) -> list[str]:
-    """The paths that Python needs and that are not of the system: by the names that it uses, and by their real ones."""
+    """Return the paths that Python needs and that are not the system's: by the names that it uses, and the real."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     wanted = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     for prefix in (sys.prefix, sys.base_prefix):

@@ -40,7 +40,10 @@ LOW = 0xFFFFFFFF
 
 @functools.cache
 def program(options: Options) -> bytes:
-    """The filter as the system reads it (classic BPF); none without isolation. ``SandboxError`` without libseccomp."""
+    """Return the filter as the system reads it (classic BPF).
+
+    None without isolation. ``SandboxError`` without libseccomp.
+    """
     if not (options.isolated or options.account):
         return b""
     try:

@@ -53,7 +53,7 @@ class WarmParent(ABC):
 
     @abstractmethod
     def has_ended(self) -> bool:
-        """Whether it is known to be gone."""
+        """Return whether it is known to be gone."""
 
     @abstractmethod
     def ready(self) -> psutil.Process:
@@ -70,7 +70,7 @@ class WarmParent(ABC):
         return ours, int(guard)
 
     def branch(self) -> "Branched":
-        """A process like this one, forked from it, for another process of ours."""
+        """Fork a process like this one, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._order(b"branch", theirs)
@@ -88,12 +88,12 @@ class WarmParent(ABC):
         self._answer(KILL_SECONDS)
 
     def usage(self) -> Usage:
-        """What everything beneath it uses; the seconds count from any time, for their differences."""
+        """Return what everything beneath it uses; the seconds count from any time, for their differences."""
         usage = usage_beneath(self.ready())
         return replace(usage, seconds=self.group.seconds()) if self.group else usage
 
     def held_on_gpu(self) -> int:
-        """Bytes that everything beneath it holds on the GPU."""
+        """Return the bytes that everything beneath it holds on the GPU."""
         return gpu.held({process.pid for process in self.ready().children(recursive=True)})
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ class Started(WarmParent):
         self.group = group
 
     def has_ended(self) -> bool:
-        """Whether it is known to be gone."""
+        """Return whether it is known to be gone."""
         return self._started.poll() is not None
 
     def ready(self) -> psutil.Process:
@@ -196,7 +196,7 @@ class Branched(WarmParent):
     """One that was forked from another, beneath the same bubblewrap."""
 
     def has_ended(self) -> bool:
-        """Whether it is known to be gone: before it is closed, that shows only when it is asked for something."""
+        """Return whether it is known to be gone."""
         return self.control.fileno() == -1
 
     def ready(self) -> psutil.Process:
@@ -209,7 +209,7 @@ class Branched(WarmParent):
         return self.process
 
     def hand_over(self) -> None:
-        """Another process works with it from now on."""
+        """Let another process work with it from now on."""
         self.control.close()
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ BYTES_OF_AN_OPEN_FILE = 2 * 212_992
 
 
 def usage_beneath(parent: psutil.Process) -> Usage:
-    """What all processes beneath ``parent`` use now; the seconds are also those of processes that have ended."""
+    """Return what all processes beneath ``parent`` use now; the seconds are also those of processes that have ended."""
     memory = count = 0
     seconds = 0.0
     with contextlib.suppress(psutil.Error):
@@ -58,7 +58,7 @@ class Budget:
             self.whole.book(computed, passed)
 
     def broken(self) -> str | None:
-        """The sentence for the student when the budget, or the notebook's, is spent."""
+        """Return the sentence for the student when the budget, or the notebook's, is spent."""
         if self.computed > self.seconds:
             return f"it computed for more than {self.seconds:.3g} seconds; is there a loop that does not end?"
         if self.passed > self.clock:

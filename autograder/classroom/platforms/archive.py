@@ -30,7 +30,7 @@ class Found:
 
 
 def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
-    """The files of a zip, in order; those of another suffix are named and not read.
+    """Return the files of a zip, in order; those of another suffix are named and not read.
 
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
     """

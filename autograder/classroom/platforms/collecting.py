@@ -167,7 +167,7 @@ class Roster:
             raise ArchiveError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
     def named(self, senders: Iterable[Sender]) -> dict[tuple[str, str], str]:
-        """The student of each sender, by platform and key; new ones are given a name."""
+        """Return the student of each sender, by platform and key; give new ones a name."""
         people = {(one.platform, one.name, one.id) for one in senders}
         same = Counter((platform, name) for platform, name, _ in people)
         found: dict[tuple[str, str], str] = {}
@@ -196,12 +196,12 @@ def _is_folder(name: str) -> bool:
 
 
 def table_path(course: Course, assignment: str) -> Path:
-    """Where the table of a TP stands."""
+    """Return where the table of a session stands."""
     return course.gradebook / "collected" / f"{assignment}.csv"
 
 
 def table(course: Course, assignment: str) -> list[Collected]:
-    """What was collected last of a TP; nothing where nothing was."""
+    """Return what was collected last of a session; nothing where nothing was."""
     return [Collected(**row) for row in _read(table_path(course, assignment))]
 
 
@@ -224,7 +224,7 @@ def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
 
 
 def shown(rows: list[Collected]) -> str:
-    """The table as the command line prints it."""
+    """Return the table as the command line prints it."""
     lines = [[row.student or "?", row.name, row.late, row.what, row.file] for row in rows]
     lines = [[text if text.isprintable() else ascii(text) for text in line] for line in lines]
     widths = [max(len(line[i]) for line in lines) for i in range(4)]

@@ -18,7 +18,7 @@ MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
 
 
 def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
-    """The lines that a workflow prints about a notebook of this ``text``: one for each exercise that lacks points."""
+    """Return the lines that a workflow prints about a notebook of this ``text``: one an exercise that lacks points."""
     lines = []
     for exercise in verdict.exercises:
         if exercise.score < exercise.max_score:
@@ -34,7 +34,7 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
 
 
 def summary(verdict: Verdict) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     lines = [f"## {escaping.markdown(verdict.assignment)}: {verdict.score:.4g} of {verdict.max_score:.4g} points", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
@@ -48,7 +48,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def command(kind: str, message: str, **properties: object) -> str:
-    """A workflow command; whatever stands in the message, it is one line and one command."""
+    """Return a workflow command; whatever stands in the message, it is one line and one command."""
     where = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
     return f"::{kind} {where}::{_escaped(message)}"
 

@@ -99,7 +99,7 @@ def run(root: Path) -> Verdict:
 
 
 def find(folder: Path, assignment: str) -> Submission:
-    """The notebook that was handed in: the only one, or the one of the TP's name."""
+    """Return the notebook that was handed in: the only one, or the one of the session's name."""
     found = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     named = [path for path in found if path.name == f"{assignment}.ipynb"]
     chosen = named if len(named) == 1 else found
@@ -124,7 +124,7 @@ def _terms(course: Course) -> Options:
 
 
 def results(verdict: Verdict) -> dict[str, Any]:
-    """What Gradescope shows: one test for each exercise, with the judge's sentences."""
+    """Return what Gradescope shows: one test for each exercise, with the judge's sentences."""
     told = [*verdict.notes, f"Your code ran {WALLS[verdict.isolation]}."]
     return {
         "output": "\n".join(escaping.line(text) for text in told),
@@ -144,7 +144,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
 
 
 def main(root: Path) -> int:
-    """What `run_autograder` does; the instructor reads what it prints."""
+    """Do what `run_autograder` does; the instructor reads what it prints."""
     try:
         verdict = run(root)
     except (SandboxError, CourseError, OSError) as error:

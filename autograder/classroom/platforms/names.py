@@ -63,6 +63,6 @@ def _copy(file: str) -> int:
 
 
 def slug(name: str) -> str:
-    """A name as a folder: letters and digits of any script in lower case, hyphens between them."""
+    """Return a name as a folder: letters and digits of any script in lower case, hyphens between them."""
     folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     return re.sub(r"[\W_]+", "-", folded.lower()).strip("-")[:60]

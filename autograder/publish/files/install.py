@@ -28,7 +28,7 @@ EVERY = 10  # seconds there is a line of progress
 
 
 def main(arguments: list[str]) -> int:
-    """Install, and say how long it took; the exit status of whatever installed."""
+    """Install, say how long it took, and return the exit status of whatever installed."""
     began = time.monotonic()
     extra = [index for index in _extra_indexes() if _answers(index)]
     os.environ["PIP_EXTRA_INDEX_URL"] = " ".join(extra)

@@ -36,7 +36,7 @@ class Session:
 
 
 def sessions(folder: Path = HERE) -> list[Session]:
-    """The sessions in a folder, by name; a notebook that cannot be read is left out."""
+    """Return the sessions in a folder, by name; a notebook that cannot be read is left out."""
     found = []
     for path in sorted(folder.glob("*/*.ipynb")):
         if path.stem == path.parent.name:
@@ -69,7 +69,7 @@ def _passes(cell: dict[str, Any]) -> bool:
 
 
 def table(folder: Path = HERE) -> str:
-    """The sessions as a table in Markdown."""
+    """Return the sessions as a table in Markdown."""
     rows = [f"| [{one.title}]({one.path}) | {one.time} | {one.done} |" for one in sessions(folder)]
     return "\n".join(["| session | time | exercises done |", "|---|---|---|", *rows])
 

@@ -29,7 +29,7 @@ def copy(folder: Path) -> tuple[int, int]:
 
 
 def main() -> int:
-    """``NAME start [FOLDER] [what JupyterLab understands]``."""
+    """Run ``NAME start [FOLDER] [what JupyterLab understands]``."""
     name = Path(sys.argv[0]).stem
     parser = argparse.ArgumentParser(prog=name, description="Open the course in JupyterLab.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
