@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..course import Course
 from . import source
+from .errors import source_error
 
 
 def essential_of_cell(text: str) -> str:
@@ -119,7 +120,11 @@ def _defined(path: Path) -> set[str]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """Return the tree of a module; ``SourceError`` says in which line its syntax breaks."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise source_error(path, error.lineno, error.msg) from None
 
 
 def _dotted(path: Path, root: Path) -> str:

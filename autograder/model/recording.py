@@ -22,7 +22,7 @@ from .trace import Check, CheckError, Redraw, Trace
 REDRAWS = 100
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
-SAMPLE = 6  # draws from which is seen whether a check has always the same answer
+SAMPLE, MANY = 6, 24  # draws from which is seen whether a check has mostly the same answer; so many in doubt
 OTHER, OTHER_BATCH = "other inputs", "another batch"
 
 
@@ -57,8 +57,9 @@ class Recorder:
         """Return whether one answer, whatever the instance, would be right too often to show anything."""
         if check not in self._constant:
             answers = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
-            alike = max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
-            self._constant[check] = alike > SAMPLE // 2
+            if SAMPLE // 2 <= _most_alike(answers) < SAMPLE:
+                answers += [self.plain(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
+            self._constant[check] = _most_alike(answers) > len(answers) // 2
         return self._constant[check]
 
     def note(self, check: Check) -> str | None:
@@ -167,6 +168,11 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
 def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
     path, first = check.where
     return CheckError(str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}")))
+
+
+def _most_alike(answers: Sequence[RecordedCheck]) -> int:
+    """Return how many of these draws the most frequent answer is right in."""
+    return max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
 
 
 def _plain(trace: Trace) -> RecordedCheck:

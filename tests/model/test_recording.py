@@ -1,0 +1,35 @@
+"""Which checks a constant would pass, decided on few draws where they are clear and on more where they are not."""
+
+import pytest
+
+from autograder.course import Conventions
+from autograder.model.recording import MANY, SAMPLE, Recorder
+from autograder.model.trace import Check
+from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.values import describe
+
+OTHERS = list(range(100, 200))  # answers that come once each
+
+
+@pytest.mark.parametrize("answers, constant, draws", [
+    (OTHERS, False, SAMPLE),
+    ([1] * MANY, True, SAMPLE),
+    ([1, 1, 2, 2, *OTHERS], False, SAMPLE),
+    ([1, 1, 1, 1, *OTHERS], False, MANY),  # four of six by luck
+    ([1, 1, 1, 1, 1, 2] + [1, *OTHERS[:2]] * 2 + OTHERS, False, MANY),
+    ([2, 1, 3, 1, 4, 1] + [1] * MANY, True, MANY),
+    ([1, 2, 3] * 2 + [1, 2, 3] * MANY, False, SAMPLE),
+    ([1, 1, 1, 2, 3, 4] + [1] * 9 + OTHERS, False, MANY),  # half of the draws are not most of them
+    ([1, 1, 1, 2, 3, 4] + [1] * 10 + OTHERS, True, MANY),
+])
+def test_a_check_is_constant_where_one_answer_is_right_on_most_draws(monkeypatch, answers, constant, draws):
+    asked = []
+
+    def plain(recorder, check, seed):
+        asked.append(seed)
+        return RecordedCheck((), Reply({"y": describe(answers[len(asked) - 1])}), {"y": Spec()}, 0)
+
+    monkeypatch.setattr(Recorder, "plain", plain)
+    recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
+    assert [recorder.is_constant(check) for _ in range(2)] == [constant] * 2
+    assert len(asked) == len(set(asked)) == draws
