@@ -2,7 +2,7 @@
 
 Notebooks are as students receive them, with the outputs of the executed solution beneath the cells that are given.
 Cells that a student writes or that check have none, and a cell that gives an answer of an earlier session is left out.
-ADDRESS is where the notebooks that stand alone lie, for the links to Colab and Binder; else pyproject.toml says it.
+ADDRESS is where the notebooks that stand alone lie, for the links to Colab and Binder; else course.toml says it.
 """
 
 import json
@@ -20,8 +20,8 @@ from autograder.publish.about import about  # noqa: E402
 from autograder.publish.address import Address, parsed  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
-FIRST = "docs/instructors"  # of the pages for instructors
-AUTHORS = ["docs/authoring", "docs/ci", "CONTRIBUTING", "CHANGELOG"]
+FIRST = ["docs/first-hour", "docs/reference"]  # of the pages for instructors
+AUTHORS = ["docs/authoring", "docs/ci", "CONTRIBUTING", "SECURITY", "CHANGELOG"]
 TELLING = 24  # characters
 EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
 RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
@@ -32,7 +32,7 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(course.root / "docs", folder / "docs")
     shutil.copytree(course.images, folder / "images", ignore=shutil.ignore_patterns("*.py", "*.md", "__pycache__"))
-    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "CITATION.cff"):
         shutil.copy(course.root / name, folder / name)
     secrets = _secrets(course)
     for name in course.assignments:
@@ -45,7 +45,7 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
         (folder / "sessions" / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
         shutil.copytree(course.released / name / "figures", folder / "sessions" / "figures", dirs_exist_ok=True)
     pages = sorted(f"docs/{path.stem}" for path in (folder / "docs").glob("*.md"))
-    instructors = sorted(set(pages) - set(AUTHORS), key=lambda page: (page != FIRST, page))
+    instructors = [*FIRST, *(page for page in pages if page not in (*FIRST, *AUTHORS))]
     _page(folder / "index.md", (course.root / "README.md").read_text(encoding="utf-8"),
           ["sessions/index", "instructors", "authors"], hidden=True)
     _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments, hidden=True)

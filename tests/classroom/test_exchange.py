@@ -54,12 +54,12 @@ class Person:
 
 @pytest.fixture
 def people(tmp_path):
-    """(the classroom, instructor, ada, bob); the late penalty is the one that docs/instructors.md shows."""
+    """(the classroom, instructor, ada, bob); the late penalty is the one that docs/reference.md shows."""
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
     course = classroom_in(tmp_path / "course", REPOSITORY, [TP])
-    page = (REPOSITORY.root / "docs" / "instructors.md").read_text(encoding="utf-8")
+    page = (REPOSITORY.root / "docs" / "reference.md").read_text(encoding="utf-8")
     late = next(block for block in re.findall(r"```python\n(.*?)```", page, re.S) if "TenPercentADay" in block)
     one_account = "c.ExchangeCollect.check_owner = False"  # as all three are here
     with open(course.root / "nbgrader_config.py", "a") as file:

@@ -30,7 +30,7 @@ def server():
 
 @pytest.fixture
 def classroom(tiny, tmp_path, server, right):
-    """A class handed in, with the gradebook as docs/instructors.md shows it."""
+    """A class handed in, with the gradebook as docs/reference.md shows it."""
     course = classroom_in(tmp_path / "course", tiny, [TINY])
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.CourseDirectory.db_url = {server!r}\n")

@@ -221,7 +221,7 @@ def test_pages_in_a_browser(served, width, scheme):
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         sessions = [f"sessions/{name}" for name in NAMES]
-        for name in ("index", *sessions, "docs/instructors", "docs/benchmarks", "authors"):
+        for name in ("index", *sessions, "docs/first-hour", "docs/reference", "docs/benchmarks", "authors"):
             page.goto(f"{served}/{name}.html")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
             assert page.evaluate("document.documentElement.dataset.theme") == scheme
