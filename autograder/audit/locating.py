@@ -21,7 +21,7 @@ from ..model.source import Cell
 from ..runtime import compare
 from ..runtime.place import Place
 from ..runtime.recorded import RecordedCheck
-from ..runtime.rewriting import Span
+from ..runtime.rewriting import Span, segment
 from .mutants import Mutant, mutants_of
 from .mutation import Stuck, at_most
 
@@ -104,14 +104,6 @@ def _first_failing(truth: Oracle, exercise: str, mutant: Mutant, records: Sequen
         return None
     return next((record for record, reply in zip(records, replies, strict=True)
                  if compare.plain_difference(record, reply)), None)
-
-
-def segment(text: str, span: Span) -> str:
-    """Return the text of a span, in one line."""
-    lines = text.splitlines()[span[0] - 1:span[2]]
-    if len(lines) == 1:
-        return lines[0].encode()[span[1]:span[3]].decode("utf-8", "replace")
-    return " ".join([lines[0].encode()[span[1]:].decode("utf-8", "replace"), *map(str.strip, lines[1:])])
 
 
 def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:

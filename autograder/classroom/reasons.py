@@ -19,6 +19,7 @@ class Reason:
     """One thing that is wrong, as a student reads it."""
 
     finding: Finding
+    text: str = ""  # the student's cell
 
     @property
     def headline(self) -> str:
@@ -29,6 +30,11 @@ class Reason:
     def details(self) -> list[tuple[str, str]]:
         """Each check that sees it, and what that says."""
         return messages.details(self.finding)
+
+    @property
+    def place(self) -> Markup:
+        """Where the answer first goes wrong, where that is known."""
+        return Markup(card.placed(self.finding.place, [self.text])) if self.finding.place else Markup()
 
     @property
     def picture(self) -> Markup:
@@ -54,7 +60,8 @@ class Reasons:
 
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
         """Return each thing that is wrong."""
-        return tuple(map(Reason, findings(result.checks)))
+        text = self.texts.get(result.exercise, "")
+        return tuple(Reason(one, text) for one in findings(result.checks))
 
     def code(self, result: ExerciseResult) -> tuple[Line, ...]:
         """Return the student's cell, with the lines marked where the fault shows.

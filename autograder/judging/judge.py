@@ -13,11 +13,12 @@ from types import TracebackType
 
 from ..course import Course
 from ..model.oracle import Answers, Oracle, oracle
+from ..model.places import Places
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
-from ..runtime.difference import Difference
+from ..runtime.difference import VALUES, Difference
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -40,6 +41,9 @@ def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedChe
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
+MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the answer goes wrong
+
+
 @dataclass(frozen=True)
 class _Draw:
     """What the checks of a TP ask and expect with one seed, and what known faults were seen to answer."""
@@ -48,6 +52,7 @@ class _Draw:
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     answers: Answers = field(default_factory=dict)
+    places: Places | None = None
 
 
 class Judge:
@@ -103,7 +108,7 @@ class Judge:
         """The draw of this seed; the last one is kept, for other submissions may share it."""
         if self._draw is None or (self._draw.assignment, self._draw.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
-            self._draw = _Draw(truth.source.name, seed, records)
+            self._draw = _Draw(truth.source.name, seed, records, places=Places(truth))
         return self._draw
 
     def _exercise(self, session: Session, truth: Oracle, exercise: str,
@@ -111,7 +116,23 @@ class Judge:
         started = time.monotonic()
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)
-        return replace(judged(truth, exercise, records, replies, session.errors.get(exercise), lost), seconds=seconds)
+        result = judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
+        checks = result.checks if lost else self._placed(session, exercise, records, result.checks)
+        return replace(result, seconds=seconds, checks=checks)
+
+    def _placed(self, session: Session, exercise: str, records: Sequence[Sequence[RecordedCheck]],
+                results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+        """The results, the first of those whose values are wrong with the place where the answer goes wrong."""
+        placed = list(results)
+        wrong = [i for i, one in enumerate(results)
+                 if one.difference and one.difference.kind in VALUES and not one.difference.relation]
+        for i in wrong[:MAX_PLACES]:
+            record = records[i][0].plain
+            observed = session.observed(exercise, record)
+            if observed and self._draw and self._draw.places:
+                place = self._draw.places.locate(exercise, observed[0], record, observed[1])
+                placed[i] = replace(results[i], place=place)
+        return tuple(placed)
 
 
 def _solution(course: Course, assignment: str) -> bytes | None:

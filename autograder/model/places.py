@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..runtime.observation import Observed, observe
-from ..runtime.place import Answer, Place, References, locate
+from ..runtime.place import Answer, Place, References, located
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.rewriting import cells_of
@@ -29,16 +29,16 @@ class Places:
             versions = [one for one in self.truth.variants if one.exercise == exercise and one is not self.without]
             solution = self.truth.source.cell("exercise", exercise).solution
             texts = [solution, *map(self.truth.text_of, versions[:MAX_VARIANTS])]
-            answers = [self._answer(exercise, [text], record, regrouped=True) for text in texts]
-            self._references[id(record)] = record, References(answers)
+            answers = [Answer(cells_of([text])[0].expressions, self._observed(exercise, [text], record, regrouped=True))
+                       for text in texts]
+            self._references[id(record)] = record, References.of(answers)
         return self._references[id(record)][1]
 
-    def _answer(self, exercise: str, texts: Sequence[str], record: RecordedCheck, regrouped: bool = False) -> Answer:
-        cells = cells_of(texts)
+    def _observed(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
+                  regrouped: bool = False) -> Observed:
         names = {name: value for name, value in self.truth.namespace.items()
                  if name not in self.truth.defines[exercise]}
-        observed = observe(cells, names, replayed(record), regrouped)
-        return Answer([one for cell in cells for one in cell.expressions], observed)
+        return observe(cells_of(texts), names, replayed(record), regrouped)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                observed: Observed | None = None) -> Place | None:
@@ -47,11 +47,8 @@ class Places:
         ``texts`` are the exercise's cell and others of the student's; ``observed`` is what was seen of them elsewhere,
         and they are run here, as our own, where it is missing.
         """
-        if observed is None:
-            answer = self._answer(exercise, texts, record)
-        else:
-            answer = Answer([one for cell in cells_of(texts) for one in cell.expressions], observed)
-        return locate(answer, self.references(exercise, record))
+        seen = self._observed(exercise, texts, record) if observed is None else observed
+        return located(texts, seen, self.references(exercise, record))
 
 
 def replayed(record: RecordedCheck) -> Callable[[dict[str, Any]], object]:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from . import messages
 from .beside import LISTED, Beside, drawn, words
 from .findings import Finding
+from .place import Place
+
+ABOVE, BELOW = 12, 2  # lines that are shown around a place
 
 STYLE = """<style>
 .tp-card { border-left: 4px solid #8888; padding: .1rem 0 .1rem .8rem; max-width: 46rem; line-height: 1.45;
@@ -30,6 +33,8 @@ STYLE = """<style>
 .tp-card pre { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: .9em; white-space: pre-wrap;
   overflow-wrap: anywhere; margin: .2rem 0; padding: .3rem .5rem; border: 1px solid #8886;
   max-height: 14em; overflow-y: auto; }
+.tp-place .sign { display: inline-block; width: 1.4em; color: color-mix(in srgb, #00855f 60%, currentColor); }
+.tp-place u { text-decoration: underline 2px #d0453a; text-underline-offset: 3px; }
 .tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; }
 .tp-beside figure { margin: 0; max-width: 100%; } .tp-beside figcaption { font-weight: 600; }
 .tp-beside svg { display: block; max-width: 100%; height: auto; }
@@ -48,6 +53,7 @@ class Card:
     wrong: tuple[Finding, ...] = ()
     printed: str = ""  # by the student's code, in the first check that failed
     older: tuple[str, ...] = ()  # names whose last cell stopped before it defined them
+    cells: tuple[str, ...] = ()  # of the student's, in which places lie
 
     @property
     def quiet(self) -> bool:
@@ -91,6 +97,8 @@ def text(card: Card) -> str:
         lines.append(_filled(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
         lines.append(_filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
+        if finding.place:
+            lines.append(_filled(messages.place(finding.place), "      "))
         lines.append(f"      {card.seen_by(finding)}:")
         lines += [_filled(f"{check}: {said}", "      ", "        ") for check, said in messages.details(finding)]
     if card.printed:
@@ -118,6 +126,8 @@ def page(card: Card) -> str:
         parts.append(f"<p>{marked(card.warning)}</p>")
     for number, finding in enumerate(card.wrong):
         parts.append(f"<p>{marked(messages.headline(finding, advise=True))}</p>")
+        if finding.place:
+            parts.append(placed(finding.place, card.cells))
         if number == 0 and finding.beside:
             parts.append(pictures(finding.beside))
         seen = card.seen_by(finding).capitalize()
@@ -143,6 +153,25 @@ def pictures(one: Beside) -> str:
     return (f'<p class="soft"><code>{html.escape(one.name)}</code>{part}; what differs has a frame</p>'
             f'<div class="tp-beside" role="img" aria-label="{html.escape(words(one))}">{drawings}</div>'
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
+
+
+def placed(place: Place, cells: Sequence[str]) -> str:
+    """The cell in which a place lies, what is wrong underlined and what is right ticked, as HTML."""
+    said = f"<p>{marked(messages.place(place))}</p>"
+    if place.cell >= len(cells):
+        return said
+    lines, (first, start, last, end) = cells[place.cell].splitlines(), place.span
+    shown = range(max(0, first - ABOVE), min(len(lines), last + BELOW))
+    rows = []
+    for number in shown:
+        data = lines[number].encode()
+        begins = start if number + 1 == first else 0
+        ends = end if number + 1 == last else len(data)
+        parts = [data[:begins], data[begins:ends], data[ends:]] if first <= number + 1 <= last else [data, b"", b""]
+        before, wrong, after = (html.escape(part.decode("utf-8", "replace")) for part in parts)
+        sign = "✓" if number + 1 in place.known else "▸" if wrong else " "
+        rows.append(f'<span class="sign">{sign}</span>{before}{f"<u>{wrong}</u>" if wrong else ""}{after}')
+    return f'{said}<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
 
 
 def _listed(pairs: Sequence[tuple[str, str]]) -> str:

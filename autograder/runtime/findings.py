@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .beside import Beside
 from .diagnosis import Recognised
 from .difference import VALUES, Difference
+from .place import Place
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class CheckResult:
     difference: Difference | None = None  # None when it passed
     fault: Recognised | None = None
     beside: Beside | None = None
+    place: Place | None = None  # where the answer first goes wrong, where that is known
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Finding:
         return None if self.fault else self.differences[0].relation
 
     @property
+    def place(self) -> Place | None:
+        """Where the answer first goes wrong, in the first check of which that is known."""
+        return next((one.place for one in self.results if one.place), None)
+
+    @property
     def beside(self) -> Beside | None:
         """Expected beside got, in the first check that can show it."""
         return next((one.beside for one in self.results if one.beside), None)
@@ -60,16 +67,16 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     groups: dict[Hashable, list[CheckResult]] = {}
     for one in results:
         if one.difference:
-            cause = ("fault", one.fault.name) if one.fault else _cause(one.difference)
+            cause = ("fault", one.fault.name) if one.fault else _cause(one.difference, one.place)
             groups.setdefault(cause, []).append(one)
     return tuple(Finding(tuple(seen)) for seen in groups.values())
 
 
-def _cause(seen: Difference) -> Hashable:
+def _cause(seen: Difference, place: Place | None) -> Hashable:
     """What two checks that see the same thing have in common, where no fault is recognised."""
     if seen.relation:
         return "relation", seen.relation
-    return "values" if seen.kind in VALUES else essence(seen)
+    return ("values", place and (place.cell, place.span)) if seen.kind in VALUES else essence(seen)
 
 
 def essence(seen: Difference) -> Hashable:

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from . import devices
 from .difference import BEFORE, Difference, Outline
 from .findings import CheckResult, Finding, essence
+from .place import Place
 from .recorded import Error
 from .values import a, number
 
@@ -63,15 +64,40 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     return said
 
 
+def place(seen: Place) -> str:
+    """Say where an answer first goes wrong."""
+    where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
+    match seen.kind:
+        case "value":
+            before = "Up to here your values are those of a right answer. " if seen.known else ""
+            return f"{before}The first value that no right answer has: {where}."
+        case "form":
+            return f"The numbers are right, but not their type or the order of their axes: {where}."
+        case "return":
+            return f"This value is right, but it is not what is to be returned: {where}."
+        case "length":
+            return (f"This loop runs {counted(seen.times)}, that of a right answer "
+                    f"{counted(seen.expected_times)}: {where}.")
+
+
+def counted(times: int) -> str:
+    """Say how often."""
+    return "once" if times == 1 else f"{times} times"
+
+
 def reasons(results: Sequence[CheckResult]) -> list[str]:
     """Say everything about an exercise in lines: of each check what it asks for, and why it failed, each cause once."""
     told: dict[Hashable, str] = {}  # cause → the check at which it is told
+    placed: set[Place] = set()
     lines = []
     for one in results:
         lines.append(_filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  "))
         if one.difference:
             first = told.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
             lines.append(_filled(result(one) if first == one.check else f"The same again, see {first}.", "      "))
+            if one.place and one.place not in placed:
+                placed.add(one.place)
+                lines.append(_filled(place(one.place), "      "))
     return lines
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
+from . import fingerprints
 from .fingerprints import Fingerprint
 from .observation import Observed
-from .rewriting import Expression, Span
+from .rewriting import Expression, Span, cells_of, segment
+from .values import short
 
 TOLERANCE = 5e-4  # of the sum of sizes
 
@@ -38,6 +40,8 @@ class Place:
     known: tuple[int, ...] = ()
     times: int = 0
     expected_times: int = 0
+    cell: int = 0  # the exercise's, or one of the student's own behind it
+    text: str = ""  # what stands there
 
 
 @dataclass(frozen=True)
@@ -49,35 +53,42 @@ class Answer:
 
 
 class References:
-    """All that right answers compute on the same inputs."""
+    """All that right answers compute on the same inputs.
 
-    def __init__(self, references: Sequence[Answer]):
-        self._looped: list[Values] = []  # of expressions in loops
-        self.returns: dict[str, list[Values]] = defaultdict(list)
+    ``series`` are the values of expressions, and whether these stand in a loop; ``returns`` are the numbers of those
+    that a function returns; ``refusing`` are the functions that always raise.
+    """
+
+    def __init__(self, series: Sequence[tuple[Values, bool]], returns: Mapping[str, Sequence[int]],
+                 refusing: Collection[str]):
+        self.series, self.numbers, self.refusing = series, returns, set(refusing)
+        self.returns = {function: [series[number][0] for number in numbers] for function, numbers in returns.items()}
+        self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[Fingerprint] = []
-        seen: set[Values] = set()
-        ending, ended = set(), set()  # functions that return something, and those that did
-        for one in references:
+        for values, _ in series:
+            self._by_key[_key(values.all[0])].append(values)
+            total = _total(values.all)
+            if total:
+                self._totals.append(total)
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer]) -> References:
+        """Return what these right answers compute."""
+        numbers: dict[Values, int] = {}
+        loops: dict[Values, bool] = {}
+        returns: dict[str, list[int]] = defaultdict(list)
+        ending: set[str] = set()
+        for one in answers:
+            by_number = {expression.number: expression for expression in one.expressions}
             ending |= {expression.function for expression in one.expressions if expression.kind == "return"}
-            returns = {expression.number: expression.function for expression in one.expressions
-                       if expression.kind == "return"}
-            looped = {expression.number for expression in one.expressions if expression.loop}
             for number in one.observed.series:
-                values = values_of(one.observed, number)
-                if number in returns:
-                    self.returns[returns[number]].append(values)
-                    ended.add(returns[number])
-                if values in seen:
-                    continue
-                seen.add(values)
-                if number in looped:
-                    self._looped.append(values)
-                self._by_key[_key(values.all[0])].append(values)
-                total = _total(values.all)
-                if total:
-                    self._totals.append(total)
-        self.refusing = ending - ended  # right answers raise there
+                values, expression = values_of(one.observed, number), by_number.get(number)
+                place = numbers.setdefault(values, len(numbers))
+                loops[values] = loops.get(values, False) or bool(expression and expression.loop)
+                if expression and expression.kind == "return":
+                    returns[expression.function].append(place)
+        return cls([(values, loops[values]) for values in numbers], returns, ending - returns.keys())
 
     def has(self, values: Values, exactly: bool = False) -> bool:
         """Return whether a right answer computes these values, one after the other or together.
@@ -245,7 +256,8 @@ class _Search:
         good: set[int] = set()
         bad: set[int] = set()
         for one in self.all.values():
-            if one.function == before.function and one.span[2] <= before.span[2] and self.values(one.number):
+            same_function = (one.cell, one.function) == (before.cell, before.function)
+            if same_function and one.span[2] <= before.span[2] and self.values(one.number):
                 (good if self.is_given(one.number) else bad).add(one.span[2])
         return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
 
@@ -256,18 +268,24 @@ def locate(answer: Answer, references: References) -> Place | None:
     left = [one for one in search.frontier() if not one.sized]
     for one in left:
         if search.is_telling(one.number):
-            return _of_length(one, search) or Place("value", one.span, search.lines_known(one))
+            return _of_length(one, search) or Place("value", one.span, search.lines_known(one), cell=one.cell)
     if found := _returned(search) or _of_loop(search):
         return found
     for one in left:
-        return Place("value", one.span, search.lines_known(one))
+        return Place("value", one.span, search.lines_known(one), cell=one.cell)
     return _in_form(_Search(answer, references, exactly=True))
+
+
+def located(texts: Sequence[str], observed: Observed, references: References) -> Place | None:
+    """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
+    found = locate(Answer([one for cell in cells_of(texts) for one in cell.expressions], observed), references)
+    return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 
 def _of_length(one: Expression, search: _Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right search."""
     lengths = search.references.length_of(values_of(search.observed, one.number)) if one.loop else None
-    return Place("length", one.loop, search.lines_known(one), *lengths) if one.loop and lengths else None
+    return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 
 
 def _of_loop(search: _Search) -> Place | None:
@@ -282,7 +300,7 @@ def _in_form(search: _Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
     for one in search.frontier():
         if search.is_telling(one.number) and not one.sized:
-            return Place("form", one.span, search.lines_known(one))
+            return Place("form", one.span, search.lines_known(one), cell=one.cell)
     return _returned(search, "form")
 
 
@@ -293,5 +311,20 @@ def _returned(search: _Search, kind: Kind = "return") -> Place | None:
         asked, values = search.references.returns.get(one.function), values_of(search.observed, one.number)
         if one.kind == "return" and asked and values.all and not any(_agree(values, other, alike) for other in asked):
             if all(search.is_given(number) for number in one.inputs):
-                return Place(kind, one.span, search.lines_known(one))
+                return Place(kind, one.span, search.lines_known(one), cell=one.cell)
     return None
+
+
+def to_tree(references: References) -> dict[str, Any]:
+    """Return what right answers compute as plain data: how self-checks are shipped."""
+    series = [[[fingerprints.to_tree(one) for one in values.all], list(values.tags), looped]
+              for values, looped in references.series]
+    return {"series": series, "returns": {name: list(numbers) for name, numbers in references.numbers.items()},
+            "refusing": sorted(references.refusing)}
+
+
+def from_tree(tree: Mapping[str, Any]) -> References:
+    """Return what one of our own trees holds."""
+    series = [(Values(tuple(map(fingerprints.from_tree, values)), tuple(tags)), looped)
+              for values, tags, looped in tree["series"]]
+    return References(series, tree["returns"], tree["refusing"])

@@ -32,6 +32,7 @@ class Expression:
     sized: bool = False  # it says how large something is, or of which type: what it is made of does not go on
     frame: int = 0  # the function or the loop in which it stands
     loop: Span | None = None  # the head of that loop
+    cell: int = 0  # in which it stands
 
 
 @dataclass
@@ -56,7 +57,7 @@ def cells_of(texts: Sequence[str]) -> list[Cell]:
             tree = ast.parse(text)
             if index:
                 tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
-            rewriter = _Rewriter(first, frames)
+            rewriter = _Rewriter(index, first, frames)
             made = ast.fix_missing_locations(rewriter.visit(tree))
             cells.append(Cell(rewriter.finished(), compile(made, "<observed>", "exec"), rewriter.sums))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -76,7 +77,8 @@ class _Scope:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, first: int, framed: int) -> None:
+    def __init__(self, cell: int, first: int, framed: int) -> None:
+        self.cell = cell
         self.first = first  # number of the cell's first expression
         self.expressions: list[Expression] = []
         self.scopes: list[_Scope] = []
@@ -105,7 +107,7 @@ class _Rewriter(ast.NodeTransformer):
     def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False) -> int:
         number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, kind, self.scopes[-1].name, self._span(node), tuple(inputs), (),
-                                           sized, *self.frames[-1]))
+                                           sized, *self.frames[-1], self.cell))
         return number
 
     def _call(self, number: int, node: ast.expr, at: ast.AST) -> ast.expr:
@@ -371,3 +373,13 @@ def _stored(target: ast.AST) -> Iterator[str]:
         name = _root(target)
         if name:
             yield name
+
+
+def segment(text: str, span: Span) -> str:
+    """Return the text of a span, in one line."""
+    lines = [line.encode() for line in text.splitlines()[span[0] - 1:span[2]]]
+    if len(lines) == 1:
+        lines = [lines[0][span[1]:span[3]]]
+    elif lines:
+        lines = [lines[0][span[1]:], *lines[1:-1], lines[-1][:span[3]]]
+    return " ".join(line.decode("utf-8", "replace").strip() for line in lines)

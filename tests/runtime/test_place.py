@@ -5,12 +5,11 @@ import math
 import pytest
 import torch
 
-from autograder.audit.locating import segment
 from autograder.runtime import fingerprints, observation
 from autograder.runtime.fingerprints import fingerprint
 from autograder.runtime.observation import Observed, observe
 from autograder.runtime.place import Answer, References, locate
-from autograder.runtime.rewriting import cells_of
+from autograder.runtime.rewriting import cells_of, segment
 
 ATTEND = """
 def attend(hdec, henc_ts):
@@ -59,7 +58,7 @@ def seen(texts, name, arguments, regrouped=False):
 
 def place(texts, references, arguments, name="attend"):
     """The place of an answer, and the text that it is of."""
-    known = References([seen([text], name, arguments, regrouped=True) for text in references])
+    known = References.of([seen([text], name, arguments, regrouped=True) for text in references])
     found = locate(seen(texts, name, arguments), known)
     return (found.kind, segment(texts[0], found.span)) if found else None
 
@@ -110,7 +109,7 @@ def test_a_helper_of_the_students_own_is_looked_into(inputs):
     wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "weigh(scores)")
     cells = cells_of([wrong, f"print('once more')\n{helper}"])
     assert not cells[1].expressions[0].span[0] == 1  # only definitions are run again
-    known = References([seen([ATTEND], "attend", inputs)])
+    known = References.of([seen([ATTEND], "attend", inputs)])
     found = locate(seen([wrong, helper], "attend", inputs), known)
     assert found is not None
 
