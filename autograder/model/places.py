@@ -29,8 +29,8 @@ class Places:
             versions = [one for one in self.truth.variants if one.exercise == exercise and one is not self.without]
             solution = self.truth.source.cell("exercise", exercise).solution
             texts = [solution, *map(self.truth.text_of, versions[:MAX_VARIANTS])]
-            answers = [Answer(cells_of([text])[0].expressions, self._observed(exercise, [text], record, regrouped=True))
-                       for text in texts]
+            answers = [Answer(cells_of([text], whole=True)[0].expressions,
+                              self._observed(exercise, [text], record, regrouped=True)) for text in texts]
             self._references[id(record)] = record, References.of(answers)
         return self._references[id(record)][1]
 
@@ -38,7 +38,7 @@ class Places:
                   regrouped: bool = False) -> Observed:
         names = {name: value for name, value in self.truth.namespace.items()
                  if name not in self.truth.defines[exercise]}
-        return observe(cells_of(texts), names, replayed(record), regrouped)
+        return observe(cells_of(texts, whole=True), names, replayed(record), regrouped)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                observed: Observed | None = None) -> Place | None:
@@ -47,8 +47,10 @@ class Places:
         ``texts`` are the exercise's cell and others of the student's; ``observed`` is what was seen of them elsewhere,
         and they are run here, as our own, where it is missing.
         """
-        seen = self._observed(exercise, texts, record) if observed is None else observed
-        return located(texts, seen, self.references(exercise, record))
+        known = self.references(exercise, record)
+        if observed is None:
+            return located(texts, self._observed(exercise, texts, record), known, whole=True)
+        return located(texts, observed, known)
 
 
 def replayed(record: RecordedCheck) -> Callable[[dict[str, Any]], object]:

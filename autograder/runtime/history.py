@@ -19,8 +19,8 @@ def _is_outdated(name: str, namespace: dict[str, Any]) -> bool:
         return False
     if name not in namespace:
         return True
-    source = _cell_of(namespace[name])
-    return bool(source) and source != last.strip()
+    source = cell_of(namespace[name])
+    return bool(source) and source.strip() != last.strip()
 
 
 def _history() -> list[str]:
@@ -33,11 +33,11 @@ def _history() -> list[str]:
     return list(shell.history_manager.input_hist_parsed) if shell and shell.history_manager else []
 
 
-def _cell_of(thing: Any) -> str:
-    """The text of the cell in which a function, or the first method of a class, was written; nothing if unknown."""
+def cell_of(thing: Any) -> str:
+    """Return the text of the cell in which a function or the first method of a class was written, or nothing."""
     try:
         own = vars(thing).values() if isinstance(thing, type) else [thing]
         code = next((inspect.unwrap(one).__code__ for one in own if hasattr(inspect.unwrap(one), "__code__")), None)
-        return "".join(linecache.getlines(code.co_filename)).strip() if code else ""
+        return "".join(linecache.getlines(code.co_filename)) if code else ""
     except Exception:  # a student's object may answer anything
         return ""

@@ -276,9 +276,9 @@ def locate(answer: Answer, references: References) -> Place | None:
     return _in_form(_Search(answer, references, exactly=True))
 
 
-def located(texts: Sequence[str], observed: Observed, references: References) -> Place | None:
+def located(texts: Sequence[str], observed: Observed, references: References, whole: bool = False) -> Place | None:
     """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
-    found = locate(Answer([one for cell in cells_of(texts) for one in cell.expressions], observed), references)
+    found = locate(Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed), references)
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 

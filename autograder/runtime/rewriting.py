@@ -44,18 +44,18 @@ class Cell:
     sums: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # of each sum, its terms and their signs
 
 
-def cells_of(texts: Sequence[str]) -> list[Cell]:
+def cells_of(texts: Sequence[str], whole: bool = False) -> list[Cell]:
     """Return cells with the expressions of their functions observed; of those that are no Python, nothing.
 
-    The first is taken whole, the others as far as they define functions and classes: what else they do is done.
-    Numbers go on from cell to cell.
+    They are taken as far as they define functions and classes, unless they are to be run as a ``whole``. Numbers go on
+    from cell to cell.
     """
     cells: list[Cell] = []
     first = frames = 0
     for index, text in enumerate(texts):
         try:
             tree = ast.parse(text)
-            if index:
+            if not whole:
                 tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(index, first, frames)
             made = ast.fix_missing_locations(rewriter.visit(tree))

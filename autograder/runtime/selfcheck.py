@@ -8,22 +8,41 @@ faults. No line of the solution is shipped. The same comparison grades the submi
 import gzip
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import arrays, card, compare, diagnosis, history, messages, provided, recorded, selfcheck_data, tables, wire
+from . import (
+    arrays,
+    card,
+    compare,
+    diagnosis,
+    history,
+    messages,
+    place,
+    provided,
+    recorded,
+    selfcheck_data,
+    tables,
+    wire,
+)
 from .beside import beside
 from .card import Card
 from .cases import Case
+from .difference import VALUES, Difference
 from .findings import CheckResult, findings
+from .observation import observe
 from .operations import Name
+from .place import Place, References, located
 from .recorded import RecordedCheck
 from .replay import Printed, replay
+from .rewriting import cells_of
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
+MAX_CELLS = 40  # of a notebook are looked into for where an answer goes wrong
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 
 _started: str | None = None
@@ -39,6 +58,12 @@ class ShippedCheck:
     says: str
     weight: float
     records: list[RecordedCheck]
+    values: Any = None  # what right answers compute in the first of them, packed
+
+    @property
+    def references(self) -> References | None:
+        """What right answers compute in the first record."""
+        return None if self.values is None else place.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
 
 
 @dataclass(frozen=True)
@@ -176,7 +201,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def _shipped(tree: dict[str, Any]) -> ShippedExercise:
     checks = [ShippedCheck(one["name"], one["says"], one["weight"],
-                           list(map(recorded.record_from_tree, one["records"])))
+                           list(map(recorded.record_from_tree, one["records"])), one.get("values"))
               for one in tree["checks"]]
     faults = [diagnosis.Candidate(one["name"], one["says"], list(map(recorded.from_tree, one["replies"])))
                 for one in tree["faults"]]
@@ -199,16 +224,37 @@ def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
     got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
     answers = iter(zip(records, got, named, printed, strict=True))
-    results = []
+    results, texts = [], _cells(exercise, namespace)
     for check in shipped.checks:
         one = Result(check, CheckResult(check.name, True, check.says))
         for record, reply, fault, sink in [next(answers) for _ in check.records]:
             difference = compare.first_difference(record, reply)
             if difference and one.result.passed:
-                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
+                where = _place(check, record, difference, texts, namespace)
+                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply), where)
                 one = Result(check, failed, sink.getvalue())
         results.append(one)
     return results
+
+
+def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, texts: Sequence[str],
+           namespace: dict[str, Any]) -> Place | None:
+    """Where the notebook's cells first go wrong in a check; only its first record can show it."""
+    if record is not check.records[0] or difference.relation or difference.kind not in VALUES:
+        return None
+    references, ops = check.references, record.plain.ops
+    if references is None or not texts:
+        return None
+    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references)
+
+
+def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
+    """The notebook's cells with definitions, first that of what the checks of an exercise call."""
+    asked = {op.name for check in _exercise(exercise).checks for record in check.records for op in record.ops
+             if isinstance(op, Name)}
+    own = [name for name, thing in namespace.items() if getattr(thing, "__module__", None) == namespace.get("__name__")]
+    texts = (history.cell_of(namespace[name]) for name in sorted(own, key=lambda name: name not in asked))
+    return list(dict.fromkeys(filter(None, texts)))[:MAX_CELLS]
 
 
 def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
@@ -233,6 +279,7 @@ def _card(exercise: str, namespace: dict[str, Any]) -> Card:
         messages.tally(results),
         right=tuple((one.check, one.says) for one in results if one.passed),
         wrong=wrong,
+        cells=tuple(_cells(exercise, namespace)),
         printed=next((one.printed for one in found if not one.result.passed), ""),
         older=older,
     )

@@ -47,7 +47,7 @@ def inputs(rng):
 
 def seen(texts, name, arguments, regrouped=False):
     """What the expressions of an answer are in one call of it."""
-    cells = cells_of(texts)
+    cells = cells_of(texts, whole=True)
 
     def run(names):
         names[name](*(one.clone() for one in arguments))
