@@ -53,20 +53,40 @@ def main(argv: list[str] | None = None) -> int:
     if moved := parser.parse_known_args(typed)[0].moved:
         return _cannot(f"{moved} is now: autograder {MOVED[moved]}")
     args = parser.parse_args(typed)
-    _log_to(args)
-    log.info("autograder %s: %s", __version__, args.command)
     try:
-        return int(args.begin(args) if args.begin else args.run(args, courses.find(args.course)))
-    except (CourseError, SourceError, Unreadable, DeviceError, SandboxError, FileError, OSError) as error:
+        _log_to(args)
+        log.info("autograder %s: %s", __version__, args.command)
+        return int(args.begin(args) if args.begin else _run(args, courses.find(args.course)))
+    except OSError as error:
+        log.debug("why it could not be done", exc_info=True)
+        return _cannot(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+    except (CourseError, SourceError, Unreadable, DeviceError, SandboxError, FileError) as error:
         log.debug("why it could not be done", exc_info=True)
         return _cannot(str(error))
     except KeyboardInterrupt:
-        print("autograder: stopped; what is graded is kept, and the same command goes on from here", file=sys.stderr)
+        print(f"autograder: {_stopped(args)}", file=sys.stderr)
         return 130
     except Exception as error:
         if type(error).__module__.startswith("sqlalchemy"):  # imported only by the commands that need a gradebook
             return _cannot(f"the gradebook cannot be used: {str(error).splitlines()[0]}")
         raise
+
+
+def _run(args: argparse.Namespace, course: Course) -> int:
+    """Run a command with its sessions called by their whole names."""
+    for name in ("session", "tp"):
+        typed = vars(args).get(name)
+        if typed:
+            setattr(args, name, course.meant(typed) if isinstance(typed, str) else list(map(course.meant, typed)))
+    return int(args.run(args, course))
+
+
+def _stopped(args: argparse.Namespace) -> str:
+    if args.command != "grade":
+        return "stopped"
+    if args.force:
+        return "stopped; what was judged anew is kept. With --force the same command begins again, without it goes on"
+    return "stopped; what is graded is kept, and the same command goes on from here"
 
 
 def _cannot(reason: str) -> int:

@@ -105,7 +105,19 @@ class Course:
         """Raise ``CourseError`` where there is no such session."""
         if assignment not in self.assignments:
             there = ", ".join(self.assignments) or "none"
-            raise CourseError(f"there is no TP called {assignment}; there are: {there}")
+            raise CourseError(f"there is no session called {assignment}; there are: {there}")
+
+    def meant(self, name: str) -> str:
+        """Return the session that a person calls so: by its name, or by as much of it as no other begins with.
+
+        What no session begins with stays as it is; ``CourseError`` where several do.
+        """
+        there = self.assignments
+        whole = [one for one in there if one == name] or [one for one in there if one.startswith(f"{name}_")]
+        fitting = whole or [one for one in there if one.startswith(name)]
+        if len(fitting) > 1:
+            raise CourseError(f"{name!r} may be {' or '.join(fitting)}: type more of the name")
+        return fitting[0] if fitting else name
 
 
 def find(folder: Path | None = None) -> Course:

@@ -5,6 +5,8 @@ What is slow to import is imported by the command that needs it.
 
 import argparse
 import contextlib
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +16,9 @@ from ..course import Course, CourseError
 from ..grammar import counted
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
+
+NOTHING = "Nothing is handed in: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
+MOST_LINES = 30  # about what was not taken
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
@@ -36,8 +41,9 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
     from tqdm import tqdm
 
     from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
+    from .untaken import untaken
 
-    with _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
+    with _stopping_at_once(), _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
@@ -46,11 +52,30 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
         assignments = args.session or course.assignments
         graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
-    if not graded:
-        print("Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
-        return 0
-    print(summary_table(graded))
-    return 2 if any(one.problem for one in graded) else 0
+    left = untaken(course)
+    print(summary_table(graded) if graded else NOTHING)
+    if left:
+        print(f"\nNot taken, in {course.gradebook / 'submitted'}:")
+        for one in left[:MOST_LINES]:
+            print(f"  {escaping.line(str(one))}")
+    if len(left) > MOST_LINES:
+        print(f"  and {len(left) - MOST_LINES} more")
+    return 2 if any(one.problem for one in graded) else 1 if left else 0
+
+
+@contextlib.contextmanager
+def _stopping_at_once() -> Iterator[None]:
+    """Say at the first ^C what becomes of submissions that are being judged; ignore those that come after it."""
+    def stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.write(2, b"\nautograder: stopping; what is being judged is given up, and not graded\n")
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
@@ -68,7 +93,11 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
     except OSError:
         raise SandboxError(f"no scheduler answers at {args.scheduler}") from None
     with client, client.get_executor(pure=False, retries=3) as executor:
-        yield executor
+        try:
+            yield executor
+        except BaseException:
+            executor.shutdown(wait=False)
+            raise
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
@@ -128,7 +157,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
-        raise CourseError(f"{args.past} is no folder; it is to hold <student>/<tp>/<tp>.ipynb of an earlier year")
+        raise CourseError(f"{args.past} is no folder; it is to hold <student>/<session>/<session>.ipynb of last year")
     compared = False
     for name in args.session or course.assignments:
         comparison = similar.compare(classroom, name, args.past)
@@ -138,7 +167,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
             print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
             compared = True
     if not compared:
-        print("Nothing is handed in to compare: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb")
+        print(NOTHING)
     return 0
 
 

@@ -28,7 +28,7 @@ from ..sandbox.restrictions import SandboxError
 from . import enclosures
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
-from .outcomes import SIGNS
+from .outcomes import SIGNS, WORDS
 from .verdict_store import Entry, VerdictStore
 
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
@@ -175,6 +175,10 @@ def _executor(workers: int | Executor, submissions: int, course: Course, options
         threads = ThreadPoolExecutor(max(1, min(workers, submissions)))
         try:
             yield threads
+        except BaseException:  # nobody waits for what is being judged
+            threads.shutdown(wait=False, cancel_futures=True)
+            watched.abandon(course, options)
+            raise
         finally:
             threads.shutdown(cancel_futures=True)
 
@@ -233,9 +237,9 @@ def _line(error: BaseException) -> str:
 def summary_table(graded: Sequence[Graded]) -> str:
     """Return one line of text a submission: score, outcome of each exercise, seconds."""
     rows = [[escaping.line(text) for text in _row(one)] for one in graded]
-    legend = "  ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+    legend = "  ".join(f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items())
     unsafe = any(one.verdict and one.verdict.isolation == "none" for one in graded)
-    table = text_table(rows, ("student", "TP", "score", "exercises", "seconds", ""))
+    table = text_table(rows, ("student", "session", "score", "exercises", "seconds", ""))
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
 
 

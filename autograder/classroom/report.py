@@ -115,10 +115,10 @@ def concerns(verdict: Verdict) -> list[str]:
         found.append(f"cannot be read: {verdict.unreadable}")
     elif verdict.exercises and all(result.verdict == "missing" for result in verdict.exercises):
         found.append("nothing written")
-    for outcome, words in (("crashed", "crashed"), ("timeout", "timed out")):
+    for outcome in ("crashed", "timeout"):
         names = [result.exercise for result in verdict.exercises if result.verdict == outcome]
         if names:
-            found.append(f"{words}: {', '.join(names)}")
+            found.append(f"{WORDS[outcome]}: {', '.join(names)}")
     if verdict.isolation == "none":
         found.append("graded without isolation")
     return found

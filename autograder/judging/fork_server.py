@@ -33,12 +33,15 @@ class ForkServer:
         self.course, self.options = course, options
         self._process: subprocess.Popen[bytes] | None = None
         self._asking = threading.Lock()
+        self._abandoned = False
 
     def begin(self, first: tuple[str, str] | None = None) -> None:
         """Start the process, unless it is there, and do not wait for it.
 
         Judges have a draw ready: ``first`` is its TP, which is judged first, and its seed.
         """
+        if self._abandoned:
+            raise ConnectionAbortedError
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
@@ -62,6 +65,13 @@ class ForkServer:
             with theirs:
                 socket.send_fds(self._control, [b"judge"], [theirs.fileno()])
         return Connection(ours.detach())
+
+    def abandon(self) -> None:
+        """End the process, all judges and kernels, for good: there are no others afterwards."""
+        with self._asking:
+            self._abandoned = True
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """End the process, and with it all judges and kernels."""

@@ -117,6 +117,13 @@ def begun(course: Course, options: Options, first: tuple[str, str] | None) -> It
         fork_server.close()
 
 
+def abandon(course: Course, options: Options) -> None:
+    """End all judges of the fork server that was begun, at once: whoever waits for one meets ``JudgeLost``."""
+    fork_server = _begun_for(course, options)
+    if fork_server:
+        fork_server.abandon()
+
+
 def judge_for(course: Course, options: Options) -> WatchedJudge:
     """Return a judge from the fork server that was begun, or with one of its own."""
     return WatchedJudge(course, options, _begun_for(course, options))

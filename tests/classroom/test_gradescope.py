@@ -101,7 +101,7 @@ def test_the_zip_has_what_it_must_at_its_top_and_asks_for_what_is_needed(packed,
     for script in ("setup.sh", "run_autograder"):
         subprocess.run(["bash", "-n", gradescope.FILES / script], check=True)
     assert cli.main(["--course", str(course.root), "pack", "gradescope", "tp9"]) == 2
-    assert "there is no TP called tp9" in capsys.readouterr().err
+    assert "there is no session called tp9" in capsys.readouterr().err
 
 
 def test_the_real_course_is_packed_with_its_helpers(tmp_path):

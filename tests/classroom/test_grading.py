@@ -407,6 +407,30 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
     assert "ada" in (real_term.root / "grades.csv").read_text()
 
 
+@pytest.mark.parametrize("option, goes_on", [
+    ([], "autograder: stopped; what is graded is kept, and the same command goes on from here"),
+    (["--force"], "autograder: stopped; what was judged anew is kept. With --force the same command begins again, "
+                  "without it goes on"),
+])
+def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(course, right, option, goes_on):
+    """The submission that is judged would take ten minutes."""
+    submit(course, "ada", right)
+    submit(course, "zed", {**right, "double": "def double(x):\n    while True:\n        pass"})
+    command = [sys.executable, "-m", "autograder.cli", "grade", "--time-limit", "600", "--device", "cpu", *option]
+    process = subprocess.Popen(command, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 300
+    while not VerdictStore(course).entries(TINY) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert process.poll() is None, "nothing is judged any more"
+    judges = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "Traceback" not in said
+    assert said.splitlines()[-2:] == ["autograder: stopping; what is being judged is given up, and not graded", goes_on]
+    assert judges and psutil.wait_procs(judges, timeout=60)[1] == []
+    assert [entry.student for entry in VerdictStore(course).entries(TINY)] == ["ada"]
+
+
 def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
     command = [sys.executable, "-m", "autograder.cli", "grade", REAL, "--jobs", "2", "--device", "cpu"]
     verdicts = real_term.gradebook / "verdicts" / REAL

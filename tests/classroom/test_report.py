@@ -185,7 +185,7 @@ def test_who_needs_a_look(rng):
     table = grades.Grades([("absent", "", "", ""), ("fine", "", "", "")], {MADE_UP: 9.0}, {})
     page = Reader(class_page(entries, table))
     assert {row[0]: row[2] for row in page.table("student", "TP", "why")} == {
-        "open": "graded without isolation", "dead": "crashed: exercise-1", "slow": "timed out: exercise-2",
+        "open": "graded without isolation", "dead": "crashed: exercise-1", "slow": "took too long: exercise-2",
         "blank": "nothing written", "rubbish": "cannot be read: it is empty", "absent": "handed in nothing"}
 
 

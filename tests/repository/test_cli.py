@@ -9,7 +9,9 @@ from sqlalchemy.exc import OperationalError
 
 import autograder
 from autograder import cli
+from autograder.classroom import commands
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.course import Course
 from autograder.model import source
 from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
@@ -136,10 +138,66 @@ def test_help_reads_well(capsys, command):
     assert command == "" or f"Example: autograder {command}" in " ".join(words.split())
 
 
-@pytest.mark.parametrize("command", ["release", "release --check", "audit --execute", "audit", "grade"])
-def test_an_unknown_tp_exits_2(run, command):
+@pytest.mark.parametrize("command", ["release", "release --check", "audit --execute", "audit", "grade", "demo",
+                                     "pack gradescope", "collect x.zip --tp"])
+def test_an_unknown_session_exits_2(run, command):
     line = said_in_a_line(run(*command.split(), "tp9_nothing"))
-    assert f"there is no TP called tp9_nothing; there are: {TINY}" in line
+    assert f"there is no session called tp9_nothing; there are: {TINY}" in line
+
+
+@pytest.mark.parametrize("names, typed, meant", [
+    (["tp1_a", "tp2_b"], "tp2", "tp2_b"),
+    (["tp1_a", "tp2_b"], "tp1_a", "tp1_a"),
+    (["tp1_a", "tp10_b"], "tp1", "tp1_a"),  # a whole word before a part of one
+    (["tp1", "tp1_a"], "tp1", "tp1"),
+    (["mean", "variance"], "var", "variance"),
+    (["mean", "variance"], "median", "median"),  # of none: the command says what it misses
+])
+def test_a_session_may_be_called_by_the_beginning_of_its_name(tmp_path, names, typed, meant):
+    assert named(tmp_path, names).meant(typed) == meant
+
+
+def test_a_name_that_several_sessions_begin_with_is_refused(tmp_path, capfd):
+    course = named(tmp_path, ["tp1_a", "tp1_b"])
+    line = said_in_a_line((cli.main(["--course", str(course.root), "release", "tp1"]), *capfd.readouterr()))
+    assert "'tp1' may be tp1_a or tp1_b: type more of the name" in line
+
+
+def named(folder, names):
+    """A course with empty sessions of these names."""
+    for name in names:
+        (folder / "solutions" / name).mkdir(parents=True)
+        (folder / "solutions" / name / f"{name}.py").touch()
+    return Course(folder)
+
+
+@pytest.mark.parametrize("command, option", [("grade", "session"), ("collect x.zip --tp", "tp"), ("return", "tp"),
+                                             ("demo", "session"), ("pack gradescope", "session")])
+def test_every_command_understands_the_beginning_of_a_name(run, monkeypatch, command, option):
+    seen = []
+    parser = cli._parser
+
+    def watched():
+        made = parser()
+        real = made.parse_args
+
+        def parse_args(typed):
+            args = real(typed)
+            args.run = lambda args, course: seen.append(getattr(args, option)) or 0
+            return args
+
+        made.parse_args = parse_args
+        return made
+
+    monkeypatch.setattr(cli, "_parser", watched)
+    assert run(*command.split(), "tp0")[0] == 0 and seen in ([TINY], [[TINY]])
+
+
+@pytest.mark.parametrize("command", ["check {}", "collect {}", "questions --enter {}", "--log {}/x report"])
+def test_a_file_that_is_missing_is_one_line(run, tmp_path, command):
+    missing = tmp_path / "none.zip"
+    line = said_in_a_line(run(*command.format(missing).split()))
+    assert line.startswith(f"autograder: {missing}") and "o such file or directory" in line and "Errno" not in line
 
 
 def test_a_report_of_what_is_not_there_exits_2(run, course):
@@ -152,7 +210,7 @@ def test_a_report_of_what_is_not_there_exits_2(run, course):
 
 
 @pytest.mark.parametrize("command, says", [
-    ("grade", "Nothing is handed in: put notebooks into gradebook/submitted/<student>/<tp>/<tp>.ipynb\n"),
+    ("grade", commands.NOTHING + "\n"),
     ("report", "Nothing is graded yet: run autograder grade first\n"),
 ])
 def test_where_there_is_nothing_it_says_what_to_do(run, command, says):

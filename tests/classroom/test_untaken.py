@@ -1,0 +1,80 @@
+"""What lies in the submitted folder and was not graded is listed, with what to do."""
+
+import pytest
+
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.untaken import untaken
+from autograder.cli import main
+from conftest import TINY, TINY_COURSE
+
+RIGHT = f"zed/{TINY}/{TINY}.ipynb"
+COUNTS = f"one notebook of a session counts, {TINY}.ipynb: remove this one, or let it take its place"
+WRONG = {
+    "a wrong folder": (f"zed/tp0/{TINY}.ipynb", f"zed/tp0: no session is called so: rename the folder {TINY}"),
+    "in capitals": ("zed/TP0/x.ipynb", f"zed/TP0: no session is called so: rename the folder {TINY}"),
+    "unknown": ("zed/homework/x.ipynb", f"zed/homework: no session is called so; call the folder {TINY}"),
+    "no student": (f"{TINY}.ipynb", f"{TINY}.ipynb: move it to <student>/{TINY}/{TINY}.ipynb"),
+    "no session": (f"zed/{TINY}.ipynb", f"zed/{TINY}.ipynb: move it to zed/{TINY}/{TINY}.ipynb"),
+    "another name": ("zed/mine.ipynb", "zed/mine.ipynb: move it to zed/<session>/<session>.ipynb"),
+    "an archive": ("zed.zip", "zed.zip: archives are not read: unpack it, or take submissions out of it with "
+                   "autograder collect"),
+    "a note": ("zed/note.txt", "zed/note.txt: only notebooks are graded, and what lies in their folders: remove it, "
+               "or put it into one"),
+    "swapped": (f"{TINY}/zed/{TINY}.ipynb", f"{TINY}: a folder of a student lies here: make it <student>/{TINY}/"),
+    "too deep": (f"zed/{TINY}/work/x.ipynb", f"zed/{TINY}/work/x.ipynb: move the one that counts to {RIGHT}"),
+}
+
+
+@pytest.fixture
+def course(tiny, tmp_path):
+    return classroom_in(tmp_path / "course", tiny, [TINY])
+
+
+@pytest.fixture
+def put(course):
+    """Write a file into the submitted folder."""
+
+    def write(name):
+        path = course.gradebook / "submitted" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+
+    return write
+
+
+@pytest.mark.parametrize("name, line", WRONG.values(), ids=WRONG)
+def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
+    put(name)
+    assert [str(one) for one in untaken(course)] == [line]
+
+
+def test_what_is_graded_is_not_listed(course, put):
+    for name in (RIGHT, f"zed/{TINY}/picture.png", f"kim/{TINY}/renamed.ipynb", f"zed/{TINY}/timestamp.txt",
+                 f"zed/{TINY}/.ipynb_checkpoints/x.ipynb", ".DS_Store", "zed/.DS_Store"):
+        put(name)
+    assert untaken(course) == []
+
+
+def test_of_several_notebooks_the_one_that_counts_is_named(course, put):
+    for name in (RIGHT, f"zed/{TINY}/old.ipynb", f"zed/tp0/{TINY}.ipynb"):
+        put(name)
+    assert [str(one) for one in untaken(course)] == [
+        f"zed/tp0: no session is called so, and {TINY} lies beside it: keep one of the two, as {TINY}",
+        f"zed/{TINY}/old.ipynb: {COUNTS}"]
+
+
+def test_a_folder_in_which_nothing_can_be_read_is_no_crash(course, put):
+    put("zed/\udcff/x.ipynb")
+    assert len(untaken(course)) == 1
+
+
+def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, capfd):
+    put(f"zed/tp0/{TINY}.ipynb")
+    said = f"\n  zed/tp0: no session is called so: rename the folder {TINY}\n"
+    command = ["--course", str(course.root), "grade", "--device", "cpu"]
+    assert main(command) == 1 and said in capfd.readouterr().out
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    put("zed/\x1b[31m\udcff/x.ipynb")
+    assert main([*command, "tp0"]) == 1
+    out = capfd.readouterr().out
+    assert out.index("ada") < out.index("Not taken") and said in out and "\x1b" not in out
