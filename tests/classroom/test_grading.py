@@ -424,7 +424,10 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
     assert process.poll() is None, "nothing is judged any more"
     judges = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
+    try:
+        said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
     assert process.returncode == 130 and "Traceback" not in said
     assert said.splitlines()[-2:] == ["autograder: stopping; what is being judged is given up, and not graded", goes_on]
     assert judges and psutil.wait_procs(judges, timeout=60)[1] == []
