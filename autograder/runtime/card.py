@@ -15,7 +15,7 @@ from .beside import LISTED, Beside, drawn, words
 from .findings import Finding
 from .place import Place
 
-ABOVE, BELOW = 12, 2  # lines that are shown around a place
+ABOVE, BELOW = 3, 1  # lines that are shown around a place
 
 STYLE = """<style>
 .tp-card { border-left: 4px solid #8888; padding: .1rem 0 .1rem .8rem; max-width: 46rem; line-height: 1.45;
@@ -33,6 +33,7 @@ STYLE = """<style>
 .tp-card pre { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: .9em; white-space: pre-wrap;
   overflow-wrap: anywhere; margin: .2rem 0; padding: .3rem .5rem; border: 1px solid #8886;
   max-height: 14em; overflow-y: auto; }
+.tp-card pre.tp-place { max-height: none; }
 .tp-place .sign { display: inline-block; width: 1.4em; color: color-mix(in srgb, #00855f 60%, currentColor); }
 .tp-place u { text-decoration: underline 2px #d0453a; text-underline-offset: 3px; }
 .tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; }

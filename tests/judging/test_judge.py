@@ -56,7 +56,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
         assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
-            assert set(check) == {"check", "passed", "says", "difference", "fault", "beside"}
+            assert set(check) == {"check", "passed", "says", "difference", "fault", "beside", "place"}
     again = from_json(to_json(verdict).encode(), Verdict, "a file")
     assert again == verdict
     shown = checks(again, "double")[0].beside
@@ -209,3 +209,31 @@ def test_replay_leaves_no_trace(seed):
     before = torch.get_rng_state()
     replay(recorded("last", seed).ops, namespace)
     assert namespace["double"] == 1 and torch.equal(before, torch.get_rng_state())
+
+
+def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
+    verdict = grade({**right, "double": "def double(x):\n    y = x\n    return 3 * y"})
+    places = [check.place for exercise in verdict.exercises for check in exercise.checks]
+    assert {(one.kind, one.text, one.span[0], one.cell) for one in places if one} == {("value", "3 * y", 3, 0)}
+    assert all(check.place is None for exercise in verdict.exercises for check in exercise.checks if check.passed)
+    assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
+
+
+def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
+    cells = {**right, "double": "def double(x):\n    return times(x)"}
+    verdict = grade(cells, own=["def times(x):\n    return 3 * x"])
+    (place,) = {check.place for exercise in verdict.exercises for check in exercise.checks if check.place}
+    assert (place.text, place.span[0], place.cell) == ("3 * x", 2, 1)
+
+
+@pytest.mark.parametrize("lie", [
+    "from autograder.runtime import observation\nobservation.to_tree = lambda seen: {'0': [[['array']], [0], [1, 1]]}",
+    "from autograder.runtime import observation\nobservation.to_tree = lambda seen: 'nothing of the kind'",
+    "from autograder.runtime import observation\nobservation.observe = lambda *a: 1 / 0",
+])
+def test_a_kernel_that_lies_about_what_it_observed_changes_no_grade(grade, right, lie):
+    cells = {**right, "double": "def double(x):\n    return 3 * x"}
+    honest, lying = grade(cells), grade(cells, own=[lie])
+    assert lying.score == honest.score
+    assert [check.passed for one in lying.exercises for check in one.checks] == [
+        check.passed for one in honest.exercises for check in one.checks]

@@ -97,6 +97,13 @@ def test_the_card_says_what_is_wrong_once_and_shows_it(notebook):
     assert "</pre><script>" in text and 'look into it: tp.case("encoder", "initial-state")' in text
 
 
+def test_the_card_underlines_where_the_answer_goes_wrong_and_says_so_in_words(notebook):
+    (output,) = next(cell for cell in notebook.cells if cell.id == "check-wrong").outputs
+    assert "<u>self.gru(encoder_input)</u>" in output.data["text/html"]
+    line = next(number for number, text in enumerate(ZEROS.splitlines(), 2) if "self.gru(encoder_input)" in text)
+    assert f"`self.gru(encoder_input)`, line {line}." in " ".join(said(notebook, "check-wrong").split())
+
+
 @pytest.mark.parametrize("width", sorted({width for width, _ in SCREENS}))
 def test_cards_can_be_read(page_of_it, width):
     theme, path = page_of_it
