@@ -21,7 +21,8 @@ pip() {
     "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
 }
 "$folder/bin/python" -m autograder.publish.about . > "$folder/needs.txt"
-pip -c requirements.lock -r "$folder/needs.txt" ".[grading]" "jupyterhub>=6.1,<7"
+"$folder/bin/python" autograder/publish/files/install.py -c requirements.lock -r "$folder/needs.txt" ".[grading]" \
+    "jupyterhub>=6.1,<7"
 pip --no-deps --force-reinstall .  # the engine of this clone, also where one of the same version is there already
 rm -rf build  # left by setuptools
 # What the notebooks import lies in course/: a copy, since nobody else reads the instructor's clone.
