@@ -1,7 +1,7 @@
 """Mutants of the engine's own modules: one place of the code changed, in a way that would be a fault.
 
 Sentences are free: string constants stay as they are, and so does what is raised. Annotations, docstrings and
-declarations for a type checker are no code.
+declarations for a type checker are no code, and neither is what asserts: ``assert``, ``strict=True``.
 """
 
 import ast
@@ -37,17 +37,18 @@ class Mutant:
 
 def mutants_of(text: str) -> list[Mutant]:
     """Return all mutants of a module, each text once."""
-    tree = ast.parse(text)
-    seen, names, found = {ast.unparse(tree)}, Counter[str](), []
-    for where, node, other in _changes(tree):
-        made = _with(tree, node, other)
-        mutated = ast.unparse(made)
-        if mutated in seen:
-            continue
-        seen.add(mutated)
-        name = f"{where}: {_shown(node)} → {_shown(other)}"
-        names[name] += 1
-        found.append(Mutant(name if names[name] == 1 else f"{name} #{names[name]}", node.lineno, mutated))
+    parts = [ast.Module([statement], []) for statement in ast.parse(text).body]
+    texts = [ast.unparse(part) for part in parts]
+    seen, names, found = {"\n".join(texts)}, Counter[str](), []
+    for at, part in enumerate(parts):
+        for where, node, other in _changes(part):
+            mutated = "\n".join([*texts[:at], ast.unparse(_with(part, node, other)), *texts[at + 1:]])
+            if mutated in seen:
+                continue
+            seen.add(mutated)
+            name = f"{where}: {_shown(node)} → {_shown(other)}"
+            names[name] += 1
+            found.append(Mutant(name if names[name] == 1 else f"{name} #{names[name]}", node.lineno, mutated))
     return found
 
 
@@ -88,6 +89,8 @@ def _code(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr | ast.stmt]
             if isinstance(child, ast.Assign | ast.AnnAssign) and where == "module" and _declares_type(child):
                 continue
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                continue
+            if isinstance(child, ast.keyword) and child.arg == "strict" and getattr(child.value, "value", None) is True:
                 continue
             if isinstance(child, ast.expr | ast.stmt):
                 yield inner, child

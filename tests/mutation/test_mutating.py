@@ -27,7 +27,7 @@ def f(x: int, deep: bool = True) -> int | None:
     """Documented."""
     if x > 1 and not deep:
         raise ValueError(f"{x + 1}")
-    found = [y for y in range(x) if y]
+    found = [y for y, _ in zip(a, x, strict=True) if y]
     found.sort(reverse=True, key=len)
     return x if found else None
 '''
@@ -45,7 +45,7 @@ def test_mutants_are_one_changed_place_each():
         "f: x > 1 → x <= 1",
         "f: 1 → 2",
         "f: not deep → deep",
-        "f: [y for y in range(x) if y] → [y for y in range(x)]",
+        "f: [y for y, _ in zip(a, x, strict=True) if y] → [y for y, _ in zip(a, x, strict=True)]",
         "f: found.sort(reverse=True, key=len) → pass",
         "f: found.sort(reverse=True, key=len) → found.sort(reverse=True)",
         "f: True → False #2",
@@ -56,8 +56,8 @@ def test_mutants_are_one_changed_place_each():
 
 def test_every_mutant_is_another_program_and_says_where():
     mutants = mutants_of(MODULE)
-    texts = {mutant.text for mutant in mutants}
-    assert len(texts) == len(mutants) and ast.unparse(ast.parse(MODULE)) not in texts
+    texts = {ast.unparse(ast.parse(text)) for text in (MODULE, *(mutant.text for mutant in mutants))}
+    assert len(texts) == 1 + len(mutants)
     assert [MODULE.splitlines()[mutant.line - 1].split()[0] for mutant in mutants[:3]] == ["BOUND:", "def", "if"]
 
 
