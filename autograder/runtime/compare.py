@@ -205,7 +205,7 @@ def _tolerances(dtype: str, spec: Spec) -> tuple[float, float]:
 
 def _close(expected: Any, got: Any, rtol: float, atol: float) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(got - expected) <= atol + rtol * np.abs(expected)
+        near = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
         return np.asarray(near | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 

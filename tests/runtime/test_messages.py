@@ -2,9 +2,11 @@
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from autograder.runtime import wire
 from autograder.runtime.wire import MAX_BYTES, MAX_DEPTH, WireError
@@ -118,3 +120,27 @@ def test_tuples_arrive_as_lists_and_scalars_of_numpy_do_not_travel():
     for value in (np.float64(1), np.int8(1), np.bool_(True)):
         with pytest.raises(WireError):
             wire.pack(value)
+
+
+@pytest.mark.parametrize("hint, fitting, others", [
+    (Any, [1, None, [object()]], []),
+    (int, [1], [True, 1.0, "1", None, [1]]),
+    (None.__class__, [None], [0, False]),
+    (int | str | None, [1, "1", None], [True, 1.0, [1]]),
+    (list[int], [[], [1], [1, 2]], [[1, "2"], ["1", 2], (1, 2), {1: 2}, {}, "", 1, None]),
+    (list[list[int] | int], [[1, [2]]], [[[1.0]]]),
+    (dict[str, int], [{}, {"a": 1}, {"a": 1, "b": 2}],
+     [{"a": "1"}, {"a": 1, "b": "2"}, {"a": "1", "b": 2}, {1: 1}, {"a": 1, 2: 2}, {1: "1"}, [], ["a"], "", None]),
+    (dict[str, Any], [{"a": object()}], [{1: object()}]),
+    (np.ndarray[Any, Any], [np.ones(2)], [[1.0], 1.0, None, np.float64(1)]),
+    (NDArray[Any] | None, [np.ones(2), None], [1.0]),
+])
+def test_a_part_of_a_tree_fits_a_type(hint, fitting, others):
+    assert [value for value in fitting if wire.fits(value, hint) is not True] == []
+    assert [value for value in others if wire.fits(value, hint) is not False] == []
+
+
+def test_a_dict_whose_keys_cannot_travel_is_refused_whatever_else_is_in_it():
+    for tree in ({"a": 1, 2: 3}, {2: 3, "a": 1}, {"$array": 1, "a": 2}):
+        with pytest.raises(WireError, match="the keys of a message are strings"):
+            wire.pack(tree)

@@ -1,0 +1,77 @@
+"""What a difference and a finding say of themselves, and which of several checks see one thing."""
+
+import pytest
+
+from autograder.runtime.beside import Beside
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import MAX_NAMES, MAX_SAID, VALUES, Difference, Kind
+from autograder.runtime.findings import CheckResult, Finding, essence, findings
+from autograder.runtime.recorded import Error, Where
+
+FAULT = Recognised("squared", "You square it.")
+SHOWN = Beside("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
+
+
+def stops(line, message="no", kind="raised", type="ValueError", inside="cell"):
+    error = Error(kind, type, message, Where(line, "f", "x") if line else None, inside=inside)
+    return Difference(kind, error=error)
+
+
+@pytest.mark.parametrize("kind, relation, unwritten, absent", [
+    ("not-written", None, True, True), ("not-written", "memory", False, True), ("missing-name", None, False, True),
+    ("raised", None, False, False), ("value", "memory", False, False), ("value", None, False, False),
+])
+def test_whether_there_was_anything_to_call(kind, relation, unwritten, absent):
+    seen = Difference(kind, relation)
+    assert (seen.is_unwritten, seen.is_absent) == (unwritten, absent)
+
+
+def test_the_line_at_which_it_stops():
+    assert [stops(3).line, stops(None).line, Difference("value").line] == [3, None, None]
+
+
+def test_what_a_difference_is_where_nothing_else_is_said():
+    assert Difference("value") == Difference("value", None, "", None, None, (), (), 0, 0, None, None, (), "", None)
+    assert (MAX_NAMES, MAX_SAID) == (6, 500)
+
+
+def found(*seen):
+    """What the checks a, b, c … see, by what is wrong."""
+    return [one.checks for one in findings([CheckResult(name, not rest, "", *rest)
+                                            for name, rest in zip("abcdef", seen, strict=False)])]
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_that_are_not_right_are_one_thing(kind: Kind):
+    assert found([Difference(kind, output="y")], [Difference("value", output="z")]) == [("a", "b")]
+
+
+def test_a_relation_is_one_thing_and_each_another():
+    memory, gradient = Difference("value", "memory"), Difference("raised", "gradient")
+    assert found([memory], [gradient], [Difference("shape", "memory")], [Difference("value")]) == [
+        ("a", "c"), ("b",), ("d",)]
+
+
+def test_a_fault_is_one_thing_whatever_is_seen():
+    assert found([stops(1), FAULT], [], [Difference("value", "memory"), FAULT], [stops(1)]) == [("a", "c"), ("d",)]
+
+
+def test_an_exception_is_one_thing_by_type_line_and_whose_code_it_was():
+    seen = [stops(3), stops(3, "yes"), stops(4), stops(3, type="KeyError"), stops(3, inside="check")]
+    assert found(*([one] for one in seen)) == [("a", "b"), ("c",), ("d",), ("e",)]
+    missing = [stops(3, "no", "missing-name"), stops(3, "yes", "missing-name"), stops(3, "no", "missing-name")]
+    assert found(*([one] for one in missing)) == [("a", "c"), ("b",)]
+    assert essence(Difference("raised")) == Difference("raised")
+
+
+def test_what_a_finding_tells():
+    results = (CheckResult("a", False, "", stops(1)), CheckResult("b", False, "", Difference("value", "memory"), FAULT),
+               CheckResult("c", True, ""))
+    one = Finding(results)
+    assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
+    assert (one.fault, one.relation, one.beside) == (None, None, None)
+    broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
+    assert (broken.fault, broken.relation) == (None, "memory")
+    named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
+                     CheckResult("e", False, "", Difference("value"), FAULT)))
+    assert (named.fault, named.relation, named.beside) == (FAULT, None, SHOWN)

@@ -1,0 +1,397 @@
+"""Comparing at its bounds: tolerances, orders, what of a reply belongs to a check, and which replies are the same."""
+
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.runtime import compare, values
+from autograder.runtime.difference import MAX_NAMES, MAX_SAID, ROOM, Difference, Outline
+from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec
+from autograder.runtime.values import describe
+
+
+def difference(want, have, name="y", **spec):
+    return compare.output_difference(name, describe(want), describe(have), Spec(**spec))
+
+
+# Tolerances
+
+
+@pytest.mark.parametrize("dtype, tolerance", [
+    ("float64", 1e-7), ("float32", 2e-4), ("float16", 2e-2), ("bfloat16", 5e-2), ("complex128", 1e-7),
+])
+def test_each_type_of_array_has_its_tolerance(dtype, tolerance):
+    want = torch.full((2,), 8.0, dtype=getattr(torch, dtype))
+    inside, outside = (want + 9 * tolerance * share for share in (0.8, 1.4))
+    assert difference(want, inside) is None and difference(want, outside).kind == "value"
+    assert difference(-want, -inside) is None and difference(-want, -outside).kind == "value"
+
+
+def test_the_tolerance_is_absolute_and_relative_and_its_bound_belongs_to_it():
+    zero, far = torch.zeros(2, dtype=torch.float64), torch.full((2,), 64.0, dtype=torch.float64)
+    assert difference(zero, zero + 0.5, atol=0.5) is None and difference(zero, zero + 0.51, atol=0.5)
+    assert difference(far, far + 16, rtol=0.25) is None and difference(far, far + 16.1, rtol=0.25)
+    assert difference(far, far + 16.5, rtol=0.25, atol=0.5) is None and difference(far, far - 16.6, rtol=0.25, atol=0.5)
+
+
+@pytest.mark.parametrize("want", [0.0, 8.0, -8.0])
+def test_numbers_are_as_near_as_floats_are(want):
+    inside, outside = 1e-6 + 0.9e-5 * abs(want), 1.2e-6 + 1.1e-5 * abs(want)
+    for sign in (1, -1):
+        assert difference(want, want + sign * inside) is None and difference(want, want + sign * outside)
+    assert difference(want, want + 0.5, atol=0.5) is None and difference(want, want + 0.6, atol=0.5)
+    assert difference(want, want + 0.25 * abs(want), rtol=0.25) is None
+
+
+def test_a_share_of_the_largest_number_is_tolerated_where_no_tolerance_is_set():
+    want, have = torch.tensor([100.0, 0.0, -200.0, math.inf]), torch.tensor([100.0, 1.9, -200.0, math.inf])
+    assert difference(want, have, of_largest=0.01) is None and difference(want, have).index == (1,)
+    assert difference(want, have, of_largest=0.009) and difference(want, have, of_largest=0.01, atol=0.1)
+
+
+def test_the_largest_of_a_dict_measures_what_is_rounding_alone():
+    want = {"a": torch.tensor([0.0]), "b": torch.tensor([1000.0]), "c": 3, "d": torch.zeros(0)}
+    have = {**want, "a": torch.tensor([0.9])}
+    assert difference(want, have, of_largest=0.1) is None
+    assert difference(want, {**have, "a": torch.tensor([1.1])}, of_largest=0.1).output == "y['a']"
+    assert difference(want, have).output == "y['a']"
+    assert difference({"n": torch.tensor([10])}, {"n": torch.tensor([11])}, of_largest=0.5).output == "y['n']"
+    small = {"a": torch.tensor([4.0]), "b": torch.tensor([100.0])}
+    assert difference(small, {**small, "a": torch.tensor([5.9])}, of_largest=0.5) is None
+    assert difference(small, {**small, "a": torch.tensor([6.1])}, of_largest=0.5).output == "y['a']"
+    nothing = {"a": torch.tensor([math.nan, -2.0]), "b": torch.tensor([math.inf])}
+    assert difference(nothing, {**nothing, "a": torch.tensor([math.nan, -2.9])}, of_largest=0.5) is None
+    assert difference({}, {}, of_largest=0.5) is None
+
+
+def test_odd_numbers_agree_with_themselves_alone_and_warn_of_nothing():
+    odd = torch.tensor([math.nan, math.inf, -math.inf, 1e308], dtype=torch.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert difference(odd, odd.clone()) is None
+        for want in odd:
+            for have in (*odd, torch.tensor(0.0, dtype=torch.float64), -odd[3]):
+                same = str(want) == str(have)
+                assert (difference(want[None], have[None]) is None) == same
+                assert (difference(want.item(), have.item()) is None) == same
+
+
+# Kinds
+
+
+@pytest.mark.parametrize("want, have, kind", [
+    (3, 3.0, None), (3, True, "value"), (1, True, None), (True, 1, None), (True, False, "value"), (2.0, 2, None),
+    (3, torch.tensor([[3]]), None), (3.0, torch.tensor([3.0]), None), (3, torch.tensor([3, 3]), "type"),
+    (3, torch.tensor([3j]), "type"), (3, "3", "type"), (3, None, "nothing"), (3, [3], "type"), (3, 4, "value"),
+    (3, torch.tensor([4]), "value"), (3, 3.000001, "value"), (3.0, 3.000001, None), ("a", 3, "type"), ("a", "a", None),
+    (None, None, None), ([1], (1,), None), ({}, [], "type"), (object(), object(), None), (object(), 3, "type"),
+    (torch.ones(2), torch.ones(2).numpy(), "type"), (torch.ones(2).numpy(), torch.ones(2), None),
+    (torch.ones(2).numpy(), np.ones(2), None), (torch.ones(2), torch.ones(2).double(), "dtype"),
+    (torch.ones(2).int(), torch.ones(2).long(), "dtype"), (np.ones(2, "uint8"), np.ones(2, "int64"), None),
+    (np.ones(2, "int64"), np.ones(2, "uint8"), None), (np.ones(2), np.ones(2, int), "dtype"),
+    (np.ones(2, bool), np.ones(2, int), "dtype"), (np.ones(2, int), np.array([1, 2]), "value"),
+    (np.ones(2, bool), np.array([True, False]), "value"), (np.ones(2, "uint8"), np.array([1, 3], "uint8"), "value"),
+    (np.array([10**15]), np.array([10**15 + 1]), "value"),
+])
+def test_which_values_agree(want, have, kind):
+    seen = difference(want, have)
+    assert (seen and seen.kind) == kind
+    if kind in ("type", "dtype", "nothing"):
+        assert seen == Difference(kind, output="y", expected=compare.outline(describe(want)),
+                                  got=compare.outline(describe(have)))
+
+
+@pytest.mark.parametrize("name, kind", [("y", "nothing"), ("gradient", "no-gradient"), ("grad of y[0]", "no-gradient"),
+                                        ("y[0]", "type"), ("model.weight", "type"), ("f(x)", "type")])
+def test_none_in_the_place_of_a_value(name, kind):
+    assert difference(torch.ones(2), None, name) == Difference(
+        kind, output=name, expected=Outline("tensor", dtype="float32", shape=(2,)), got=Outline("none"))
+
+
+@pytest.mark.parametrize("value, outline", [
+    (torch.ones(2, 3), Outline("tensor", dtype="float32", shape=(2, 3))), ([1, 2], Outline("list", shape=(2,))),
+    ({"a": 1}, Outline("dict", shape=(1,))), (object(), Outline("other", "object")), (None, Outline("none")),
+    ("a" * 99, Outline("str", "a" * ROOM, shape=(99,))), (3, Outline("int", 3)), (True, Outline("bool", True)),
+    (1 / 3, Outline("float", 0.3333)), (123456.0, Outline("float", 123500.0)), (math.inf, Outline("float", "inf")),
+])
+def test_what_a_value_is(value, outline):
+    assert compare.outline(describe(value)) == outline
+
+
+@pytest.mark.parametrize("want, have, shown", [
+    (1.0, 2.0, (1.0, 2.0)), (0.12341, 0.12339, (0.12341, 0.12339)), (0.123456, 0.123, (0.1235, 0.123)),
+    (0.12344, 0.12336, (0.12344, 0.12336)), (0.123412345, 0.123392345, (0.1234123, 0.1233923)),
+    (1e9 + 1, 1e9 + 9, (1e9 + 1, 1e9 + 9)), (3, 4.56789, (3, 4.568)),
+    (0.1234561, 0.1234562, (0.1234561, 0.1234562)),
+    (0.12345611, 0.12345612, (0.12345611, 0.12345612)),
+])
+def test_numbers_are_shown_with_the_digits_that_tell_them_apart(want, have, shown):
+    seen = difference(want, have, rtol=1e-12, atol=1e-12)
+    assert (seen.expected.value, seen.got.value) == shown
+
+
+def test_a_number_of_a_complex_array_is_text():
+    seen = difference(np.array([1 + 2j]), np.array([3.00001 + 2j]))
+    assert (seen.expected, seen.got) == (Outline("complex", "1+2j"), Outline("complex", "3+2j"))
+
+
+# Arrays
+
+
+def test_a_nan_is_told_before_all_else_where_none_belongs():
+    want = torch.arange(6.0).reshape(2, 3)
+    have = want.clone()
+    have[0, 0], have[1, 1], have[1, 2] = 9, math.nan, math.nan
+    assert difference(want, have, axes="T B") == Difference(
+        "nan", output="y", expected=Outline("float", 4.0), got=Outline("float", "nan"), axes=("T", "B"), index=(1, 1),
+        wrong=2, size=6)
+    want[0, 1] = math.nan
+    assert difference(want, have).kind == "value"
+    assert difference(np.ones(2, complex), np.array([1, complex(math.nan, 0)])).kind == "nan"
+
+
+def test_another_shape_is_told_with_the_letters_of_all_axes():
+    seen = difference(torch.zeros(2, 3), torch.zeros(3, 2), axes="T B")
+    assert (seen.kind, seen.axes, seen.expected.shape, seen.got.shape) == ("shape", ("T", "B"), (2, 3), (3, 2))
+    assert difference(torch.zeros(2, 3), torch.zeros(3, 2), axes="T").axes == ()
+    assert difference(torch.zeros(2, 3), torch.zeros(3, 2)).axes == ()
+
+
+@pytest.mark.parametrize("values_, axis", [
+    ([[0, 1, 1], [0, 0, 0]], 0), ([[0, 1, 0], [0, 1, 0]], 1), ([[0, 1, 0], [0, 0, 0]], None),
+    ([[0, 1, 0], [1, 0, 0]], None), ([[1, 1, 1], [1, 1, 1]], None),
+])
+def test_wrong_values_in_one_row_or_column_are_told_so(values_, axis):
+    have = torch.tensor(values_).float()
+    seen = difference(torch.zeros(2, 3), have)
+    assert (seen.axis, seen.wrong, seen.size) == (axis, int(have.sum()), 6)
+    first = have.nonzero()[0]
+    assert seen.index == tuple(first.tolist()) and (seen.expected.value, seen.got.value) == (0, 1)
+
+
+def test_an_axis_of_one_is_no_place():
+    assert difference(torch.zeros(1, 3), torch.tensor([[0.0, 1, 1]])).axis is None
+    assert difference(torch.zeros(3), torch.tensor([0.0, 1, 1])).axis is None
+    assert difference(torch.zeros(3, 1), torch.tensor([[0.0], [1], [0]])).axis is None
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+def test_axes_in_another_order_are_told_so_in_any_order(order):
+    want = torch.arange(27.0).reshape(3, 3, 3) + 1
+    assert difference(want, want.permute(order), axes="T B D") == Difference("axes", output="y", axes=("T", "B", "D"))
+
+
+def test_another_order_is_told_to_a_thousandth():
+    want = torch.arange(1, 10.0).reshape(3, 3) * 100
+    assert difference(want, want.T * 1.0009).kind == "axes" and difference(want, want.T * 1.0012).kind == "value"
+    small = torch.tensor([[0.0, 1], [0, 0]])
+    assert difference(small, small.T + 0.9e-4).kind == "axes" and difference(small, small.T + 1.2e-4).kind == "value"
+
+
+def test_sums_that_are_not_one():
+    want = torch.full((2, 4), 0.25)
+    have = want.clone()
+    have[1] = torch.tensor([0.5, 0.5, 0.25, 0.0])
+    seen = difference(want, have, axes="T S", sums_to_one="S")
+    assert seen == Difference("sum", output="y", expected=Outline("float", 1.0), got=Outline("float", 1.25),
+                              axes=("T", "S"), index=(1, 0), wrong=1, size=2, axis=1)
+    assert difference(want.T, have.T, axes="S T", sums_to_one="S") == replace(
+        seen, axes=("S", "T"), index=(0, 1), axis=0)
+    have[1] = torch.tensor([0.5, 0.5, 0.0, 0.0])  # another share, and one in all
+    assert difference(want, have, axes="T S", sums_to_one="S").kind == "value"
+    have[1] = torch.tensor([0.5, 0.5, 0.0009, 0.0])
+    assert difference(want, have, axes="T S", sums_to_one="S").kind == "value"
+    have[1] = torch.tensor([0.5, 0.5, 0.0011, 0.0])
+    assert difference(want, have, axes="T S", sums_to_one="S").kind == "sum"
+    have[1] = torch.tensor([0.5, 0.25, 0.0, 0.0])
+    assert difference(want, have, axes="T S", sums_to_one="S").got.value == 0.75
+    assert difference(want, have, axes="T S").kind == "value"
+    assert difference(want, have, axes="T S", sums_to_one="B").kind == "value"
+    assert difference(np.eye(2, dtype=int), np.ones((2, 2), int), axes="T S", sums_to_one="S").kind == "value"
+
+
+def test_the_axis_over_which_they_do_sum_to_one():
+    scores = torch.arange(24.0).reshape(2, 3, 4).sin()
+    seen = difference(scores.softmax(2), scores.softmax(0), axes="A B S", sums_to_one="S")
+    assert (seen.axis, seen.other) == (2, 0)
+    nearly = difference(scores.softmax(2), scores.softmax(1) * 1.0009, axes="A B S", sums_to_one="S")
+    assert nearly.other == 1
+    assert difference(scores.softmax(2), scores.softmax(1) * 1.0012, axes="A B S", sums_to_one="S").other is None
+
+
+# Lists, dicts and text
+
+
+@pytest.mark.parametrize("want, have, at", [
+    ([1, 2, 3], [1, 2, 3, 4], 3), ([1, 2, 3], [], 0), ([], [1], 0), ([1, 2, 3], [1, 9], 1), ([1, 2], [1, 2, 9, 9], 2),
+])
+def test_a_list_of_another_length_is_told_with_how_many_agree(want, have, at):
+    assert difference(want, have) == Difference(
+        "length", output="y", expected=Outline("list", shape=(len(want),)), got=Outline("list", shape=(len(have),)),
+        index=(at,))
+
+
+def test_lists_agree_or_differ_in_their_first_element_that_does():
+    assert difference([1, [2, "a"]], [1, [2, "a"]]) is None
+    assert difference([1, 2, 3], [1, 5, 6]).output == "y[1]"
+
+
+def test_the_first_key_that_is_missing_or_one_too_many():
+    assert difference({"a": 1, "k" * 60: 2}, {"a": 1}).names == (f"{'k' * 60!r:.40}",)
+    assert difference({"a": 1, "b": 2}, {"c": 1, "d": 2}) == Difference("key-missing", output="y", names=("'a'",))
+    assert difference({"a": 1}, {"c": 1, "a": 9}) == Difference("key-extra", output="y", names=("'c'",))
+    assert difference({"a": 1}, {"k" * 60: 1, "a": 9}).names == (f"{'k' * 60!r:.40}",)
+    assert difference({"a": 1, 2: 3}, {2: 3, "a": 1}) is None
+    assert difference({"a": 1, 2: 3}, {"a": 1, 2: 4}).output == "y[2]"
+
+
+@pytest.mark.parametrize("want, have, at, shown", [
+    ("abc", "abd", 2, ("abc", "abd")), ("abc", "ab", 2, ("abc", "ab")), ("", "x", 0, ("", "x")),
+    ("x" * 20 + "a", "x" * 20 + "b", 20, ("x" * 20 + "a", "x" * 20 + "b")),
+    ("x" * 21 + "a", "x" * 21 + "b", 21, ("x" * 20 + "a", "x" * 20 + "b")),
+    ("a" + "x" * 99, "b" + "x" * 99, 0, ("a" + "x" * 59, "b" + "x" * 59)),
+])
+def test_the_part_of_a_text_that_differs(want, have, at, shown):
+    seen = difference(want, have)
+    assert seen == Difference("value", output="y", expected=Outline("str", shown[0], shape=(len(want),)),
+                              got=Outline("str", shown[1], shape=(len(have),)), index=(at,))
+
+
+# Predicates
+
+
+SORTED = "LIMIT = 3\ndef holds(rows):\n    return None if sorted(rows) == rows else f'{rows[0]} is first' + 'x' * 900\n"
+
+
+def test_a_predicate_says_what_is_wrong():
+    assert difference([9], [1, 2, 3], holds=SORTED) is None
+    seen = difference([9], [3, 2], holds=SORTED)
+    assert (seen.kind, seen.output, seen.got) == ("predicate", "y", None)
+    assert seen.said.startswith("3 is first") and len(seen.said) <= MAX_SAID + 1
+    assert difference([9], 7, holds=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
+    assert difference([9], torch.ones(2), holds="def f(x):\n    return str(np.sum(x))").said == "2.0"
+
+
+# What of a reply belongs to a check
+
+
+def record(outputs=None, specs=None, base=3, relation=None, **expected):
+    outputs = outputs or {"y": 1}
+    return RecordedCheck((None,) * 9, Reply({name: describe(value) for name, value in outputs.items()}, **expected),
+                         specs or {name: Spec() for name in outputs}, base, relation)
+
+
+def reply(*, error=None, **outputs):
+    return Reply({name: describe(value) for name, value in outputs.items()}, error)
+
+
+RAISED = Error("raised", "ValueError", "no", at=2)
+STOPPED = Difference("raised", error=replace(RAISED, at=0))
+SPECS = {"y": Spec(), "m": Spec(relation="memory", like="y"), "n": Spec(relation="memory"),
+         "g": Spec(relation="gradient")}
+BOTH = record({"y": 1, "n": 2, "g": 3}, SPECS)
+
+
+def test_an_error_of_the_check_is_its_difference_and_one_behind_it_is_none():
+    assert compare.plain_difference(record(), reply(error=RAISED)) == STOPPED
+    assert compare.plain_difference(record(), reply(y=1, error=replace(RAISED, at=3))) is None
+    assert compare.plain_difference(record(), reply(y=1)) is None
+    assert compare.first_difference(record(), reply(error=RAISED)) == STOPPED
+
+
+def test_built_ins_are_told_in_order_and_not_all():
+    names = tuple("zyxwvutsrq")
+    seen = compare.first_difference(record(called=("q",)), replace(reply(y=1), called=names))
+    assert seen == Difference("built-in", names=tuple(sorted(names[:-1])[:MAX_NAMES]))
+    assert compare.first_difference(record(called=("loop", "q")), replace(reply(y=1), called=("q", "loop"))) is None
+    assert compare.first_difference(record(), replace(reply(y=1), called=("a", "loop"))) == Difference("loop")
+    assert compare.first_difference(record(), replace(reply(y=2), called=("loop",))).kind == "value"
+
+
+def test_what_is_changed_in_place_counts_in_the_check_alone():
+    in_place = Difference("in-place")
+    for mutated, seen in [((2,), in_place), ((3,), None), ((1,), None), ((0, 1, 3), in_place)]:
+        got = replace(reply(y=1), mutated=mutated)
+        assert compare.first_difference(record(mutated=(1,)), got) == seen
+
+
+def test_surroundings_that_changed_are_told_in_order_and_not_all():
+    names = tuple("zyxwvutsrq")
+    seen = compare.first_difference(record(changed=("q",)), replace(reply(y=1), changed=names))
+    assert seen == Difference("changed", names=tuple(sorted(names[:-1])[:MAX_NAMES]))
+    assert compare.first_difference(record(changed=("q",)), replace(reply(y=1), changed=("q",))) is None
+
+
+def test_a_check_on_other_sizes_breaks_their_relation():
+    assert compare.first_difference(record(relation="one timestep"), reply(y=2)).relation == "one timestep"
+    assert compare.first_difference(record(relation="one timestep"), reply(y=1)) is None
+    assert compare.first_difference(record(), reply(y=2)).relation is None
+
+
+@pytest.mark.parametrize("got, kind, relation, output", [
+    (reply(y=1, m=1, n=2, g=3), None, None, None),
+    (reply(y=5, m=5, n=2, g=3), "value", None, "y"),
+    (reply(y=1, m=4, n=2, g=3), "value", "memory", "m"),
+    (reply(y=1, m=1, n=4, g=3), "value", "memory", "n"),
+    (reply(y=1, m=1, n=2, g=4), "value", "gradient", "g"),
+    (reply(y=1, m=4, n=2, g=4), "value", "memory", "m"),
+    # what was not answered comes last
+    (reply(y=1, g=3, n=2), "absent", "memory", "m"),
+    (reply(y=1, m=1, g=3), "absent", "memory", "n"),
+    (reply(y=1, g=4, n=2), "value", "gradient", "g"),
+    (reply(y=1), "absent", "memory", "m"),
+    (reply(y=1, m=1, n=2, error=replace(RAISED, at=5)), "raised", "gradient", ""),
+    (reply(y=1, m=4, n=2, error=replace(RAISED, at=5)), "value", "memory", "m"),
+    (reply(y=1, error=replace(RAISED, at=4)), "raised", "memory", ""),
+    (reply(), "absent", None, "y"),
+])
+def test_the_first_relation_that_is_broken(got, kind, relation, output):
+    seen = compare.first_difference(BOTH, got)
+    assert (seen and (seen.kind, seen.relation, seen.output)) == (kind and (kind, relation, output))
+
+
+def test_relations_are_told_with_causes_first_whatever_the_order_of_the_calls():
+    specs = {"y": Spec(), "g": Spec(relation="gradient"), "o": Spec(relation="other inputs")}
+    seen = compare.first_difference(record({"y": 1, "g": 3, "o": 2}, specs), reply(y=1, g=4, o=4))
+    assert seen.relation == "other inputs"
+
+
+def test_a_check_alone_and_what_it_alone_was_answered():
+    error = replace(RAISED, at=3)
+    got = replace(reply(y=1, m=1, g=3, extra=5, error=error), mutated=(1, 2, 3, 4), changed=("it",), called=("a",))
+    ((plain, alone),) = compare.without_relations([BOTH], [got])
+    assert plain is BOTH.plain and list(alone.outputs) == ["y", "extra"]
+    assert alone == Reply({name: got.outputs[name] for name in ("y", "extra")}, None, (1, 2), ("a",), ())
+    ((_, stopped),) = compare.without_relations([BOTH], [replace(got, error=RAISED)])
+    assert stopped.error == RAISED
+
+
+# When two replies are the same
+
+
+RIGHT = record({"y": 1, "z": [1.0]}, {"y": Spec(holds="def f(y):\n    return None"), "z": Spec()})
+SAME = reply(y=1, z=[1.0])
+
+
+@pytest.mark.parametrize("one, other, same", [
+    (SAME, reply(y=1, z=[1.0]), True), (SAME, reply(y=2, z=[1.0]), False), (SAME, reply(y=1, z=[2.0]), False),
+    (SAME, reply(y=1), False), (reply(y=1), SAME, False), (reply(), reply(), True),
+    (SAME, reply(y=1, z=[1.0], error=RAISED), False), (reply(error=RAISED), reply(error=RAISED), True),
+    (reply(error=RAISED), reply(error=replace(RAISED, at=7)), True), (reply(error=RAISED), reply(), False),
+    (reply(error=RAISED), reply(error=replace(RAISED, type="KeyError")), False),
+    (reply(error=RAISED), reply(error=replace(RAISED, message="yes")), False),
+    (replace(SAME, mutated=(1,)), SAME, False), (replace(SAME, called=("a",)), SAME, False),
+    (replace(SAME, called=("a",), mutated=(1,)), replace(SAME, called=("a",), mutated=(1,)), True),
+    (replace(SAME, changed=("it",)), SAME, True), (reply(y=1, z=torch.ones(1)), reply(y=1, z=torch.ones(1)), True),
+    (reply(y=1.0), reply(y=torch.tensor([1.0])), False), (reply(y=torch.tensor([1.0])), reply(y=1.0), False),
+])
+def test_two_replies_are_the_same(one, other, same):
+    assert compare.same(RIGHT, one, other) is same
+
+
+def test_a_scalar_without_a_value_is_none():
+    assert compare.outline(values.Scalar(None)) == Outline("none")
