@@ -23,7 +23,7 @@ Library = Literal["torch", "numpy"]
 class Conventions:
     """What the checks of a course have in common, as its `course.toml` says.
 
-    ``arrays`` is the library whose arrays are drawn. ``batch`` and ``time`` are letters: axes whose names begin with
+    ``arrays`` is the library that inputs are made with. ``batch`` and ``time`` are letters: axes whose names begin with
     one of them count examples, or timesteps; relations try them at other sizes.
     """
 

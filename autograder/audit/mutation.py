@@ -1,6 +1,6 @@
 """Run all mutants of a TP through what grades, and say which survive: `make mutants`.
 
-A mutant is killed when a check does not pass on some draw. One that survives is either a hole in the checks or the same
+A mutant is killed when a check does not pass on some instance. One that survives is a hole in the checks or the same
 program in other words; those are listed in `equivalents.toml` beside the source, each with its reason.
 """
 
@@ -50,7 +50,7 @@ class Mutation:
     killed: Counter[str] = field(default_factory=Counter)  # by operator
     raised: int = 0  # of the killed, those that any call would have shown: they stop with an error
     shapes: int = 0  # killed by a test of types and shapes alone
-    asserts: int = 0  # killed by ordinary asserts: the first check of each exercise, on one draw
+    asserts: int = 0  # killed by ordinary asserts: the first check of each exercise, on one instance
     survivors: list[Mutant] = field(default_factory=list)
     equivalent: int = 0
     stale: list[Equivalent] = field(default_factory=list)  # entries of the list that no survivor bears out
@@ -88,10 +88,10 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     listed = {(one.exercise, one.change): one for one in equivalents(course, assignment)}
     borne_out = set()
     for cell in truth.source.by_role("exercise"):
-        draws = [records_of(truth, str(cell.name), seed) for seed in seeds]
-        seen = probe(truth, cell, (record for own in draws[0] for record in own))
+        instances = [records_of(truth, str(cell.name), seed) for seed in seeds]
+        seen = probe(truth, cell, (record for own in instances[0] for record in own))
         for mutant in mutants_of(cell, seen)[::every]:
-            killed = _killed(truth, mutant, draws, found)
+            killed = _killed(truth, mutant, instances, found)
             entry = listed.get((mutant.exercise, mutant.change))
             if killed:
                 found.killed[mutant.operator] += 1
@@ -111,9 +111,10 @@ def mutate_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterato
         yield from pool.map(mutate, [course] * len(assignments), assignments)
 
 
-def _killed(truth: Oracle, mutant: Mutant, draws: Sequence[Sequence[Sequence[RecordedCheck]]], found: Mutation) -> bool:
+def _killed(truth: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]],
+            found: Mutation) -> bool:
     version = Variant(mutant.exercise, "mutant", source=mutant.source)
-    firsts = [own[0].plain for own in draws[0]]
+    firsts = [own[0].plain for own in instances[0]]
     try:
         with at_most(SECONDS), truth.substituted(version) as namespace:
             replies = [replay(record.ops, namespace) for record in firsts]
@@ -122,7 +123,7 @@ def _killed(truth: Oracle, mutant: Mutant, draws: Sequence[Sequence[Sequence[Rec
                                 for record, reply in zip(firsts, replies, strict=True))
             found.asserts += compare.plain_difference(firsts[0], replies[0]) is not None
             return any(compare.first_difference(record, replay(record.ops, namespace))
-                       for draw in draws for own in draw for record in own)
+                       for instance in instances for own in instance for record in own)
     except Stuck:
         found.raised += 1
         return True

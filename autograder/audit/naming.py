@@ -22,7 +22,7 @@ from .mutation import SECONDS, Stuck, at_most
 from .probing import probe
 
 MUTANTS = 12  # of each exercise
-OTHERS = 2  # further draws on which a name has to hold
+OTHERS = 2  # further instances on which a name has to hold
 
 Kind = Literal["faults", "unlisted faults", "mutants"]
 Name = Literal["right", "a relation", "a difference", "wrong"]
@@ -78,7 +78,7 @@ def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int 
 
 
 class _Naming:
-    """The names that wrong answers to one exercise are given, on one draw; and whether they hold on others."""
+    """The names that wrong answers to one exercise are given, on one instance; and whether they hold on others."""
 
     def __init__(self, truth: Oracle, exercise: str, seed: str):
         self.truth, self.exercise = truth, exercise
@@ -131,7 +131,7 @@ class _Naming:
         return "right" if all(one.name in parts or self._holds(one, version) for one in named) else "wrong"
 
     def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
-        """Whether all that the fault does wrong on other draws is what is answered there, too."""
+        """Whether all that the fault does wrong on other instances is what is answered there, too."""
         for records in self.others:
             theirs, own = self.truth.replies(fault, records), self.truth.replies(version, records)
             for record, one, other in zip(records, theirs, own, strict=True):

@@ -17,7 +17,7 @@ from .mutation import Mutation, mutate
 from .naming import KINDS, NAMES, Confusion, Kind, confusion
 from .versions import Audit, audit_pieces, joined
 
-CONSTANTS = 5  # draws from which the best constant answers are put together
+CONSTANTS = 5  # instances from which the best constant answers are put together
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Summary:
     confusion: Confusion
     relations: Relations
     points: float
-    constants: float  # points for the best answers that do not depend on the draw
+    constants: float  # points for the best answers that do not depend on the instance
 
     @property
     def problems(self) -> list[str]:
@@ -107,12 +107,12 @@ def best_constants(truth: Oracle, exercise: str) -> float:
     """Return the points for answers that were right on some other instance, the best for each check."""
     records = records_of(truth, exercise, "asked")
     others = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
-    best = [max(drawn, key=lambda other: _agrees(own, other)) for own, *drawn in zip(records, *others, strict=True)]
+    best = [max(rest, key=lambda other: _agrees(own, other)) for own, *rest in zip(records, *others, strict=True)]
     return judged(truth, exercise, records, [record.answer for own in best for record in own]).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:
-    """Whether the right answers to other draws of a check are right for this one, too."""
+    """Whether the right answers to other instances of a check are right for this one, too."""
     return all(compare.first_difference(record, other.answer) is None
                for record, other in zip(records, others, strict=True))
 

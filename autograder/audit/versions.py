@@ -1,7 +1,7 @@
-"""Prove a TP: the solution passes, every fault is caught and named, every variant passes, on many seeds.
+"""Audit a session: the solution passes, every fault is caught and named, every variant passes, on many seeds.
 
-What proves is what grades: answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed,
-the right ones to another draw, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
+Answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed, the right ones to another
+instance, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from ..sandbox.restrictions import require_bubblewrap
 from . import stubs
 
 SEEDS_AT_ONCE = 5  # of one TP by one worker
-OTHERS = 12  # draws among which is one with other inputs: one in ten is the same where a check has fewest
+OTHERS = 12  # instances among which is one with other inputs: one in ten is the same where a check has fewest
 
 Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 
@@ -109,7 +109,7 @@ def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audite
 
 
 def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, device: str, audited: Audit) -> None:
-    """The solution passes, its answers to another draw gain nothing, faults are caught and named, variants pass."""
+    """The solution passes, its answers to another instance gain nothing, faults are caught and named, variants pass."""
     right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
                                               for own in records for record in own])
     for result in right.checks:
@@ -117,7 +117,7 @@ def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, de
             audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
     gained = judged(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
     if gained:
-        audited.problems[f"{exercise}: the right answers to another draw gain {gained:g} points"] += 1
+        audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
     alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
     for fault in truth.faults_of(exercise):
         _audit_fault(truth, fault, alone, device, audited)
@@ -127,9 +127,10 @@ def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, de
 
 
 def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
-    """Return the right answers to another draw, for each check; a check with few inputs may draw the same ones again.
+    """Return the right answers to another instance, for each check.
 
-    One whose answers are the same on most draws is known to be constant, and `judged` gives no points for it alone.
+    A check with few inputs may have the same ones again. One whose answers are the same on most instances is known to
+    be constant, and `judged` gives no points for it alone.
     """
     answers: list[Reply] = []
     for check, own in zip(truth.checks_of(exercise), records, strict=True):

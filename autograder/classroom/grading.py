@@ -19,7 +19,7 @@ from .. import course as courses
 from .. import escaping
 from ..course import Course
 from ..judging import submission, watched
-from ..judging.seeds import SERVES, Draws, new_seed
+from ..judging.seeds import SERVES, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..runtime.tables import text_table
@@ -131,7 +131,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
                 first: tuple[str, str] | None = None) -> list[Graded]:
     """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
 
-    ``first`` is a TP and the seed of a draw that judges have ready.
+    ``first`` is a session and the seed of an instance that judges have ready.
     """
     for assignment in assignments:
         classroom.register(assignment)
@@ -255,15 +255,15 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
 
 
 @functools.lru_cache(64)
-def _draws(run: str, thread: int) -> Draws:
-    return Draws()
+def _seeds(run: str, thread: int) -> InstanceSeeds:
+    return InstanceSeeds()
 
 
 def judge_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Verdict:
     """Judge one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
-    Without a seed it shares its draws with a few others of this ``run``. A worker on another machine judges with the
+    Without a seed it shares its instance with a few others of this ``run``. A worker on another machine judges with the
     course that it was started in, when there is none at the same place.
     """
     here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
-    return watched.kept_judge(here, options).judge(handed, seed or _draws(run, thread).seed(handed.assignment))
+    return watched.kept_judge(here, options).judge(handed, seed or _seeds(run, thread).seed(handed.assignment))

@@ -149,9 +149,9 @@ def _edition(args: argparse.Namespace, course: Course, folder: Path) -> int:
 
 
 def _provided(args: argparse.Namespace, course: Course, folder: Path) -> int:
-    from ..publish.providing import lend
+    from ..publish.providing import provide
 
-    path = lend(course, args.session, args.exercise, folder)
+    path = provide(course, args.session, args.exercise, folder)
     print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
           f'tp.borrow("{(args.exercise or source.load(course, args.session).exercises)[0]}"), for no points')
     return 0

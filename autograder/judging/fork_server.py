@@ -38,7 +38,7 @@ class ForkServer:
     def begin(self, first: tuple[str, str] | None = None) -> None:
         """Start the process, unless it is there, and do not wait for it.
 
-        Judges have a draw ready: ``first`` is its TP, which is judged first, and its seed.
+        Judges have an instance ready: ``first`` is its session, which is judged first, and its seed.
         """
         if self._abandoned:
             raise ConnectionAbortedError

@@ -31,13 +31,13 @@ from .verdict import ExerciseResult, Outcome, Verdict
 
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
-    """The seed of one check's draws."""
+    """The seed of one check's instance."""
     digest = hashlib.sha256(f"{seed}/{exercise}/{check}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
 def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedCheck]]:
-    """The records of each check of an exercise, made on the solution with the draws of this seed."""
+    """The records of each check of an exercise, made on the solution with the instance of this seed."""
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
@@ -45,7 +45,7 @@ MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the 
 
 
 @dataclass(frozen=True)
-class _Draw:
+class _Instance:
     """What the checks of a TP ask and expect with one seed, and what known faults were seen to answer."""
 
     assignment: str
@@ -61,7 +61,7 @@ class Judge:
     def __init__(self, course: Course, options: Options = Options(), sandbox: Sandbox | None = None):
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
-        self._draw: _Draw | None = None
+        self._instance: _Instance | None = None
 
     def __enter__(self) -> "Judge":
         return self
@@ -72,7 +72,7 @@ class Judge:
 
     def prepare(self, assignment: str, seed: str) -> None:
         """Make what submissions of a TP with this seed will need."""
-        self._drawn(oracle(self.course, assignment), seed)
+        self._instance_of(oracle(self.course, assignment), seed)
 
     def judge(self, handed: Submission, seed: str) -> Verdict:
         """The verdict on whatever was handed in: what cannot be graded has no points, and a reason."""
@@ -95,21 +95,21 @@ class Judge:
         self.sandbox.begin()  # beside it the solution runs
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source, self.course)
-        draw = self._drawn(truth, seed)  # before the kernel is waited for
-        with truth.with_cache(draw.answers), Session(self.sandbox, plan) as session:
-            results = [self._exercise(session, truth, name, draw.records[name]) for name in truth.source.exercises]
+        instance = self._instance_of(truth, seed)  # before the kernel is waited for
+        with truth.with_cache(instance.answers), Session(self.sandbox, plan) as session:
+            results = [self._exercise(session, truth, name, instance.records[name]) for name in truth.source.exercises]
         notes = [*plan.notes, *session.notes]
         if handed.data == _solution(self.course, handed.assignment):
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
         return Verdict.graded(handed, seed, self.options, results, notes, seconds)
 
-    def _drawn(self, truth: Oracle, seed: str) -> "_Draw":
-        """The draw of this seed; the last one is kept, for other submissions may share it."""
-        if self._draw is None or (self._draw.assignment, self._draw.seed) != (truth.source.name, seed):
+    def _instance_of(self, truth: Oracle, seed: str) -> "_Instance":
+        """The instance of this seed; the last one is kept, for other submissions may share it."""
+        if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
-            self._draw = _Draw(truth.source.name, seed, records, places=Places(truth))
-        return self._draw
+            self._instance = _Instance(truth.source.name, seed, records, places=Places(truth))
+        return self._instance
 
     def _exercise(self, session: Session, truth: Oracle, exercise: str,
                   records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
@@ -129,8 +129,8 @@ class Judge:
         for i in wrong[:MAX_PLACES]:
             record = records[i][0].plain
             observed = session.observed(exercise, record)
-            if observed and self._draw and self._draw.places:
-                place = self._draw.places.locate(exercise, observed[0], record, observed[1])
+            if observed and self._instance and self._instance.places:
+                place = self._instance.places.locate(exercise, observed[0], record, observed[1])
                 placed[i] = replace(results[i], place=place)
         return tuple(placed)
 

@@ -1,10 +1,10 @@
-"""The seeds of hidden draws: of a submission judged by itself, and of a class judged in a row."""
+"""The seeds of hidden instances: of a submission judged by itself, and of a class judged in a row."""
 
 import hashlib
 import hmac
 import secrets
 
-SERVES = 32  # submissions: recording a draw costs more than replaying it, and a bad one is not to hit many
+SERVES = 32  # submissions: recording an instance costs more than replaying it, and a bad one is not to hit many
 
 
 def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
@@ -18,7 +18,7 @@ def new_seed() -> str:
     return secrets.token_hex(16)
 
 
-class Draws:
+class InstanceSeeds:
     """Seeds taken at random, each for a few submissions of a TP in a row and for none later.
 
     Those who share one are judged in the same run, walled off from each other: who hands in again meets another.

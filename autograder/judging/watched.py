@@ -98,7 +98,8 @@ _kept: dict[tuple[ForkServer | None, Course, Options, int], WatchedJudge] = {}
 def begun(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[None]:
     """Start the fork server that judges come from; it ends with this.
 
-    Where there is something to judge it is started ahead: ``first`` is the TP, and the seed of a draw to have ready.
+    Where there is something to judge it is started ahead: ``first`` is the session, and the seed of an instance to
+    have ready.
     Where one was begun already, that one serves.
     """
     if _begun_for(course, options):

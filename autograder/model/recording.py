@@ -22,7 +22,7 @@ from .trace import Check, CheckError, Redraw, Trace
 REDRAWS = 100
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
-SAMPLE, MANY = 6, 24  # draws from which is seen whether a check has mostly the same answer; so many in doubt
+SAMPLE, MANY = 6, 24  # instances from which is seen whether a check has mostly the same answer; so many in doubt
 OTHER, OTHER_BATCH = "other inputs", "another batch"
 
 
@@ -42,11 +42,11 @@ class Recorder:
         trace = self._traced(check, seed)
         found = [self._with_relations(check, trace, seed)]
         for relation, ones in self._ones.items():
-            if {name[0] for name in trace.drawn} & set(ones) and self._asks(check, relation):
+            if {name[0] for name in trace.axes} & set(ones) and self._asks(check, relation):
                 try:
                     found.append(replace(_plain(self._traced(check, seed, ones)), relation=relation))
                 except CheckError:
-                    self._impossible.add((check, relation))  # the check's draws, or the solution, need more than one
+                    self._impossible.add((check, relation))  # the check's inputs, or the solution, need more than one
         return found
 
     def plain(self, check: Check, seed: int) -> RecordedCheck:
@@ -64,22 +64,22 @@ class Recorder:
 
     def note(self, check: Check) -> str | None:
         """Return that no relation tries the axes of a check at size one; None where one does or is switched off."""
-        drawn, declared = self._traced(check, seed=1).drawn, self.conventions.batch + self.conventions.time
-        if not drawn or any(name[0] in declared for name in drawn) or self._ones.keys() & check.without.keys():
+        axes, declared = self._traced(check, seed=1).axes, self.conventions.batch + self.conventions.time
+        if not axes or any(name[0] in declared for name in axes) or self._ones.keys() & check.without.keys():
             return None
         course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
         return str(source_error(*check.where, f"{check.exercise}/{check.name}: no relation tries its axes "
-                                f"({', '.join(drawn)}) at size one; {course}: docs/authoring.md, Relations"))
+                                f"({', '.join(axes)}) at size one; {course}: docs/authoring.md, Relations"))
 
     def _asks(self, check: Check, relation: str) -> bool:
         return relation not in check.without and (check, relation) not in self._impossible
 
     def _other(self, check: Check, trace: Trace, seed: int) -> list[Op] | None:
-        """The same calls with inputs of another draw, and another number of sequences where that can be."""
+        """The same calls with inputs of another instance, and another number of sequences where that can be."""
         if not self._asks(check, OTHER):
             return None
         as_many = not self._asks(check, OTHER_BATCH)
-        fixed = {name: size for name, size in trace.drawn.items() if name[0] not in self.conventions.batch or as_many}
+        fixed = {name: size for name, size in trace.axes.items() if name[0] not in self.conventions.batch or as_many}
         try:
             other = self._traced(check, seed + 1, like=fixed)
         except CheckError:
@@ -87,7 +87,7 @@ class Recorder:
         return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in trace.ops] else None
 
     def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
-        """The check on a trace; draws that cannot tell right from wrong are taken again."""
+        """The check on a trace; instances that cannot tell right from wrong are drawn again."""
         for attempt in range(REDRAWS):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, like)
             spied = check in self._forbidding
@@ -104,7 +104,7 @@ class Recorder:
                 return self._traced(check, seed, ones, like)
             _refuse_bad_outputs(check, trace)
             return trace
-        raise _wrong(check, f"no clear draw in {REDRAWS} tries")
+        raise _wrong(check, f"no clear instance in {REDRAWS} tries")
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
         """The record of a check and of all relations that the solution can follow in it."""
@@ -132,7 +132,7 @@ class Recorder:
     def _is_clear(self, ops: Sequence[Op], added: relations.Addition, reply: Reply) -> bool:
         """Whether no answer to a relation jumps when all weights are a little different, as it does near a tie.
 
-        A check makes sure of its own draw alone.
+        A check makes sure of its own instance alone.
         """
         rng = np.random.default_rng(0)
         if not any(isinstance(op, Weights) for op in ops):
@@ -171,7 +171,7 @@ def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
 
 
 def _most_alike(answers: Sequence[RecordedCheck]) -> int:
-    """Return how many of these draws the most frequent answer is right in."""
+    """Return how many of these instances the most frequent answer is right in."""
     return max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
 
 

@@ -187,8 +187,8 @@ def _gradient(again: _Again) -> None:
         return
     to = again.register()
     # not of the trace's own generator: when a relation is given up, the others are made anew, and are to be the same
-    draws = again.trace.draws.apart()
-    projections = [{"$tensor": arrays.to_numpy(draws.normal(*value.shape))} for value in results.values()]
+    inputs = again.trace.random.apart()
+    projections = [{"$tensor": arrays.to_numpy(inputs.normal(*value.shape))} for value in results.values()]
     again.ops.append(Gradients([again.fresh[at] for at in results], projections, leaves, modules, to))
     again.ops.append(Output("gradient", to))
     again.specs["gradient"] = Spec(relation=again.relation, rtol=2e-3, of_largest=OF_LARGEST)

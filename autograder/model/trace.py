@@ -42,8 +42,8 @@ from ..runtime.operations import (
 from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
 from ..runtime.values import a
-from .draws import draws
 from .errors import SourceError, source_error
+from .random_inputs import random_inputs
 
 OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]
@@ -107,7 +107,7 @@ class CheckError(SourceError):
 
 
 class Redraw(Exception):
-    """This draw could not tell right from wrong: take another."""
+    """This instance could not tell right from wrong: take another."""
 
 
 class Trace:
@@ -116,7 +116,7 @@ class Trace:
     def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
                  like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        self.draws = draws(conventions.arrays, int(self.rng.integers(2**31)))
+        self.random = random_inputs(conventions.arrays, int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
@@ -124,23 +124,23 @@ class Trace:
         self.count = 0
         self.ones = ones  # axes of size one, by the first letter of their names
         self.like = like or {}  # axes whose size is given, by name
-        self.drawn: dict[str, int] = {}
+        self.axes: dict[str, int] = {}
 
     @property
     def device(self) -> object:
         """The device of the replay, to pass as an argument."""
         return _DEVICE
 
-    # Draws
+    # Random inputs
 
     def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
         """Return a distinct random size for each letter, from ``low`` up."""
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
-        drawn = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
+        chosen = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
         sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
-                 for name, n in zip(names, drawn, strict=True)}
-        self.drawn.update(sizes)
+                 for name, n in zip(names, chosen, strict=True)}
+        self.axes.update(sizes)
         return list(sizes.values())
 
     def integer(self, low: int, high: int) -> int:
@@ -154,26 +154,26 @@ class Trace:
     @property
     def generator(self) -> Any:
         """The generator of random arrays: torch's, or numpy's in a course that computes with it."""
-        return self.draws.generator
+        return self.random.generator
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
         """Return normally distributed numbers."""
-        return self.draws.normal(*shape, scale=scale, dtype=dtype)
+        return self.random.normal(*shape, scale=scale, dtype=dtype)
 
     def uniform(self, *shape: int) -> Any:
         """Return numbers in [0, 1)."""
-        return self.draws.uniform(*shape)
+        return self.random.uniform(*shape)
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
         """Return random int64 values in [low, high).
 
         Of two or more, one is the smallest and one the largest there is.
         """
-        return self.draws.integers(low, high, *shape)
+        return self.random.integers(low, high, *shape)
 
     def one_hot(self, size: int, *shape: int) -> Any:
         """Return random one-hot vectors of the given size, as real numbers: (*shape, size)."""
-        return self.draws.one_hot(size, *shape)
+        return self.random.one_hot(size, *shape)
 
     def require(self, condition: Any) -> None:
         """Draw everything again unless ``condition`` holds."""
@@ -300,7 +300,7 @@ class Handle:
 
     @property
     def value(self) -> Any:
-        """What it is on the solution, for draws that depend on it; never part of the transcript."""
+        """What it is on the solution, for inputs that depend on it; never part of the transcript."""
         return self._trace.replayer.registers[self._at]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Handle:

@@ -36,8 +36,8 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
     text, which is what Colab shows.
     """
-    told = about(course)
-    url = url or told.address
+    details = about(course)
+    url = url or details.address
     address = parsed(url) if url else None
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
@@ -50,7 +50,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         nbformat.validate(notebook)
         names.append(f"{assignment}.ipynb")
         nbformat.write(notebook, folder / names[-1])
-    (folder / "README.md").write_text(_readme(course, told.title, names, address), encoding="utf-8")
+    (folder / "README.md").write_text(_readme(course, details.title, names, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course, f"./{engine}"), encoding="utf-8")
     return names

@@ -35,13 +35,13 @@ def kit(course: Course, path: Path) -> None:
 
 def contents(course: Course) -> dict[str, bytes]:
     """Return what is in the kit: name, with slashes, and bytes."""
-    told = about(course)
+    details = about(course)
     files = dict(released(course))
-    files["README.md"] = readme(course, told).encode()
+    files["README.md"] = readme(course, details).encode()
     wheel, data = engine_wheel()
     files[wheel] = data
-    files["requirements.txt"] = requirements(told).encode()
-    files["constraints.txt"] = constraints(course, told).encode()
+    files["requirements.txt"] = requirements(details).encode()
+    files["constraints.txt"] = constraints(course, details).encode()
     for script in ("install.py", "start.py", "start.sh", "start.bat"):
         files[script] = script_bytes(script)
     if (course.root / "environment.yml").is_file():
@@ -63,21 +63,21 @@ def script_bytes(name: str) -> bytes:
     return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
 
 
-def requirements(told: About) -> str:
+def requirements(details: About) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
     wheel, data = engine_wheel()
-    return "\n".join(["# pip install -r requirements.txt, in this folder", *told.requirements,
+    return "\n".join(["# pip install -r requirements.txt, in this folder", *details.requirements,
                       f"./{wheel}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
-def constraints(course: Course, told: About) -> str:
+def constraints(course: Course, details: About) -> str:
     """Return the locked versions of what the course requires, for pip; no line where the course has no lock.
 
     Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
     """
     lock = course.root / "requirements.lock"
     pinned = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
-    wanted = set(map(_distribution, told.requirements))
+    wanted = set(map(_distribution, details.requirements))
     kept = [line for line in pinned if _distribution(line) in wanted]
     return "\n".join(["# The versions with which the course was tested", *kept, ""])
 
@@ -88,10 +88,10 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
 
 
-def readme(course: Course, told: About) -> str:
+def readme(course: Course, details: About) -> str:
     """Return the page that a student reads first, in Markdown."""
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()
     return environment.get_template("README.md.j2").render(
-        about=told, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
+        about=details, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])

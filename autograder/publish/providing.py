@@ -1,4 +1,4 @@
-"""Lend exercises of a TP: a file that a teacher gives to students who are stuck, so that the rest goes on."""
+"""Provide exercises of a session: a file that a teacher gives to students who are stuck, so that the rest goes on."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from ..model import source
 from ..runtime import provided
 
 
-def lend(course: Course, assignment: str, exercises: Sequence[str], folder: Path) -> Path:
+def provide(course: Course, assignment: str, exercises: Sequence[str], folder: Path) -> Path:
     """Write these exercises of the solution (all, when none is named) into ``folder``; returns the file."""
     truth = source.load(course, assignment)
     parts = {name: truth.cell("exercise", name).solution for name in exercises or truth.exercises}

@@ -20,9 +20,9 @@ from .about import ENGINE, About, about, as_toml
 
 def student_wheel(course: Course, folder: Path) -> Path:
     """Build the wheel into ``folder``, without the network; returns where it is."""
-    told = about(course)
+    details = about(course)
     with tempfile.TemporaryDirectory() as made:
-        _lay_out(course, told, Path(made))
+        _lay_out(course, details, Path(made))
         folder.mkdir(parents=True, exist_ok=True)
         try:
             return Path(ProjectBuilder(made, runner=quiet_subprocess_runner).build("wheel", folder))
@@ -30,23 +30,23 @@ def student_wheel(course: Course, folder: Path) -> Path:
             raise CourseError(f"the student wheel cannot be built: {error}") from None
 
 
-def _lay_out(course: Course, told: About, folder: Path) -> None:
+def _lay_out(course: Course, details: About, folder: Path) -> None:
     """A project for setuptools: what notebooks import at its top, the notebooks inside the package of the command."""
-    package, modules = folder / "src" / told.module, []
+    package, modules = folder / "src" / details.module, []
     for name, data in [*kit.released(course), ("start.py", kit.script_bytes("start.py"))]:
         top = name.split("/")[0]
         if top.endswith(".py") and top != "start.py":
             modules.append(top.removesuffix(".py"))
         imported = top in (f"{module}.py" for module in modules) or (course.released / top / "__init__.py").is_file()
         _write(folder / "src" / name if imported or top == SELFCHECKS else package / "files" / name, data)
-    _write(package / "__init__.py", f'"""{told.title}"""\n'.encode())
+    _write(package / "__init__.py", f'"""{details.title}"""\n'.encode())
     _write(package / "__main__.py", kit.script_bytes("wheel_main.py"))
     _write(folder / "pyproject.toml", as_toml({
         "build-system": {"requires": ["setuptools"], "build-backend": "setuptools.build_meta"},
-        "project": {"name": f"{told.name}-student", "version": told.version, "description": told.title,
-                    "requires-python": f">={told.python}",
-                    "dependencies": [f"{ENGINE}>={autograder.__version__}", *told.requirements]},
-        "project.scripts": {told.name: f"{told.module}.__main__:main"},
+        "project": {"name": f"{details.name}-student", "version": details.version, "description": details.title,
+                    "requires-python": f">={details.python}",
+                    "dependencies": [f"{ENGINE}>={autograder.__version__}", *details.requirements]},
+        "project.scripts": {details.name: f"{details.module}.__main__:main"},
         "tool.setuptools": {"py-modules": modules},
         "tool.setuptools.packages.find": {"where": ["src"], "namespaces": True},  # a folder of notebooks is one, too
         "tool.setuptools.package-dir": {'""': "src"},

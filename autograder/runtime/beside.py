@@ -56,10 +56,10 @@ class Beside:
     @property
     def part(self) -> str:
         """Which part is shown, where it is not all."""
-        told = zip(self.axes, ("rows", "columns"), self.first, (len(self.expected), len(self.wrong[0])), self.sizes,
+        cut = zip(self.axes, ("rows", "columns"), self.first, (len(self.expected), len(self.wrong[0])), self.sizes,
                    strict=True)
         return ", ".join(f"{name or word} {first} to {first + shown - 1} of {size}"
-                         for name, word, first, shown, size in told if shown < size)
+                         for name, word, first, shown, size in cut if shown < size)
 
 
 def beside(record: RecordedCheck, got: Reply) -> Beside | None:
@@ -77,8 +77,8 @@ def beside(record: RecordedCheck, got: Reply) -> Beside | None:
 def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Array, Array] | None:
     """The first two arrays of the same shape with other values, in whatever holds them."""
     if isinstance(expected, Array) and isinstance(got, Array):
-        told = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
-        alike = told[0] == told[1] and expected.array.dtype.kind == got.array.dtype.kind != "c"
+        kinds = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
+        alike = kinds[0] == kinds[1] and expected.array.dtype.kind == got.array.dtype.kind != "c"
         differ = alike and expected.array.ndim and wrong_values(expected, got, spec).any()
         return (name, expected, got) if differ else None
     if isinstance(expected, Mapping) and isinstance(got, Mapping):

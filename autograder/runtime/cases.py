@@ -23,7 +23,7 @@ LONG = 60  # characters: longer lists are inputs, not written into the lines
 
 
 class Case:
-    """One draw of a check: ``lines`` of Python that make its calls, ``inputs`` by name, and what is ``expected``.
+    """One instance of a check: ``lines`` of Python that make its calls, ``inputs`` by name, and what is ``expected``.
 
     ``case["encoder_input"]`` is an input, ``case.run()`` makes the calls as the check does.
     """

@@ -39,8 +39,9 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
     seen = [one for one in compared if one.is_seen([False] * len(pairs))]
     everywhere = [one for one in seen if all(one.alike)][:1]
-    told = [bad and any(one.alike[i] for one in seen) for i, bad in enumerate(failed)]
-    seen += [one for one in compared if one not in seen and one.is_seen(told) and one.explains_more_than(told)]
+    explained = [bad and any(one.alike[i] for one in seen) for i, bad in enumerate(failed)]
+    seen += [one for one in compared
+             if one not in seen and one.is_seen(explained) and one.explains_more_than(explained)]
     return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
 
 
@@ -59,10 +60,10 @@ class _Compared:
         return all(alike or passes or hides
                    for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
 
-    def explains_more_than(self, told: Sequence[bool]) -> bool:
-        """Return whether it explains several checks that fail and are not told yet: a single one may coincide."""
+    def explains_more_than(self, explained: Sequence[bool]) -> bool:
+        """Return whether it explains several checks that fail and are not explained yet: a single one may coincide."""
         return sum(alike and bad and not known
-                   for alike, bad, known in zip(self.alike, self.failed, told, strict=True)) > 1
+                   for alike, bad, known in zip(self.alike, self.failed, explained, strict=True)) > 1
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:

@@ -1,4 +1,4 @@
-"""Borrowed parts: what a student is stuck on, lent by the teacher, so that the rest of a session goes on.
+"""Provided parts: what a student is stuck on, given by the teacher, so that the rest of a session goes on.
 
 A file `<tp>.lent` beside the notebook holds exercises of the solution; `autograder pack provided` writes it, and a
 course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's own cell.
@@ -34,13 +34,13 @@ def parts(assignment: str) -> dict[str, str]:
     if not file.is_file():
         return {}
     try:
-        lent: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
-        return lent
+        found: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
+        return found
     except (OSError, EOFError, ValueError, zlib.error):
         raise RuntimeError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
 
 
-def lend(exercise: str, source: str, namespace: Names) -> Names:
+def define(exercise: str, source: str, namespace: Names) -> Names:
     """Run the cell of an exercise in a notebook's namespace; returns the names it defined, imports apart."""
     before = dict(namespace)
     exec(compile(source, f"<{exercise}, borrowed>", "exec"), namespace)
@@ -48,6 +48,6 @@ def lend(exercise: str, source: str, namespace: Names) -> Names:
             if before.get(name) is not value and not isinstance(value, ModuleType) and name != "__builtins__"}
 
 
-def holds(borrowed: Names, namespace: Names) -> bool:
-    """Return whether a notebook still uses something of what it has borrowed."""
-    return any(namespace.get(name) is value for name, value in borrowed.items())
+def holds(defined: Names, namespace: Names) -> bool:
+    """Return whether a notebook still uses something of what such a cell defined."""
+    return any(namespace.get(name) is value for name, value in defined.items())

@@ -2,7 +2,7 @@
 
 The checks were recorded on the solution with public seeds when the course was released. Here they are replayed
 on the student's definitions, and what comes back is compared with the recorded answers and with those of known
-faults. No line of the solution is shipped. The same comparison grades the submission later, on other draws.
+faults. No line of the solution is shipped. The same comparison grades the submission later, on other instances.
 """
 
 import gzip
@@ -117,7 +117,7 @@ def check(exercise: str) -> None:
 def case(exercise: str, name: str) -> Case:
     """What the check ``name`` of an exercise does, and its inputs, to play with: ``tp.case("encoder", "states")``.
 
-    Of the draws that the check was recorded on, the first on which the notebook's definitions fail is taken.
+    Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
     """
     namespace = sys._getframe(1).f_globals
     checks = {one.name: one for one in _exercise(exercise).checks}
@@ -159,7 +159,7 @@ def borrow(exercise: str) -> None:
         there = f"Lent are: {', '.join(lent)}." if lent else f"A file {_started}.lent from your teacher would do it."
         print(f"{exercise} is not lent here. {there} No other exercise needs it to be right.")
         return
-    _borrowed[exercise] = provided.lend(exercise, lent[exercise], namespace)
+    _borrowed[exercise] = provided.define(exercise, lent[exercise], namespace)
     _passed.discard(exercise)
     print(f"{exercise} is borrowed: it works, it is worth no points, and the cells that wait for it go on. "
           "To give it back, run your own cell again.")

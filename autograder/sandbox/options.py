@@ -71,7 +71,7 @@ def resolved(device: str) -> Device:
         if not _finds_cuda():
             raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
         return "cuda"
-    if not glob.glob("/dev/nvidia*"):  # without what the walls would let through nobody waits for torch
+    if not glob.glob("/dev/nvidia*"):  # without what the sandbox would let through nobody waits for torch
         return "cpu"
     return "cuda" if _finds_cuda() else "cpu"
 

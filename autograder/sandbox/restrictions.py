@@ -1,4 +1,4 @@
-"""The walls: bubblewrap's arguments, and the environment of a kernel. A read-only system, the helpers, nothing else."""
+"""The restrictions of a kernel: bubblewrap's arguments, and its environment. A read-only system and the helpers."""
 
 import glob
 import os
@@ -56,7 +56,7 @@ def environment(scratch: str, path: str, device: str) -> dict[str, str]:
     return variables
 
 
-def walls(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
+def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
     """Return the arguments of bubblewrap."""
     built = ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session",
              "--cap-drop", "ALL", "--hostname", "lab", "--clearenv"]

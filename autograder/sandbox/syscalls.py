@@ -34,7 +34,7 @@ TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
 DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
 LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; who writes to the file would wait
 LOCKS = 6, 7, 37, 38  # of fcntl: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
-UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the walls close in
+UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the sandbox close in
 LOW = 0xFFFFFFFF
 
 

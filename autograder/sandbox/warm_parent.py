@@ -242,8 +242,8 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
         return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *_bounds(helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
     variables = restrictions.environment(kernel.SCRATCH, path, options.device)
-    built = restrictions.walls(variables, helpers, options)
-    python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the walls
+    built = restrictions.arguments(variables, helpers, options)
+    python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the sandbox
     return [program, *built, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
 
 

@@ -42,6 +42,6 @@ def truth(tiny):
     (lambda t: t.define(fewer, like="nobody"), ["is like nothing: the notebook does not define nobody"]),
     (lambda t: t.define(fewer), []),
 ])
-def test_what_a_stand_in_lacks_is_said(truth, put, lacks):
+def test_what_a_stub_lacks_is_said(truth, put, lacks):
     truth.checks = [asked(put)]
     assert [problem.partition("the stub for ")[2].partition(" ")[2] for problem in stubs.problems(truth)] == lacks

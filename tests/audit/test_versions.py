@@ -46,7 +46,7 @@ def test_sentences_are_for_people(name):
 # What proves notices what does not hold
 
 
-def test_the_tiny_tp_is_proven_on_many_seeds():
+def test_the_tiny_session_is_audited_on_many_seeds():
     audited = audit(TINY_COURSE, TINY, range(20))
     assert not audited.problems and audited.seeds == 20
     assert audited.faults == len(oracle(TINY_COURSE, TINY).faults) == 6
@@ -95,7 +95,7 @@ def values(t):
 '''
 
 
-def test_answers_to_another_draw_are_to_other_inputs_also_where_there_are_few(tmp_path):
+def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_few(tmp_path):
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     checks = FEW + text[text.index('@check("encoder")'):]
     course = tiny_copy(tmp_path, checks=checks, faults="")

@@ -159,7 +159,7 @@ def test_a_changed_engine_has_everything_judged_again(term, run, judged, monkeyp
     assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
 
 
-def test_who_hands_in_again_meets_other_draws_and_the_same_file_the_same(term, run, right):
+def test_who_hands_in_again_meets_another_instance_and_the_same_file_the_same(term, run, right):
     """One who hands in again in a later run, and one whose new file has the name and the length of the old one."""
     first = {student: one.verdict.seed for student, one in run(term).items()}
     submit(term, "eve", right)
@@ -354,7 +354,7 @@ def test_links_beside_a_notebook_are_not_followed(course, run, right):
     assert not (shown(course, "ada").parent / "secret.txt").exists()
 
 
-def test_a_draw_serves_a_few_of_one_run_and_nobody_later(term, run, right, monkeypatch):
+def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, run, right, monkeypatch):
     monkeypatch.setattr(seeds, "SERVES", 3)
     monkeypatch.setattr(grading, "SERVES", 3)
     for number in range(4):

@@ -158,14 +158,14 @@ def test_given_cells_print_nothing_when_a_course_is_loaded(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_same_seed_same_verdict_other_seed_other_draws(grade):
+def test_same_seed_same_verdict_other_seed_other_instance(grade):
     wrong = {"double": "def double(x):\n    return 3 * x"}
     one, two, other = grade(wrong, seed="a"), grade(wrong, seed="a"), grade(wrong, seed="b")
     assert one.exercises == two.exercises
     assert checks(one, "double")[0].difference != checks(other, "double")[0].difference
 
 
-def test_who_shares_a_seed_shares_its_draws_which_are_made_once(monkeypatch, grade, right):
+def test_who_shares_a_seed_shares_its_instance_which_is_made_once(monkeypatch, grade, right):
     made, records_of = [], judge.records_of
     monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:]) or records_of(*args))
     wrong = {**right, "double": "def double(x):\n    return 3 * x"}

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.judging import seeds
-from autograder.judging.seeds import Draws, new_seed, seed_of
+from autograder.judging.seeds import InstanceSeeds, new_seed, seed_of
 
 BY_ITSELF = (b"secret", "ada", "tp1", b"bytes")
 
@@ -24,18 +24,18 @@ def test_new_seeds_are_long_and_all_different():
     assert len(made) == 100 and all(len(bytes.fromhex(seed)) == 16 for seed in made)
 
 
-def test_a_draw_serves_so_many_in_a_row_and_none_later():
-    draws = Draws()
-    served = [draws.seed("tp1") for _ in range(3 * seeds.SERVES)]
+def test_an_instance_serves_so_many_in_a_row_and_none_later():
+    instances = InstanceSeeds()
+    served = [instances.seed("tp1") for _ in range(3 * seeds.SERVES)]
     assert len(set(served)) == 3
     assert all(len(set(served[i:i + seeds.SERVES])) == 1 for i in range(0, len(served), seeds.SERVES))
 
 
-def test_at_most_thirty_two_share_a_draw_as_the_guarantees_say():
+def test_at_most_thirty_two_share_an_instance_as_the_guarantees_say():
     assert seeds.SERVES == 32
 
 
-def test_sessions_and_runs_share_no_draw():
-    draws, others = Draws(), Draws()
-    assert len({draws.seed("tp1"), draws.seed("tp2"), others.seed("tp1")}) == 3
-    assert draws.seed("tp1") == draws.seed("tp1")
+def test_sessions_and_runs_share_no_instance():
+    instances, others = InstanceSeeds(), InstanceSeeds()
+    assert len({instances.seed("tp1"), instances.seed("tp2"), others.seed("tp1")}) == 3
+    assert instances.seed("tp1") == instances.seed("tp1")

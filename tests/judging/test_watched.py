@@ -93,7 +93,7 @@ def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     judge.close()
 
 
-def test_judges_come_from_the_nursery_that_was_begun_for_whoever_judges_alike_and_end_with_it(right):
+def test_judges_come_from_the_fork_server_that_was_begun_for_whoever_judges_alike_and_end_with_it(right):
     options = Options(limits=SHORT)
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
     with watched.begun(TINY_COURSE, options, (TINY, "first")):
@@ -111,7 +111,7 @@ def test_judges_come_from_the_nursery_that_was_begun_for_whoever_judges_alike_an
     assert watched.judge_for(TINY_COURSE, options)._fork_server is not fork_server
 
 
-def test_a_draw_that_was_got_ready_is_the_one_of_its_seed(right):
+def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     options = Options(limits=SHORT)
     with Judge(TINY_COURSE, options) as alone, watched.begun(TINY_COURSE, options, (TINY, "first")):

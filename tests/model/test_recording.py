@@ -1,4 +1,4 @@
-"""Which checks a constant would pass, decided on few draws where they are clear and on more where they are not."""
+"""Which checks a constant would pass, decided on few instances where they are clear and on more where they are not."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from autograder.runtime.values import describe
 OTHERS = list(range(100, 200))  # answers that come once each
 
 
-@pytest.mark.parametrize("answers, constant, draws", [
+@pytest.mark.parametrize("answers, constant, instances", [
     (OTHERS, False, SAMPLE),
     ([1] * MANY, True, SAMPLE),
     ([1, 1, 2, 2, *OTHERS], False, SAMPLE),
@@ -19,10 +19,10 @@ OTHERS = list(range(100, 200))  # answers that come once each
     ([1, 1, 1, 1, 1, 2] + [1, *OTHERS[:2]] * 2 + OTHERS, False, MANY),
     ([2, 1, 3, 1, 4, 1] + [1] * MANY, True, MANY),
     ([1, 2, 3] * 2 + [1, 2, 3] * MANY, False, SAMPLE),
-    ([1, 1, 1, 2, 3, 4] + [1] * 9 + OTHERS, False, MANY),  # half of the draws are not most of them
+    ([1, 1, 1, 2, 3, 4] + [1] * 9 + OTHERS, False, MANY),  # half of the instances are not most of them
     ([1, 1, 1, 2, 3, 4] + [1] * 10 + OTHERS, True, MANY),
 ])
-def test_a_check_is_constant_where_one_answer_is_right_on_most_draws(monkeypatch, answers, constant, draws):
+def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeypatch, answers, constant, instances):
     asked = []
 
     def plain(recorder, check, seed):
@@ -32,4 +32,4 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_draws(monkeypatch
     monkeypatch.setattr(Recorder, "plain", plain)
     recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
     assert [recorder.is_constant(check) for _ in range(2)] == [constant] * 2
-    assert len(asked) == len(set(asked)) == draws
+    assert len(asked) == len(set(asked)) == instances

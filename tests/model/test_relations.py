@@ -112,7 +112,7 @@ def test_a_relation_that_is_not_there_cannot_be_switched_off():
 
 
 def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
-    """A check whose draws need several sequences has no record with one."""
+    """A check whose inputs need several sequences has no record with one."""
 
     @check("double")
     def several(t):
@@ -126,7 +126,7 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
 
 
 def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):
-    """A check keeps its own draw away from ties; here the weights move so far that every draw is near one."""
+    """A check keeps its own instance away from ties; here the weights move so far that every instance is near one."""
 
     @check("encoder")
     def largest_unit(t):

@@ -182,7 +182,7 @@ def test_a_cell_without_end_is_named(tmp_path):
     assert elsewhere.files() == WRITTEN
 
 
-def test_the_tp_is_proven_and_what_does_not_hold_is_named(copied):
+def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     status, out = copied("audit", "--seeds", 2)
     assert status == 0 and out.splitlines() == [
         f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed",

@@ -41,7 +41,7 @@ def without_docstrings(text):
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=named)
-def test_no_line_of_the_engine_knows_a_tp(path):
+def test_no_line_of_the_engine_knows_a_session(path):
     text = path.read_text(encoding="utf-8")
     lines = without_docstrings(text) if path.suffix == ".py" else text.splitlines()
     found = [line for line in lines if re.search(r"tp[1-9]|TP ?[1-9]", line)]

@@ -228,7 +228,7 @@ def same_as_expected(record, outputs):
         assert compare.output_difference(name, record.answer.outputs[name], got, spec) is None, name
 
 
-def test_a_case_is_the_draw_that_fails_and_says_what_to_do(said, capsys):
+def test_a_case_is_the_instance_that_fails_and_says_what_to_do(said, capsys):
     scope = {"tp": tp, "torch": torch, "nn": torch.nn}
     exec(solved(TINY_COURSE, TINY)["encoder"], scope)
     exec("case = tp.case('encoder', 'initial-state')", scope)

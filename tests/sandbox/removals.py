@@ -45,14 +45,14 @@ class Wall:
 def _arguments(*old: str, new: tuple[str, ...] = ()) -> Removal:
     """Bubblewrap without these arguments, which stand side by side, or with others in their place."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
-        built = restrictions.walls
+        built = restrictions.arguments
 
         def edited(*args: object) -> list[str]:
             whole = built(*args)
             at = next(i for i in range(len(whole)) if tuple(whole[i : i + len(old)]) == old)
             return [*whole[:at], *new, *whole[at + len(old):]]
 
-        patch.setattr(restrictions, "walls", edited)
+        patch.setattr(restrictions, "arguments", edited)
     return remove
 
 

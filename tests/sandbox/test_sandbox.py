@@ -321,7 +321,7 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolate
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
-    monkeypatch.setattr(restrictions, "walls", lambda *args: ["--no-such-option"])
+    monkeypatch.setattr(restrictions, "arguments", lambda *args: ["--no-such-option"])
     with started() as parent:
         parent.begin()
         if ended:
@@ -338,8 +338,8 @@ def _called(process):
 
 
 def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch):
-    built = restrictions.walls
-    monkeypatch.setattr(restrictions, "walls", lambda *args: [*built(*args), "--disable-userns"])
+    built = restrictions.arguments
+    monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
     with started() as parent:
         kernel = parent.fork()
         assert not parent.warm.reusable

@@ -67,8 +67,8 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     others += refused
     if not candidates and not refused:
         raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
-    told = Counter(one.assignment for one in candidates if one.assignment)
-    usual = assignment or (told.most_common(1)[0][0] if told else None)
+    sessions = Counter(one.assignment for one in candidates if one.assignment)
+    usual = assignment or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
         raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
     if usual is None:

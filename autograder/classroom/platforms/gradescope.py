@@ -29,7 +29,7 @@ from ...sandbox.restrictions import SandboxError
 
 FILES = Path(__file__).parent / "files"
 ACCOUNT = "nobody"  # of every Debian and Ubuntu; owns nothing
-WALLS = {"bubblewrap": "in bubblewrap: no network, none of the grader's files, bounds on time and memory",
+ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's files, bounds on time and memory",
          f"account {ACCOUNT}": f"as the account {ACCOUNT}, since this container allows no bubblewrap: no network, none "
                                "of the files that only root reads, bounds on time and memory"}
 
@@ -111,7 +111,7 @@ def find(folder: Path, assignment: str) -> Submission:
 
 
 def _terms(course: Course) -> Options:
-    """The best walls that can be had here, tried out before a line of a student's is run."""
+    """The best isolation that can be had here, tried out before a line of a student's is run."""
     refused = []
     for options in (Options(), Options(isolated=False, account=ACCOUNT)):
         try:
@@ -125,9 +125,9 @@ def _terms(course: Course) -> Options:
 
 def results(verdict: Verdict) -> dict[str, Any]:
     """Return what Gradescope shows: one test for each exercise, with the judge's sentences."""
-    told = [*verdict.notes, f"Your code ran {WALLS[verdict.isolation]}."]
+    lines = [*verdict.notes, f"Your code ran {ISOLATION[verdict.isolation]}."]
     return {
-        "output": "\n".join(escaping.line(text) for text in told),
+        "output": "\n".join(escaping.line(text) for text in lines),
         "output_format": "text",
         "execution_time": round(verdict.seconds),
         "stdout_visibility": "hidden",

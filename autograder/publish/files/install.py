@@ -96,15 +96,15 @@ def _sees_the_system() -> bool:
 
 def _as_uv() -> list[str]:
     """What pip's configuration says, as options of uv; of all indexes the best version counts, as it does for pip."""
-    told, options = _configured(), ["--index-strategy", "unsafe-best-match"]
+    configured, options = _configured(), ["--index-strategy", "unsafe-best-match"]
     for name, option in (("index-url", "--default-index"), ("extra-index-url", "--index"),
                          ("find-links", "--find-links"), ("constraint", "--constraint")):
-        for value in told.get(name, "").split():
+        for value in configured.get(name, "").split():
             options += [option, value]
-    if told.get("no-index") in ("1", "true", "yes", "on"):
+    if configured.get("no-index") in ("1", "true", "yes", "on"):
         options.append("--no-index")
-    if "cert" in told:
-        os.environ.setdefault("SSL_CERT_FILE", told["cert"])
+    if "cert" in configured:
+        os.environ.setdefault("SSL_CERT_FILE", configured["cert"])
     return options
 
 

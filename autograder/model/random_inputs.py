@@ -10,7 +10,7 @@ from ..course import Library
 from ..runtime import arrays
 
 
-class Draws(Protocol):
+class RandomInputs(Protocol):
     """Random arrays from a generator of its own."""
 
     generator: Any
@@ -27,16 +27,16 @@ class Draws(Protocol):
     def one_hot(self, size: int, *shape: int) -> Any:
         """Return one-hot vectors of the given size: (*shape, size)."""
 
-    def apart(self) -> Draws:
-        """Return draws that follow from the same seed, and leave these as they are."""
+    def apart(self) -> RandomInputs:
+        """Return random inputs that follow from the same seed, and leave these as they are."""
 
 
-def draws(library: Library, seed: int) -> Draws:
-    """Return the draws of a course whose checks compute with this library."""
-    return NumpyDraws(seed) if library == "numpy" else TorchDraws(seed)
+def random_inputs(library: Library, seed: int) -> RandomInputs:
+    """Return the random inputs of a course whose checks compute with this library."""
+    return NumpyInputs(seed) if library == "numpy" else TorchInputs(seed)
 
 
-class TorchDraws:
+class TorchInputs:
     """Tensors, float32 where nothing else is said."""
 
     def __init__(self, seed: int):
@@ -50,20 +50,20 @@ class TorchDraws:
         return self.torch.rand(shape, generator=self.generator)
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
-        drawn = self.torch.randint(low, high, shape, generator=self.generator)
-        if drawn.numel() > 1:
-            places = self.torch.randperm(drawn.numel(), generator=self.generator)[:2]
-            drawn.view(-1)[places] = self.torch.tensor([low, high - 1])
-        return drawn
+        values = self.torch.randint(low, high, shape, generator=self.generator)
+        if values.numel() > 1:
+            places = self.torch.randperm(values.numel(), generator=self.generator)[:2]
+            values.view(-1)[places] = self.torch.tensor([low, high - 1])
+        return values
 
     def one_hot(self, size: int, *shape: int) -> Any:
         return self.torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
 
-    def apart(self) -> Draws:
-        return TorchDraws(self.generator.initial_seed() + 1)
+    def apart(self) -> RandomInputs:
+        return TorchInputs(self.generator.initial_seed() + 1)
 
 
-class NumpyDraws:
+class NumpyInputs:
     """Arrays, float64 where nothing else is said."""
 
     def __init__(self, seed: int):
@@ -77,13 +77,13 @@ class NumpyDraws:
         return self.generator.random(shape)
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
-        drawn = np.asarray(self.generator.integers(low, high, shape))
-        if drawn.size > 1:
-            drawn.flat[self.generator.permutation(drawn.size)[:2]] = low, high - 1
-        return drawn
+        values = np.asarray(self.generator.integers(low, high, shape))
+        if values.size > 1:
+            values.flat[self.generator.permutation(values.size)[:2]] = low, high - 1
+        return values
 
     def one_hot(self, size: int, *shape: int) -> Any:
         return np.eye(size)[self.integers(0, size, *shape)]
 
-    def apart(self) -> Draws:
-        return NumpyDraws(self.seed + 1)
+    def apart(self) -> RandomInputs:
+        return NumpyInputs(self.seed + 1)
