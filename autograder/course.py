@@ -13,7 +13,7 @@ from .runtime.selfcheck_data import SELFCHECKS
 
 
 class CourseError(Exception):
-    """The folder is no course, or the TP is not in it; the message says what is looked for."""
+    """The folder is no course, or the session is not in it; the message says what is looked for."""
 
 
 Library = Literal["torch", "numpy"]
@@ -34,13 +34,13 @@ class Conventions:
 
 @dataclass(frozen=True)
 class Course:
-    """The folder of a course. What a TP is called in code is its ``assignment``, nbgrader's word for it."""
+    """The folder of a course. What a session is called in code is its ``assignment``, nbgrader's word for it."""
 
     root: Path
 
     @property
     def solutions(self) -> Path:
-        """What an instructor writes: one folder a TP."""
+        """What an instructor writes: one folder a session."""
         return self.root / "solutions"
 
     @property
@@ -70,7 +70,7 @@ class Course:
 
     @property
     def assignments(self) -> list[str]:
-        """The names of the TPs, in order."""
+        """The names of the sessions, in order."""
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
     @cached_property

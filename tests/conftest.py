@@ -65,7 +65,7 @@ def short_judge():
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory) -> Path:
-    """The folder with the self-checks of the tiny TP, as a student's course has them."""
+    """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
     (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(TINY_COURSE, TINY))))
@@ -74,7 +74,7 @@ def shipped(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def right() -> dict[str, str]:
-    """The right answers of the tiny TP: exercise → source."""
+    """The right answers of the tiny session: exercise → source."""
     return samples.solved(TINY_COURSE, TINY)
 
 
@@ -97,7 +97,7 @@ def term(entered, tmp_path) -> Classroom:
 
 @pytest.fixture
 def grade(short_judge, seed):
-    """Grade cells (exercise → source) of the tiny TP, with cells of the student's own at the end; a verdict.
+    """Grade cells (exercise → source) of the tiny session, with cells of the student's own at the end; a verdict.
 
     ``edit`` may change the notebook in place or return another. The seed is that of the test unless one is given.
     """

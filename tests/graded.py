@@ -31,13 +31,13 @@ LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
 
 
 def question() -> str:
-    """The only question of the tiny TP, as a student finds it."""
+    """The only question of the tiny session, as a student finds it."""
     cells = release.released_notebook(TINY_COURSE, TINY).cells
     return next(cell.source for cell in cells if cell.id == "why").replace(source.ANSWER_STUB, "").strip()
 
 
 def verdict(*exercises: ExerciseResult, **more) -> Verdict:
-    """A verdict with these results, the others of the tiny TP right."""
+    """A verdict with these results, the others of the tiny session right."""
     truth = source.load(TINY_COURSE, TINY)
     given = {result.exercise: result for result in exercises}
     results = [given.get(name) or ExerciseResult(name, truth.points(name), truth.points(name), "passed",

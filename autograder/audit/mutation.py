@@ -1,4 +1,4 @@
-"""Run all mutants of a TP through what grades, and say which survive: `make mutants`.
+"""Run all mutants of a session through what grades, and say which survive: `make mutants`.
 
 A mutant is killed when a check does not pass on some instance. One that survives is a hole in the checks or the same
 program in other words; those are listed in `equivalents.toml` beside the source, each with its reason.
@@ -44,7 +44,7 @@ class Equivalent:
 
 @dataclass
 class Mutation:
-    """What became of the mutants of a TP; besides, how many weaker tests would have killed."""
+    """What became of the mutants of a session; besides, how many weaker tests would have killed."""
 
     assignment: str
     killed: Counter[str] = field(default_factory=Counter)  # by operator
@@ -83,7 +83,7 @@ def equivalents(course: Course, assignment: str) -> list[Equivalent]:
 
 
 def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> Mutation:
-    """Run the mutants of a TP, or one in ``every`` of each exercise."""
+    """Run the mutants of a session, or one in ``every`` of each exercise."""
     truth, found = oracle(course, assignment), Mutation(assignment)
     listed = {(one.exercise, one.change): one for one in equivalents(course, assignment)}
     borne_out = set()

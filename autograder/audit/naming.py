@@ -44,7 +44,7 @@ class Given:
 
 @dataclass
 class Confusion:
-    """The names that were given in a TP."""
+    """The names that were given in a session."""
 
     assignment: str
     given: list[Given]

@@ -1,4 +1,4 @@
-"""All that is audited of a TP, in one table: what `make audited` ends with."""
+"""All that is audited of a session, in one table: what `make audited` ends with."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class Relations:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that was found about a TP."""
+    """All that was found about a session."""
 
     audited: Audit
     mutation: Mutation

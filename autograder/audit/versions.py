@@ -25,7 +25,7 @@ from ..sandbox.options import Options, resolved
 from ..sandbox.restrictions import require_bubblewrap
 from . import stubs
 
-SEEDS_AT_ONCE = 5  # of one TP by one worker
+SEEDS_AT_ONCE = 5  # of one session by one worker
 OTHERS = 12  # instances among which is one with other inputs: one in ten is the same where a check has fewest
 
 Records = Sequence[Sequence[RecordedCheck]]  # those of each check
@@ -33,7 +33,7 @@ Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 
 @dataclass
 class Audit:
-    """What was audited of a TP; ``problems`` counts the seeds on which a sentence does not hold."""
+    """What was audited of a session; ``problems`` counts the seeds on which a sentence does not hold."""
 
     assignment: str
     seeds: int = 0

@@ -172,7 +172,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
-    """The TPs that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
+    """The sessions that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
     there: list[str] = classroom.store.assignments()
     for name in wanted:
         if name not in there:

@@ -41,7 +41,7 @@ def take_over(folder: Path, to: Path) -> None:
 
 
 def _picture(folder: Path, name: str) -> bytes | None:
-    """Read a file beneath a student's folder of a TP; None when it is nothing to take over, or cannot be read."""
+    """Read a file beneath a student's folder of a session; None when it is nothing to take over, or cannot be read."""
     with contextlib.suppress(OSError, files.Unreadable):
         data = files.read(folder / name, folder.parent.parent, MAX_BYTES)
         if raster(data) or name == TIMESTAMP:

@@ -39,12 +39,12 @@ class MadeFrom:
     verdict: str
     readings: str
     notebook: str
-    form: str  # TP, templates, whether model answers are shown
+    form: str  # session, templates, whether model answers are shown
 
 
 @dataclass(frozen=True)
 class Section:
-    """The part of the TP in which an exercise or answer stands: its heading, and where it is on the page."""
+    """The part of the session in which an exercise or answer stands: its heading, and where it is on the page."""
 
     heading: str
     anchor: str
@@ -171,7 +171,7 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
     if before.notebook != now.notebook and not changed:
         changed.append("the notebook")
     if before.form != now.form:
-        changed.append("the TP, or the form of the page")
+        changed.append("the session, or the form of the page")
     return changed
 
 

@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook holds, as values: a score of each cell, a grade of each student in each TP; and as CSV.
+"""What nbgrader's gradebook holds, as values (a score of each cell, a grade of each student), and as CSV.
 
 The CSV files have everything, and the forms that Moodle and Canvas import.
 """
@@ -24,7 +24,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Grade:
-    """What one student has in one TP: scores by the name of the cell, comments by the name of the exercise or answer.
+    """What one student has in one session: scores by cell, comments by exercise or answer.
 
     It is what formgrader shows: automatic points, points that a person gave, and the penalty for lateness taken off.
     """
@@ -32,7 +32,7 @@ class Grade:
     scores: dict[str, Score]
     comments: dict[str, str]
     penalty: float = 0.0  # points taken off for lateness
-    seconds_late: float | None = None  # None: the TP has no due date
+    seconds_late: float | None = None  # None: the session has no due date
     handed_in: datetime | None = None  # in UTC
     name: str = ""  # the student's first and last name, where the gradebook knows them
     unread: bool = False  # a person still has to look at something
@@ -89,12 +89,12 @@ class Grades:
     """All grades of a course: the students as (id, last name, first name, email), and what they have."""
 
     students: list[tuple[str, str, str, str]]
-    max_points: dict[str, float]  # by TP
-    of: dict[tuple[str, str], Grade]  # (student, TP) → grade; nothing for those who handed in nothing
+    max_points: dict[str, float]  # by session
+    of: dict[tuple[str, str], Grade]  # (student, session) → grade; nothing for those who handed in nothing
 
 
 def write(grades: Grades, folder: Path) -> None:
-    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each TP."""
+    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each session."""
     _save(folder / "grades.csv", _everything(grades))
     for assignment in grades.max_points:
         _save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
@@ -130,7 +130,7 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
 
 
 def _canvas(grades: Grades) -> Iterator[list[str]]:
-    """One row a student, found by its login; "Section" has to be the last column before the TPs."""
+    """One row a student, found by its login; "Section" has to be the last column before the sessions."""
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_points]
     yield ["    Points Possible", "", "", "", "", *map(number, grades.max_points.values())]
     for name, last, first, _ in grades.students:

@@ -76,12 +76,12 @@ class Classroom:
         return self.nbgrader.gradebook()
 
     def register(self, assignment: str) -> None:
-        """Put a TP into the gradebook, unless it stands there as it is now."""
+        """Put a session into the gradebook, unless it stands there as it is now."""
         with self.store.writing():
             self.nbgrader.register(assignment)
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
-        """Return all submissions of these TPs, in order of TP and student."""
+        """Return all submissions of these sessions, in order of session and student."""
         return handed_in(self.course.gradebook / "submitted", assignments)
 
     def enter(self, handed: Handed, entry: Entry) -> None:
@@ -129,7 +129,7 @@ Progress = Callable[[Graded, int, int], None]  # called as each submission is do
 def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
                 first: tuple[str, str] | None = None) -> list[Graded]:
-    """Grade everything that was handed in for these TPs, so many side by side, or by workers of one's own.
+    """Grade everything that was handed in for these sessions, so many side by side, or by workers of one's own.
 
     ``first`` is a session and the seed of an instance that judges have ready.
     """

@@ -1,4 +1,4 @@
-"""Written answers, question by question: one page of a TP on which a person reads them all, and ticks rubrics.
+"""Written answers, question by question: one page of a session on which a person reads them all, and ticks rubrics.
 
 The page works from disk, offline, and keeps what is ticked in the browser; a CSV file brings it back (`sheet`).
 """
@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question of a TP, and all answers to it in an order that says nothing of the students."""
+    """A question of a session, and all answers to it in an order that says nothing of the students."""
 
     assignment: str
     name: str
@@ -72,7 +72,7 @@ class Question:
 
 
 def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> list[Question]:
-    """Return the questions of a TP with all answers that are graded."""
+    """Return the questions of a session with all answers that are graded."""
     course, cells = classroom.course, source.load(classroom.course, assignment).by_role("answer")
     found: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
     questions = {name: answers.parted(course, assignment, name, "")[0] for name in found}
@@ -122,12 +122,12 @@ def version(text: str) -> str:
 
 
 def page_path(course: Course, assignment: str) -> Path:
-    """Return where the page of a TP lies."""
+    """Return where the page of a session lies."""
     return course.gradebook / "questions" / f"{assignment}.html"
 
 
 def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> Path:
-    """Write the page of a TP; return where it is."""
+    """Write the page of a session; return where it is."""
     path = page_path(classroom.course, assignment)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(classroom, assignment, questions), encoding="utf-8")

@@ -1,8 +1,8 @@
 """Written answers as a CSV file: out, to be read in a spreadsheet or on the page, and in, to nbgrader's gradebook.
 
-One line an answer: TP, question, student (or the pseudonym), version of the answer, points, an x for each item of the
-rubric that is given, comment, and the answer itself, which is only to be read. An answer without points and without an
-x is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
+One line an answer: session, question, student (or the pseudonym), version of the answer, points, an x for each item of
+the rubric that is given, comment, and the answer itself, which is only to be read. An answer without points and without
+an x is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
 """
 
 import csv

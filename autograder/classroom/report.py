@@ -31,7 +31,7 @@ class Links:
     verdict: str
 
 
-# (student, TP) → where to read on
+# (student, session) → where to read on
 Places = Mapping[tuple[str, str], Links]
 
 
@@ -85,7 +85,7 @@ def _links(classroom: Classroom, assignment: str, student: str) -> Links:
 
 
 def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places) -> str:
-    """Return the page of the class; the entries by TP."""
+    """Return the page of the class; the entries by session."""
     there = {assignment: own for assignment, own in entries.items() if own}
     summaries = [
         summarise(assignment, own, {entry.student: found.of[entry.student, assignment] for entry in own
@@ -103,7 +103,7 @@ def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places
 
 
 def student_page(student: str, entries: list[Entry], found: Grades) -> str:
-    """Return all that the judge said to one student, TP by TP."""
+    """Return all that the judge said to one student, session by session."""
     page = pages.environment().get_template("student.html.j2")
     return page.render(student=student, verdicts=[entry.verdict for entry in entries], grades=found)
 

@@ -112,7 +112,7 @@ class _Code:
 
 
 class Comparison:
-    """All submissions of a TP, old ones included, and what of their code is rare."""
+    """All submissions of a session, old ones included, and what of their code is rare."""
 
     def __init__(self, works: Sequence[Work], everybody: Mapping[str, Sequence[str]]):
         self.works = works
@@ -224,7 +224,7 @@ def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | 
 
 
 def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:
-    """Write the page of a TP; returns where it is, and the pairs on it."""
+    """Write the page of a session; returns where it is, and the pairs on it."""
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
     path.parent.mkdir(parents=True, exist_ok=True)
     page = pages.environment().get_template("similar.html.j2")

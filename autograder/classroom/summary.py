@@ -1,4 +1,4 @@
-"""One TP in numbers: a row for each student, and how each exercise, check, fault and written answer did."""
+"""One session in numbers: a row for each student, and how each exercise, check, fault and written answer did."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -85,8 +85,10 @@ class FaultSummary:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """One TP. Scores are automatic points of all submissions; what comes after ``unreadable`` is of those that could
-    be read."""
+    """One session. Scores are automatic points of all submissions.
+
+    What comes after ``unreadable`` is of those that could be read.
+    """
 
     assignment: str
     names: tuple[str, ...]  # of the columns: exercises, then written answers
@@ -108,7 +110,7 @@ class ClassSummary:
 
 
 def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
-    """Return the numbers of a TP from its verdicts, and from the grade of each student who is in the gradebook."""
+    """Return the numbers of a session from its verdicts, and from the grade of each student who is in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
@@ -180,7 +182,7 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
-    """Return the exercises in the order of the TP."""
+    """Return the exercises in the order of the session."""
     names = dict.fromkeys(result.exercise for verdict in verdicts for result in verdict.exercises)
     return [_exercise(name, verdicts) for name in names]
 

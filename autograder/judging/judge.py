@@ -31,13 +31,13 @@ from .verdict import ExerciseResult, Outcome, Verdict
 
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
-    """The seed of one check's instance."""
+    """Return the seed of one check's instance."""
     digest = hashlib.sha256(f"{seed}/{exercise}/{check}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
 def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedCheck]]:
-    """The records of each check of an exercise, made on the solution with the instance of this seed."""
+    """Return the records of each check of an exercise, made on the solution with the instance of this seed."""
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
@@ -46,7 +46,7 @@ MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the 
 
 @dataclass(frozen=True)
 class _Instance:
-    """What the checks of a TP ask and expect with one seed, and what known faults were seen to answer."""
+    """What the checks of a session ask and expect with one seed, and what known faults were seen to answer."""
 
     assignment: str
     seed: str
@@ -71,11 +71,11 @@ class Judge:
         self.sandbox.close()
 
     def prepare(self, assignment: str, seed: str) -> None:
-        """Make what submissions of a TP with this seed will need."""
+        """Make what submissions of a session with this seed will need."""
         self._instance_of(oracle(self.course, assignment), seed)
 
     def judge(self, handed: Submission, seed: str) -> Verdict:
-        """The verdict on whatever was handed in: what cannot be graded has no points, and a reason."""
+        """Judge whatever was handed in: what cannot be graded has no points, and a reason."""
         try:
             if handed.unreadable:
                 raise Unreadable(handed.unreadable)
@@ -89,7 +89,7 @@ class Judge:
             return Verdict.ungraded(self.course, handed, seed, self.options, reason)
 
     def grade(self, handed: Submission, seed: str) -> Verdict:
-        """The verdict on a notebook; ``Unreadable`` when the bytes are none of this TP."""
+        """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = submission.parse(handed.data, handed.filename)
         self.sandbox.begin()  # beside it the solution runs
@@ -144,7 +144,7 @@ def _solution(course: Course, assignment: str) -> bytes | None:
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
            cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
-    """The result of an exercise whose checks were replayed.
+    """Return the result of an exercise whose checks were replayed.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
     ``lost``; ``cell_error`` is what the exercise's cell stopped with. The audited goes through here too.

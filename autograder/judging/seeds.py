@@ -19,13 +19,13 @@ def new_seed() -> str:
 
 
 class InstanceSeeds:
-    """Seeds taken at random, each for a few submissions of a TP in a row and for none later.
+    """Seeds taken at random, each for a few submissions of a session in a row and for none later.
 
     Those who share one are judged in the same run, walled off from each other: who hands in again meets another.
     """
 
     def __init__(self) -> None:
-        self._left: dict[str, tuple[str, int]] = {}  # TP → its seed, and how many more submissions that serves
+        self._left: dict[str, tuple[str, int]] = {}  # session → its seed, and how many more submissions that serves
 
     def seed(self, assignment: str) -> str:
         """Return the seed for the next submission of a session."""

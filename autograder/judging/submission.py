@@ -28,7 +28,7 @@ MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when 
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in for one TP: the bytes of a notebook, or why there are none.
+    """What one student handed in for one session: the bytes of a notebook, or why there are none.
 
     ``filename`` is what it was called, ``note`` what was unusual about where it lay.
     """
@@ -196,7 +196,7 @@ def _missing(given: source.Cell) -> str:
 
 
 def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
-    """Another TP's notebook shares a few names with this one; a notebook of this TP shares most."""
+    """Another session's notebook shares a few names with this one; a notebook of this session shares most."""
     ids, ours = {cell.grade_id for cell in cells}, _ids(truth)
     if len(ids & ours) < len(ours) / 2:
         other = which_assignment(cells, course)

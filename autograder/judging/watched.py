@@ -1,7 +1,7 @@
 """A judge in a process of its own, watched from this one: whatever a submission does to it, a verdict comes in time.
 
 The kernels have bounds; so has the one who reads what they answer. Seconds and memory are those of the judge alone,
-from when it has what it needs of the TP.
+from when it has what it needs of the session.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Wrong and right versions of a solution, as ``faults.py`` of each TP lists them (see docs/authoring.md)."""
+"""Wrong and right versions of a solution, as ``faults.py`` of each session lists them (see docs/authoring.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import what an instructor writes beside a source: ``checks.py`` and ``faults.py`` of a TP, by their place."""
+"""Import what an instructor writes beside a source: ``checks.py`` and ``faults.py`` of a session, by their place."""
 
 import importlib.util
 import sys
@@ -17,7 +17,7 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
     path = course.folder(assignment) / f"{kind}.py"
     if not path.is_file():
         return None
-    name = str(path)  # two courses may have TPs of the same name
+    name = str(path)  # two courses may have sessions of the same name
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec and spec.loader

@@ -28,7 +28,7 @@ Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
 
 
 class Oracle:
-    """The solution of one TP in a namespace of its own, with its checks, faults and variants."""
+    """The solution of one session in a namespace of its own, with its checks, faults and variants."""
 
     def __init__(self, course: Course, assignment: str):
         self.course = course

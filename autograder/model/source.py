@@ -1,6 +1,6 @@
-"""The instructor's source of a TP: its cells, and what each of them is.
+"""The instructor's source of a session: its cells, and what each of them is.
 
-One percent-format script per TP (see docs/authoring.md) is all that an instructor writes. This module reads
+One percent-format script per session (see docs/authoring.md) is all that an instructor writes. This module reads
 it; `release` makes notebooks of it, `oracle` executes it, `submission` reads what students made of it.
 """
 
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of one TP."""
+    """The source of one session."""
 
     name: str
     path: Path

@@ -31,7 +31,7 @@ _TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
 
 
 def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
-    """Write all TPs in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
+    """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
     text, which is what Colab shows.

@@ -1,8 +1,8 @@
-"""What a TP asks of a student: minutes and difficulty of each exercise and question, core and extension.
+"""What a session asks of a student: minutes and difficulty of each exercise and question, core and extension.
 
 One line of its text says it, `*Minutes* 20 · *Difficulty* ●●○○`, and `· *Extension*` behind that where the core of the
-session goes on without it. Here these lines are read, added up, and made into the table of all TPs. A course asks for
-them in its `course.toml`, as it asks for hints.
+session goes on without it. Here these lines are read, added up, and made into the table of all sessions. A course asks
+for them in its `course.toml`, as it asks for hints.
 """
 
 import re
@@ -16,7 +16,7 @@ from ..model.errors import source_error
 from ..model.source import Cell, Source
 from .about import About, about
 
-TIME = "{time}"  # stands in the text of a TP for what `time` says
+TIME = "{time}"  # stands in the text of a session for what `time` says
 WORDS_A_MINUTE = 150
 _LINE = re.compile(r"^\*Minutes\* (\d+)(?: · \*Difficulty\* (●{1,4}○{0,3}))?( · \*Extension\*)?(?=[:\s]|\Z)", re.M)
 _HINTS = re.compile(r"<details>.*?</details>", re.S)

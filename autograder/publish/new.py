@@ -1,4 +1,4 @@
-"""Begin a course of another teacher's: a folder with one TP that is released, audited and graded as it stands."""
+"""Begin a course of another teacher's: a folder with one session that is released, audited and graded as it stands."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Make what students and readers see from the sources: notebooks, figures and self-checks.
 
-For a TP this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures beside
-both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can say
-which are stale.
+For a session this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures
+beside both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can
+say which are stale.
 """
 
 import copy
@@ -177,7 +177,7 @@ def figures_of(course: Course, assignment: str) -> list[str]:
 
 
 def release(course: Course, assignment: str, run: bool = True, again: bool = False) -> list[str]:
-    """Make everything of one TP anew; returns the names of figures that are not drawn yet.
+    """Make everything of one session anew; returns the names of figures that are not drawn yet.
 
     The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
     it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
@@ -250,5 +250,5 @@ def stale(course: Course, assignment: str) -> list[str]:
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")
     if effort.is_stale(course):
-        found.append("the page of the minutes of all TPs")
+        found.append("the page of the minutes of all sessions")
     return found

@@ -18,7 +18,7 @@ MOST = 100_000  # bytes of what right answers compute in one check
 
 
 def write(course: Course, assignment: str) -> None:
-    """Write the data of one TP into the package that reads it."""
+    """Write the data of one session into the package that reads it."""
     course.selfchecks.mkdir(parents=True, exist_ok=True)
     tree = {"made_from": digests.of_selfchecks(course, assignment), **recorded(course, assignment)}
     (course.selfchecks / f"{assignment}.bin").write_bytes(gzip.compress(wire.pack(tree), mtime=0))

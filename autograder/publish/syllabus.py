@@ -1,6 +1,6 @@
-"""The page that says where each point of a TP's syllabus is met.
+"""The page that says where each point of a session's syllabus is met.
 
-A TP may have a `syllabus.toml` beside its source: a list of points, in groups. Cells of the source name the points
+A session may have a `syllabus.toml` beside its source: a list of points, in groups. Cells of the source name the points
 they cover in their header (`covers="12,13"`).
 """
 
@@ -21,12 +21,12 @@ _ORDER = ("exercise", "written answer", _CHECKED, "worked cell", "text")
 
 HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* is read by a person; a *worked cell* "
        "runs on what the student wrote,\nand one *with a check* stops where something does not hold.\n"
-       "This page is made by `autograder release` from the source of the TP; do not edit it.")
+       "This page is made by `autograder release` from the source of the session; do not edit it.")
 
 
 @dataclass(frozen=True)
 class Syllabus:
-    """The points of a TP by group, and where the page about them lies."""
+    """The points of a session by group, and where the page about them lies."""
 
     page: Path
     title: str
@@ -107,7 +107,7 @@ def _places(places: Iterable[Place]) -> str:
 
 
 def write(course: Course, assignment: str) -> None:
-    """Write the page of a TP that has a syllabus."""
+    """Write the page of a session that has a syllabus."""
     syllabus = read(course, assignment)
     if syllabus:
         syllabus.page.parent.mkdir(parents=True, exist_ok=True)

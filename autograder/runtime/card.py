@@ -84,7 +84,7 @@ class Card:
         return f'tp.case("{self.exercise}", "{self.wrong[0].checks[0]}")' if self.wrong else ""
 
     def seen_by(self, finding: Finding) -> str:
-        """How many checks see something."""
+        """Return how many checks see something."""
         n, checks = len(finding.checks), len(self.right) + sum(len(one.checks) for one in self.wrong)
         if checks == 1:
             return "seen by the only check"
@@ -92,7 +92,7 @@ class Card:
 
 
 def text(card: Card) -> str:
-    """The card for a terminal."""
+    """Return the card for a terminal."""
     lines = [f"{card.exercise}: {card.tally}"]
     if card.warning:
         lines.append(_filled(f"! {card.warning}", "  ", "    "))
@@ -115,7 +115,7 @@ def _filled(said: str, first: str, rest: str = "") -> str:
 
 
 def page(card: Card) -> str:
-    """The card for a notebook, as HTML."""
+    """Return the card for a notebook, as HTML."""
     name, tally = html.escape(card.exercise), marked(card.tally)
     if card.quiet:
         warning = f"<p>{marked(card.warning)}</p>" if card.warning else ""
@@ -146,7 +146,7 @@ def page(card: Card) -> str:
 
 
 def pictures(one: Beside) -> str:
-    """Expected beside got, as HTML: two pictures, and the numbers that differ as text."""
+    """Return expected beside got, as HTML: two pictures, and the numbers that differ as text."""
     drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(one))
     part = f" ({html.escape(one.part)})" if one.part else ""
     rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(want)}, got {html.escape(have)}</li>"
@@ -157,7 +157,7 @@ def pictures(one: Beside) -> str:
 
 
 def placed(place: Place, cells: Sequence[str]) -> str:
-    """The cell in which a place lies, what is wrong underlined and what is right ticked, as HTML."""
+    """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML."""
     said = f"<p>{marked(messages.place(place))}</p>"
     if place.cell >= len(cells):
         return said
@@ -180,10 +180,10 @@ def _listed(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def marked(said: str) -> str:
-    """Escaped text, its `code` and its *emphasis* as HTML."""
+    """Return escaped text, its `code` and its *emphasis* as HTML."""
     return with_tags(html.escape(said))
 
 
 def with_tags(escaped: str) -> str:
-    """Text that is escaped already, its `code` and its *emphasis* as HTML; a product `2*x*y` is neither."""
+    """Return text that is escaped already, its `code` and its *emphasis* as HTML; a product `2*x*y` is neither."""
     return MARKS.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)

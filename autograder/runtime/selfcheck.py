@@ -85,7 +85,7 @@ class Result:
 
 
 def start(name: str) -> None:
-    """Open the TP called ``name``: its self-checks, and the seeds of all generators."""
+    """Open the session called ``name``: its self-checks, and the seeds of all generators."""
     global _started
     _started = name
     _passed.clear()
@@ -115,7 +115,7 @@ def check(exercise: str) -> None:
 
 
 def case(exercise: str, name: str) -> Case:
-    """What the check ``name`` of an exercise does, and its inputs, to play with: ``tp.case("encoder", "states")``.
+    """Return what the check ``name`` of an exercise does, and its inputs: ``tp.case("encoder", "states")``.
 
     Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
     """
@@ -131,8 +131,10 @@ def case(exercise: str, name: str) -> Case:
 
 
 def done(*names: str) -> bool:
-    """Whether a cell has what it needs: exercises that passed their check in this session or are borrowed, and else
-    variables that cells above make. Says what is waited for."""
+    """Return whether a cell has what it needs, and say what it waits for.
+
+    That is: exercises that passed their check in this session or are borrowed, and else variables of cells above.
+    """
     namespace = sys._getframe(1).f_globals
     exercises = [name for name in names if name in _data(_started)]
     waiting = [name for name in exercises if name not in _passed and not _is_borrowed(name, namespace)]
@@ -166,7 +168,7 @@ def borrow(exercise: str) -> None:
 
 
 def progress() -> None:
-    """Where the student stands: every exercise of this TP, checked now."""
+    """Show where the student stands: every exercise of this session, checked now."""
     namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
     for exercise, shipped in _data(_started).items():
         results = _results(exercise, namespace)
@@ -194,7 +196,7 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The tree in a file of shipped self-checks."""
+    """Read the tree in a file of shipped self-checks."""
     tree: dict[str, Any] = wire.unpack(gzip.decompress(path.read_bytes()))
     return tree
 

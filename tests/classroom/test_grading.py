@@ -42,12 +42,12 @@ SCORES = {"ada": FULL, "bob": LESS, "eve": 0, "tom": 0}
 
 @pytest.fixture
 def course(tiny, tmp_path):
-    """A course root of the tiny TP, in which nothing is handed in."""
+    """A course root of the tiny session, in which nothing is handed in."""
     return classroom_in(tmp_path / "course", tiny, [TINY])
 
 
 def submit(course, student, cells, *own):
-    """Hand in a notebook of the tiny TP with these cells filled."""
+    """Hand in a notebook of the tiny session with these cells filled."""
     return hand_in(course, student, TINY, notebook(TINY_COURSE, TINY, cells, own))
 
 

@@ -184,7 +184,7 @@ def test_who_needs_a_look(rng):
     ]
     table = grades.Grades([("absent", "", "", ""), ("fine", "", "", "")], {MADE_UP: 9.0}, {})
     page = Reader(class_page(entries, table))
-    assert {row[0]: row[2] for row in page.table("student", "TP", "why")} == {
+    assert {row[0]: row[2] for row in page.table("student", "session", "why")} == {
         "open": "graded without isolation", "dead": "crashed: exercise-1", "slow": "took too long: exercise-2",
         "blank": "nothing written", "rubbish": "cannot be read: it is empty", "absent": "handed in nothing"}
 
@@ -202,7 +202,7 @@ def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):
 def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
     nothing = made_up(rng, "ada", exercises=0)
     page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {})
-    assert "1 submission graded, of 1 TP" in page and "Exercises" not in page and "Nobody" in page
+    assert "1 submission graded, of 1 session" in page and "Exercises" not in page and "Nobody" in page
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -366,7 +366,7 @@ def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, r
     (folder.parent / "tp3_three" / "bob.json").write_text("{ cut off")
     assert classroom.store.assignments() == ["tp1_one", "tp3_three"]
     assert [found.student for found in classroom.store.entries("tp1_one")] == ["ada"]
-    assert "1 submission graded, of 1 TP" in report.write(classroom, ["tp1_one", "tp3_three"]).read_text()
+    assert "1 submission graded, of 1 session" in report.write(classroom, ["tp1_one", "tp3_three"]).read_text()
 
 
 @pytest.mark.parametrize("arguments, said", [

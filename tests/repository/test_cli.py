@@ -50,7 +50,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def filled(file):
-    """Write a notebook of the tiny TP with these cells filled."""
+    """Write a notebook of the tiny session with these cells filled."""
     return lambda cells: file(notebook(TINY_COURSE, TINY, cells))
 
 

@@ -186,7 +186,7 @@ def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     status, out = copied("audit", "--seeds", 2)
     assert status == 0 and out.splitlines() == [
         f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed",
-        "6 faults and 2 variants in 1 TP"]
+        "6 faults and 2 variants in 1 session"]
     copied.rewrite("faults.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'),
                    ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
     status, out = copied("audit", "--seeds", 2)

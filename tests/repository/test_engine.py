@@ -53,6 +53,30 @@ def test_a_module_can_be_read_in_one_go(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) < LONGEST
 
 
+# Words that no sentence in the imperative begins with.
+NO_VERBS = set("a after all an another are as at before between by each every everything for from how if in is it its "
+               "no nobody of on one only random several text that the these this those two what when where whether "
+               "which who whoever whose with within without".split())
+
+
+def public_functions(node):
+    """The functions of a module and of its classes that somebody may call, properties apart."""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef):
+            yield from public_functions(child)
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            decorators = {ast.unparse(one).rpartition(".")[2] for one in child.decorator_list}
+            if not decorators & {"property", "cached_property"} and not re.match("_[^_]", child.name):
+                yield child
+
+
+@pytest.mark.parametrize("path", modules("autograder").values(), ids=named)
+def test_docstrings_of_public_functions_begin_with_a_verb(path):
+    documented = {one.name: ast.get_docstring(one) for one in public_functions(ast.parse(path.read_text("utf-8")))}
+    first = {name: re.match(r"[A-Z][a-z]+(?=[\s,])|", text)[0] for name, text in documented.items() if text}
+    assert {name: word for name, word in first.items() if not word or word.lower() in NO_VERBS} == {}
+
+
 def imports(module, text):
     """The modules of ours that the text of a module imports, wherever in it."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]

@@ -14,7 +14,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE
 
 @pytest.fixture
 def notebook(shipped, monkeypatch, tmp_path):
-    """A student's notebook of the tiny TP in a folder of its own: runs a text, and returns its names."""
+    """A student's notebook of the tiny session in a folder of its own: runs a text, and returns its names."""
     monkeypatch.syspath_prepend(shipped.parent)
     monkeypatch.chdir(tmp_path)
     selfcheck._data.cache_clear()

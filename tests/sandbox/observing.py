@@ -168,7 +168,7 @@ def succeeded(attack: Attack, seen: Seen, honest: float) -> bool:
 
 @contextmanager
 def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
-    """A judge of the tiny TP in a marked world, all walls standing, or all but one."""
+    """A judge of the tiny session in a marked world, all walls standing, or all but one."""
     world = World(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restrictions, "KERNEL", world.kernel)

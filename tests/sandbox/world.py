@@ -31,7 +31,7 @@ def _keyctl(*arguments: object) -> None:
 
 @functools.cache
 def _selfchecks() -> bytes:
-    """What a student has of the tiny TP: answers to public instances."""
+    """What a student has of the tiny session: answers to public instances."""
     return gzip.compress(wire.pack(selfchecks.recorded(TINY_COURSE, TINY)))
 
 

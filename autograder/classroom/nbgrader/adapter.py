@@ -45,7 +45,7 @@ class Nbgrader:
         return Gradebook(directory.db_url, directory.course_id)
 
     def register(self, assignment: str) -> None:
-        """Put a TP into the gradebook, as `nbgrader generate_assignment` does, unless it stands there as it is now."""
+        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there as it is."""
         cells = source.load(self.course, assignment).by_role("check", "answer")
         with self.gradebook() as gradebook:
             if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
@@ -69,7 +69,7 @@ class Nbgrader:
             raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
 
     def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
-        """Run a converter on one submission (on the TP itself, for "."), whose folders may lie in another ``root``."""
+        """Run a converter on one submission (for ".", on the session itself), with folders in ``root``, if named."""
         directory = CourseDirectory(config=self.config)
         directory.root = str(root or directory.root)
         directory.assignment_id, directory.student_id = assignment, student

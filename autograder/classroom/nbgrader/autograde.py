@@ -100,7 +100,7 @@ class EnterVerdict(Autograde):
             raise self.failure or error from None
 
     def init_notebooks(self) -> None:
-        """Name one notebook, the TP's."""
+        """Name one notebook, the session's."""
         folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
 

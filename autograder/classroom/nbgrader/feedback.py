@@ -45,7 +45,7 @@ class Renewal:
 
 
 def renew(classroom: Classroom, assignment: str) -> list[Renewal]:
-    """Write the pages of a TP that are out of date."""
+    """Write the pages of a session that are out of date."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     with classroom.gradebook() as gradebook:

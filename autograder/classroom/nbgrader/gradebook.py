@@ -24,7 +24,7 @@ class Gradebook:
         self.stock.close()
 
     def max_points(self, assignment: str) -> dict[str, float] | None:
-        """Return the points of each graded cell of a TP; None where the TP is not in the gradebook."""
+        """Return the points of each graded cell of a session; None where the session is not in the gradebook."""
         try:
             notebooks = self.stock.find_assignment(assignment).notebooks
         except api.MissingEntry:
@@ -32,7 +32,7 @@ class Gradebook:
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
 
     def grades(self, assignments: Iterable[str] | None = None) -> Grades:
-        """Return the grades of everybody in these TPs (in all, where none is named)."""
+        """Return the grades of everybody in these sessions (in all, where none is named)."""
         known = {one.name: one.max_score for one in sorted(self.stock.assignments, key=lambda one: one.name)}
         wanted = set(known if assignments is None else assignments)
         students = sorted((s.id, s.last_name or "", s.first_name or "", s.email or "") for s in self.stock.students)
@@ -44,7 +44,7 @@ class Gradebook:
         )
 
     def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
-        """Return the grade of each student (or of one) in a TP; nothing for those who handed in nothing."""
+        """Return the grade of each student (or of one) in a session; nothing for those who handed in nothing."""
         notebooks = selectinload(api.SubmittedAssignment.notebooks)
         query = self.stock.db.query(api.SubmittedAssignment).join(api.Assignment).options(
             joinedload(api.SubmittedAssignment.student),

@@ -49,10 +49,10 @@ class _Candidate:
 
 
 def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[Collected]]:
-    """Take the submissions out of the zip; TP → rows, one a file. ``ArchiveError`` when nothing can be taken.
+    """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
-    Without ``assignment``, each notebook says by its cells of which TP it is, and those that say nothing are of the TP
-    that most are of.
+    Without ``assignment``, each notebook says by its cells of which session it is; those that say nothing are of the
+    session that most are of.
     """
     candidates: list[_Candidate] = []
     others: list[Collected] = []
@@ -72,7 +72,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     if usual is None and not candidates:
         raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
     if usual is None:
-        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --tp which TP it is of")
+        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --tp which session it is of")
     roster = Roster(course)
     students = roster.named(one.sender for one in candidates)
     groups: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
@@ -125,11 +125,11 @@ def _assignment_of(course: Course, found: Found) -> str | None:
 
 
 def _taken(course: Course, assignment: str, student: str, own: list[_Candidate]) -> Iterable[Collected]:
-    """The one notebook of several that counts: of this TP before others, then the latest."""
+    """The one notebook of several that counts: of this session before others, then the latest."""
     own.sort(key=lambda one: (one.assignment == assignment, one.sender.order, one.found.name), reverse=True)
     yield _row(own[0].sender, own[0].found.name, student, _put(course, assignment, student, own[0].found.data))
     for one in own[1:]:
-        yield _row(one.sender, one.found.name, student, "left out: there is a later notebook, or one of this TP")
+        yield _row(one.sender, one.found.name, student, "left out: there is a later notebook, or one of this session")
 
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:

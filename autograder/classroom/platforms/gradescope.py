@@ -38,7 +38,7 @@ ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's file
 
 
 def pack(course: Course, assignment: str, path: Path) -> None:
-    """Write the zip for one TP. It holds the solution: for Gradescope and instructors alone."""
+    """Write the zip for one session. It holds the solution: for Gradescope and instructors alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in _contents(course, assignment):

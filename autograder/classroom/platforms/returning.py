@@ -1,4 +1,4 @@
-"""Grades, comments and feedback of one TP, in the forms that Moodle and Canvas import.
+"""Grades, comments and feedback of one session, in the forms that Moodle and Canvas import.
 
 Moodle's feedback zip (mod/assign/feedback/file/importziplib.php): a file in the folder of each submission.
 Moodle's grading worksheet (mod/assign/feedback/offline/importgradeslib.php): the one downloaded from the assignment,
@@ -77,7 +77,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
 
 
 def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
-    """Return those who have a grade, and the points of the TP."""
+    """Return those who have a grade, and the points of the session."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
         found, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
@@ -159,14 +159,14 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
 
 
 def _scale(row: list[str], header: list[str], maximum: float, result: Returned) -> float:
-    """Return what a point counts on Moodle, whose new assignments have a maximum of 100, whatever a TP has."""
+    """Return what a point counts on Moodle, whose new assignments have a maximum of 100, whatever a session has."""
     try:
         theirs = float(row[header.index(MAXIMUM)].replace(",", "."))
     except ValueError:  # no such column, or a scale in words
         return 1.0
     if theirs <= 0 or maximum <= 0 or theirs == maximum:
         return 1.0
-    note = f"on Moodle the TP has {theirs:g} points, here {maximum:g}: the grades are brought to Moodle's"
+    note = f"on Moodle the session has {theirs:g} points, here {maximum:g}: the grades are brought to Moodle's"
     if note not in result.notes:
         result.notes.append(note)
     return theirs / maximum
