@@ -4,8 +4,9 @@ import pytest
 
 from autograder.runtime.beside import Beside
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import MAX_NAMES, MAX_SAID, VALUES, Difference, Kind
+from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
 from autograder.runtime.findings import CheckResult, Finding, essence, findings
+from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Where
 
 FAULT = Recognised("squared", "You square it.")
@@ -32,7 +33,7 @@ def test_the_line_at_which_it_stops():
 
 def test_what_a_difference_is_where_nothing_else_is_said():
     assert Difference("value") == Difference("value", None, "", None, None, (), (), 0, 0, None, None, (), "", None)
-    assert (MAX_NAMES, MAX_SAID) == (6, 500)
+    assert (MAX_NAMES, MAX_SAID, ROOM, BEFORE) == (6, 500, 60, 20)
 
 
 def found(*seen):
@@ -75,3 +76,14 @@ def test_what_a_finding_tells():
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))
     assert (named.fault, named.relation, named.beside) == (FAULT, None, SHOWN)
+
+
+def test_values_that_go_wrong_at_one_place_are_one_thing():
+    here, again = (Place("value", (2, 4, 2, 9), known) for known in ((), (1, 2)))
+    others = Place("value", (3, 4, 3, 9)), Place("value", (2, 4, 2, 9), cell=1)
+    results = [CheckResult(name, False, "", Difference("value"), place=place)
+               for name, place in zip("abcdef", (here, None, again, *others, None), strict=True)]
+    found = findings(results)
+    assert [one.checks for one in found] == [("a", "c"), ("b", "f"), ("d",), ("e",)]
+    assert [one.place for one in found] == [here, None, *others]
+    assert Finding((results[1], results[2])).place == again
