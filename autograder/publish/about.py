@@ -4,6 +4,7 @@ It stands in the course's `course.toml`; nothing of it has to be there. ``python
 prints what the notebooks of a course need, for pip.
 """
 
+import json
 import re
 import sys
 from dataclasses import dataclass
@@ -62,22 +63,12 @@ def about(course: Course) -> About:
 
 
 def as_toml(tree: dict[str, Any]) -> str:
-    """Return a small `pyproject.toml`: tables of texts and lists of texts."""
+    """Return a small `pyproject.toml`: tables of texts and lists of texts, which TOML writes as JSON does."""
     lines: list[str] = []
     for table, values in tree.items():
         lines.append(f"[{table}]")
-        lines += [f"{name} = {_value(value)}" for name, value in values.items()]
-        lines.append("")
+        lines += [*(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()), ""]
     return "\n".join(lines)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
 
 
 if __name__ == "__main__":

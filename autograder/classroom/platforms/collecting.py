@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...course import Course
 from ...judging import submission
+from ...runtime.tables import text_table
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
 
@@ -226,6 +227,4 @@ def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
 def shown(rows: list[Collected]) -> str:
     """Return the table as the command line prints it."""
     lines = [[row.student or "?", row.name, row.late, row.what, row.file] for row in rows]
-    lines = [[text if text.isprintable() else ascii(text) for text in line] for line in lines]
-    widths = [max(len(line[i]) for line in lines) for i in range(4)]
-    return "\n".join("  ".join([*map(str.ljust, line[:4], widths), line[4]]) for line in lines)
+    return text_table([[text if text.isprintable() else ascii(text) for text in line] for line in lines])
