@@ -38,15 +38,6 @@ def read(path: Path, root: Path, most: int, owner: int | None = None) -> bytes:
         return data
 
 
-def is_plain(path: Path, root: Path) -> bool:
-    """Return whether this is a file that `read` opens."""
-    try:
-        with _opened(path, root):
-            return True
-    except (OSError, Unreadable):
-        return False
-
-
 def root_of(path: Path) -> Path:
     """Return the folder beneath which a file that somebody names is to lie: here, or in the clone that it is in."""
     whole = Path(os.path.abspath(path))  # and not resolved: that would follow links

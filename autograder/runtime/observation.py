@@ -71,11 +71,6 @@ class Observer:
                 total = sum(sign * self.held[term] for term, sign in picked)
                 self._keep(REGROUPED * (number + 1) + chosen, number, total)
 
-    @property
-    def is_whole(self) -> bool:
-        """Return whether nothing was left out."""
-        return self.left > 0
-
 
 @dataclass(frozen=True)
 class Observed:
