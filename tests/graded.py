@@ -10,7 +10,7 @@ from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import source
 from autograder.model.oracle import oracle
-from autograder.model.rubric import Item
+from autograder.model.rubric import RubricItem
 from autograder.publish import release
 from autograder.runtime.beside import Beside
 from autograder.runtime.diagnosis import Recognised
@@ -90,7 +90,8 @@ def classroom(folder: Path) -> Classroom:
     enter(made, "ada", {**right, "why": f"{question()}\n\nBecause $x^2$."}, verdict())
     enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
     answers.save(course, TINY, "bob", {"why": answers.Reading(1.25, (
-        answers.Ticked(Item(1.25, "it says `why`"), True), answers.Ticked(Item(0.75, f"it says how {LONG}"), False)))})
+        answers.Ticked(RubricItem(1.25, "it says `why`"), True),
+        answers.Ticked(RubricItem(0.75, f"it says how {LONG}"), False)))})
     blank = CheckResult("a", False, "It is.", NOT_WRITTEN)
     enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (blank,))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))

@@ -13,7 +13,7 @@ from ..judging import submission
 from ..judging.submission import Cell
 from ..judging.verdict import FileError, from_json, to_json
 from ..model import source
-from ..model.rubric import Item
+from ..model.rubric import RubricItem
 from ..publish import release
 from .grades import Score
 from .verdict_store import write_whole
@@ -45,7 +45,7 @@ def parted(course: Course, assignment: str, name: str, text: str) -> tuple[str, 
 class Ticked:
     """An item of the rubric as it was when the answer was read, and whether the answer has it."""
 
-    item: Item
+    item: RubricItem
     given: bool
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from .. import escaping
 from ..course import Course
 from ..model import digests, rubric, source
-from ..model.rubric import Item, Rubric
+from ..model.rubric import Rubric, RubricItem
 from . import answers, pages
 from .answers import Ticked
 from .grading import Classroom
@@ -168,6 +168,6 @@ def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) 
     }
 
 
-def ticked(items: Sequence[Item], given: Sequence[bool]) -> tuple[Ticked, ...]:
+def ticked(items: Sequence[RubricItem], given: Sequence[bool]) -> tuple[Ticked, ...]:
     """Return the items of a rubric, each with whether it was given."""
     return tuple(Ticked(item, one) for item, one in zip(items, given, strict=True))

@@ -52,7 +52,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Line:
+class SharedLine:
     """A line of code; ``marked`` where it is shared, and rare."""
 
     text: str
@@ -66,8 +66,8 @@ class Shared:
     exercise: str
     weight: float
     faults: tuple[str, ...]
-    left: tuple[Line, ...]
-    right: tuple[Line, ...]
+    left: tuple[SharedLine, ...]
+    right: tuple[SharedLine, ...]
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ class _Code:
                 np.maximum(cover[start : start + LENGTH], weight, out=cover[start : start + LENGTH])
         return cover
 
-    def lines(self, cover: np.ndarray) -> tuple[Line, ...]:
+    def lines(self, cover: np.ndarray) -> tuple[SharedLine, ...]:
         """Return the lines of the code, marked where something rare is shared."""
         positions = np.flatnonzero(cover >= MARKED)
         places = np.searchsorted(self.offsets[:, 0], positions).clip(max=len(self.offsets) - 1)
         removed = np.maximum.accumulate(self.offsets[:, 1])[places]  # copydetect's own start anew at each class
         raw = (positions + removed).clip(max=max(0, len(self.text) - 1))
         marked = {self.text.count("\n", 0, int(position)) for position in raw}
-        return tuple(Line(text, i in marked) for i, text in enumerate(self.text.split("\n")))
+        return tuple(SharedLine(text, i in marked) for i, text in enumerate(self.text.split("\n")))
 
 
 class Comparison:

@@ -12,7 +12,7 @@ _ITEM = re.compile(r"(?<![^\s;.)])(\d+(?:\.\d+)?) points?:\s+")
 
 
 @dataclass(frozen=True)
-class Item:
+class RubricItem:
     """One thing that an answer should say, and its points."""
 
     points: float
@@ -24,15 +24,15 @@ class Rubric:
     """A model answer, and the items; one item with all the points where the rubric has none."""
 
     model: str
-    items: tuple[Item, ...]
+    items: tuple[RubricItem, ...]
 
 
 def parse(hidden: str, points: float) -> Rubric:
     """Read the rubric of an answer that has so many points; ``hidden`` is what only graders read."""
     model, _, rubric = hidden.partition(RUBRIC)
     _, *parts = _ITEM.split(" ".join(rubric.split()))
-    items = [Item(float(number), text.strip(" ;")) for number, text in zip(parts[::2], parts[1::2], strict=True)]
-    return Rubric(model.strip(), tuple(items) or (Item(points, " ".join(rubric.split()) or "a right answer"),))
+    items = [RubricItem(float(number), text.strip(" ;")) for number, text in zip(parts[::2], parts[1::2], strict=True)]
+    return Rubric(model.strip(), tuple(items) or (RubricItem(points, " ".join(rubric.split()) or "a right answer"),))
 
 
 def advice(hidden: str, points: float) -> str | None:

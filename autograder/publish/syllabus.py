@@ -40,7 +40,7 @@ class Syllabus:
 
 
 @dataclass(frozen=True)
-class Place:
+class Mention:
     """A cell that covers a point: what a student does there, its name, the heading above it."""
 
     kind: str
@@ -64,9 +64,9 @@ def read(course: Course, assignment: str) -> Syllabus | None:
         raise SourceError(f"{path}: not a syllabus ({error})") from None
 
 
-def coverage(source: Source, count: int) -> dict[int, list[Place]]:
+def coverage(source: Source, count: int) -> dict[int, list[Mention]]:
     """Return for each point from 1 to ``count`` the cells that cover it, exercises first."""
-    found: dict[int, list[Place]] = {number: [] for number in range(1, count + 1)}
+    found: dict[int, list[Mention]] = {number: [] for number in range(1, count + 1)}
     heading = ""
     for cell in source.cells:
         titles = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
@@ -75,7 +75,7 @@ def coverage(source: Source, count: int) -> dict[int, list[Place]]:
             if not number.isdigit() or int(number) not in found:
                 covers = cell.metadata["covers"]
                 raise SourceError(f"{source.name}: covers={covers!r} names no point from 1 to {count}")
-            found[int(number)].append(Place(_kind(cell), cell.name or "", heading))
+            found[int(number)].append(Mention(_kind(cell), cell.name or "", heading))
     for places in found.values():
         places.sort(key=lambda place: _ORDER.index(place.kind))
     return found
@@ -100,7 +100,7 @@ def page(source: Source, syllabus: Syllabus) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _places(places: Iterable[Place]) -> str:
+def _places(places: Iterable[Mention]) -> str:
     """The places of a point: what a student does there, the text only where there is nothing else."""
     done = [place for place in places if place.kind != "text"] or places
     return "; ".join(dict.fromkeys(map(str, done)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import fingerprints
 from .fingerprints import Fingerprint, fingerprint
-from .rewriting import PROBE, Cell
+from .rewriting import PROBE, WatchedCell
 
 MAX_VALUES = 40_000  # that are looked at in one observation
 MAX_SECONDS = 3.0
@@ -27,7 +27,7 @@ Times = dict[int, tuple[int, int]]  # by the number of an expression: when it wa
 class Observer:
     """Keeps the fingerprints of what the expressions of cells are, within bounds."""
 
-    def __init__(self, cells: Sequence[Cell], seconds: float = MAX_SECONDS, regrouped: bool = False) -> None:
+    def __init__(self, cells: Sequence[WatchedCell], seconds: float = MAX_SECONDS, regrouped: bool = False) -> None:
         self.frames = {one.number: one.frame for cell in cells for one in cell.expressions}
         self.sums = {number: terms for cell in cells for number, terms in cell.sums.items()} if regrouped else {}
         self.terms = {term for terms in self.sums.values() for term, _ in terms}
@@ -81,7 +81,7 @@ class Observed:
     times: Times
 
 
-def observe(cells: Sequence[Cell], namespace: dict[str, Any], run: Callable[[dict[str, Any]], object],
+def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callable[[dict[str, Any]], object],
             regrouped: bool = False) -> Observed:
     """Return what the expressions of cells are while ``run`` makes calls on what they define.
 

@@ -36,7 +36,7 @@ class Expression:
 
 
 @dataclass
-class Cell:
+class WatchedCell:
     """The expressions of a cell, and its text compiled so that they are observed."""
 
     expressions: list[Expression]
@@ -44,13 +44,13 @@ class Cell:
     sums: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # of each sum, its terms and their signs
 
 
-def cells_of(texts: Sequence[str], whole: bool = False) -> list[Cell]:
+def cells_of(texts: Sequence[str], whole: bool = False) -> list[WatchedCell]:
     """Return cells with the expressions of their functions observed; of those that are no Python, nothing.
 
     They are taken as far as they define functions and classes, unless they are to be run as a ``whole``. Numbers go on
     from cell to cell.
     """
-    cells: list[Cell] = []
+    cells: list[WatchedCell] = []
     first = frames = 0
     for index, text in enumerate(texts):
         try:
@@ -59,9 +59,9 @@ def cells_of(texts: Sequence[str], whole: bool = False) -> list[Cell]:
                 tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(index, first, frames)
             made = ast.fix_missing_locations(rewriter.visit(tree))
-            cells.append(Cell(rewriter.finished(), compile(made, "<observed>", "exec"), rewriter.sums))
+            cells.append(WatchedCell(rewriter.finished(), compile(made, "<observed>", "exec"), rewriter.sums))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            cells.append(Cell([], None))
+            cells.append(WatchedCell([], None))
             continue
         first, frames = first + len(rewriter.expressions), rewriter.framed
     return cells

@@ -15,10 +15,10 @@ from autograder.classroom import answers, questions, questions_csv
 from autograder.classroom.answers import Reading, Ticked
 from autograder.classroom.nbgrader import formgrader
 from autograder.judging.verdict import FileError
-from autograder.model.rubric import Item
+from autograder.model.rubric import RubricItem
 from conftest import TINY
 
-ITEMS = (Item(1.5, "a reason."), Item(0.5, "in `words`."))
+ITEMS = (RubricItem(1.5, "a reason."), RubricItem(0.5, "in `words`."))
 
 
 @pytest.fixture

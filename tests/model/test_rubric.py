@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.model import rubric, source
-from autograder.model.rubric import Item
+from autograder.model.rubric import RubricItem
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
@@ -16,13 +16,14 @@ def test_items_hold_what_follows_them():
             "0.5 points: `x`; 0.5 points: y.")
     found = rubric.parse(text, 2.0)
     assert found.model == "Model, worth 1 point."
-    assert found.items == (Item(1, "this (or: that). It need not be long."), Item(0.5, "`x`"), Item(0.5, "y."))
+    assert found.items == (RubricItem(1, "this (or: that). It need not be long."), RubricItem(0.5, "`x`"),
+                           RubricItem(0.5, "y."))
 
 
 @pytest.mark.parametrize("text, says", [("Model.", "a right answer"), ("Model. **Rubric.** A reason\nthat holds.",
                                                                       "A reason that holds.")])
 def test_a_rubric_without_items_is_one_item_with_all_points(text, says):
-    assert items(text, 3.0) == (Item(3.0, says),)
+    assert items(text, 3.0) == (RubricItem(3.0, says),)
 
 
 def test_advice_is_given_where_items_do_not_reach_the_points():

@@ -6,7 +6,7 @@ from autograder.course import Course
 from autograder.model.errors import SourceError
 from autograder.model.source import Source, load, parse
 from autograder.publish import syllabus
-from autograder.publish.syllabus import Place, Syllabus
+from autograder.publish.syllabus import Mention, Syllabus
 from conftest import REPOSITORY, TINY
 
 WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(REPOSITORY, name)]
@@ -42,7 +42,8 @@ def test_the_page_is_up_to_date(name):
 
 def test_places_are_named_with_their_heading_and_exercises_come_first():
     source = made_of(LOOK + WORDS)
-    assert syllabus.coverage(source, 3)[2] == [Place("exercise", "words", "Data"), Place("worked cell", "look", "Data")]
+    assert syllabus.coverage(source, 3)[2] == [Mention("exercise", "words", "Data"),
+                                              Mention("worked cell", "look", "Data")]
     lines = syllabus.page(source, POINTS).splitlines()
     assert "| 3 | count to two | exercise `words` (Data) |" in lines
     assert "| 2 | pad | exercise `words` (Data); worked cell `look` (Data) |" in lines
