@@ -19,6 +19,7 @@ from ..model.oracle import Oracle, oracle
 from ..model.places import Places
 from ..model.source import Cell
 from ..runtime import compare
+from ..runtime.difference import FORMS, Difference
 from ..runtime.place import Place
 from ..runtime.recorded import RecordedCheck
 from ..runtime.rewriting import Span, segment
@@ -87,7 +88,8 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
                 failed = _first_failing(truth, str(cell.name), mutant, records)
                 if failed is None:
                     continue
-                place = places.locate(str(cell.name), [mutant.source], failed)
+                record, difference = failed
+                place = places.locate(str(cell.name), [mutant.source], record, difference.kind in FORMS)
         except Stuck:
             continue
         kind = _kind(before, mutant, place)
@@ -97,13 +99,13 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
 
 
 def _first_failing(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck]) -> (
-        RecordedCheck | None):
+        tuple[RecordedCheck, Difference] | None):
     """The first check that a mutant fails with a value; None where it passes, or stops with an error."""
     replies = truth.replies(Variant(exercise, "mutant", source=mutant.source), records)
     if any(reply.error for reply in replies):
         return None
-    return next((record for record, reply in zip(records, replies, strict=True)
-                 if compare.plain_difference(record, reply)), None)
+    pairs = ((record, compare.plain_difference(record, reply)) for record, reply in zip(records, replies, strict=True))
+    return next(((record, difference) for record, difference in pairs if difference), None)
 
 
 def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:

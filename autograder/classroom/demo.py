@@ -14,7 +14,7 @@ from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
 from .samples import classroom_in, hand_in, sample_class
 
-OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=5))
+OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
 
 def demo(course: Course, assignment: str | None = None) -> int:

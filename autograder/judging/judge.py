@@ -18,7 +18,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
-from ..runtime.difference import VALUES, Difference
+from ..runtime.difference import FORMS, VALUES, Difference
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -127,10 +127,11 @@ class Judge:
         wrong = [i for i, one in enumerate(results)
                  if one.difference and one.difference.kind in VALUES and not one.difference.relation]
         for i in wrong[:MAX_PLACES]:
-            record = records[i][0].plain
+            record, difference = records[i][0].plain, results[i].difference
+            form = difference is not None and difference.kind in FORMS
             observed = session.observed(exercise, record)
             if observed and self._instance and self._instance.places:
-                place = self._instance.places.locate(exercise, observed[0], record, observed[1])
+                place = self._instance.places.locate(exercise, observed[0], record, form, observed[1])
                 placed[i] = replace(results[i], place=place)
         return tuple(placed)
 

@@ -41,16 +41,17 @@ class Places:
         return observe(cells_of(texts, whole=True), names, replayed(record), regrouped)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
-               observed: Observed | None = None) -> Place | None:
+               form: bool = False, observed: Observed | None = None) -> Place | None:
         """Return the place of an answer that fails a recorded check.
 
-        ``texts`` are the exercise's cell and others of the student's; ``observed`` is what was seen of them elsewhere,
+        ``texts`` are the exercise's cell and others of the student's. ``form``: it differs in shape, type or order of
+        axes. ``observed`` is what was seen of them elsewhere,
         and they are run here, as our own, where it is missing.
         """
         known = self.references(exercise, record)
         if observed is None:
-            return located(texts, self._observed(exercise, texts, record), known, whole=True)
-        return located(texts, observed, known)
+            return located(texts, self._observed(exercise, texts, record), known, form, whole=True)
+        return located(texts, observed, known, form)
 
 
 def replayed(record: RecordedCheck) -> Callable[[dict[str, Any]], object]:

@@ -28,6 +28,7 @@ ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before
 
 VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value",
                             "length", "key-missing", "key-extra")
+FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # What every answer obeys: what is kept also spoils gradients, so the cause comes first.

@@ -224,6 +224,12 @@ class _Search:
                 found[number].append(one.number)
         return found
 
+    @cached_property
+    def has_arrays(self) -> bool:
+        """Return whether the answer computes arrays."""
+        return any(one.kind == "array" and one.is_telling and one.type not in ("int", "str")
+                   for values in self.observed.series.values() for one in values)
+
     def is_telling(self, number: int) -> bool:
         return any(one.is_telling for one in self.values(number))
 
@@ -262,8 +268,13 @@ class _Search:
         return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
 
 
-def locate(answer: Answer, references: References) -> Place | None:
-    """Return where an answer first goes wrong; None where nothing can be said."""
+def locate(answer: Answer, references: References, form: bool = False) -> Place | None:
+    """Return where an answer first goes wrong; None where nothing can be said.
+
+    ``form``: what comes out differs in shape, type or order of axes. That is looked for first then, and only then.
+    """
+    if form and (found := _in_form(_Search(answer, references, exactly=True))):
+        return found
     search = _Search(answer, references)
     left = [one for one in search.frontier() if not one.sized]
     for one in left:
@@ -271,14 +282,16 @@ def locate(answer: Answer, references: References) -> Place | None:
             return _of_length(one, search) or Place("value", one.span, search.lines_known(one), cell=one.cell)
     if found := _returned(search) or _of_loop(search):
         return found
-    for one in left:
+    for one in left if not search.has_arrays else ():  # small numbers coincide
         return Place("value", one.span, search.lines_known(one), cell=one.cell)
-    return _in_form(_Search(answer, references, exactly=True))
+    return None
 
 
-def located(texts: Sequence[str], observed: Observed, references: References, whole: bool = False) -> Place | None:
+def located(texts: Sequence[str], observed: Observed, references: References, form: bool = False,
+            whole: bool = False) -> Place | None:
     """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
-    found = locate(Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed), references)
+    answer = Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed)
+    found = locate(answer, references, form)
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 

@@ -31,7 +31,7 @@ from . import (
 from .beside import beside
 from .card import Card
 from .cases import Case
-from .difference import VALUES, Difference
+from .difference import FORMS, VALUES, Difference
 from .findings import CheckResult, findings
 from .observation import observe
 from .operations import Name
@@ -247,7 +247,8 @@ def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, t
     references, ops = check.references, record.plain.ops
     if references is None or not texts:
         return None
-    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references)
+    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references,
+                   difference.kind in FORMS)
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:

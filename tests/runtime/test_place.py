@@ -56,10 +56,10 @@ def seen(texts, name, arguments, regrouped=False):
     return Answer([one for cell in cells for one in cell.expressions], observed)
 
 
-def place(texts, references, arguments, name="attend"):
+def place(texts, references, arguments, name="attend", form=False):
     """The place of an answer, and the text that it is of."""
     known = References.of([seen([text], name, arguments, regrouped=True) for text in references])
-    found = locate(seen(texts, name, arguments), known)
+    found = locate(seen(texts, name, arguments), known, form)
     return (found.kind, segment(texts[0], found.span)) if found else None
 
 
@@ -75,7 +75,7 @@ def place(texts, references, arguments, name="attend"):
 ])
 def test_the_first_expression_that_no_right_answer_has_is_the_place(inputs, old, new, kind, where):
     wrong = ATTEND.replace(old, new)
-    found = place([wrong], [ATTEND, LOOPS], inputs)
+    found = place([wrong], [ATTEND, LOOPS], inputs, form=kind == "form")
     assert found and found[0] == kind and where in found[1] and len(found[1]) <= len(where) + 2
 
 
