@@ -1,25 +1,23 @@
 # %% [markdown]
 # # TP 1 · Tokens and recurrence
 #
-# A sentence is a sequence of words. A network computes with numbers, and its weights have fixed sizes. So two questions
-# come before all others: how does a word become numbers, and how can a network of fixed size read a sequence of any
-# length?
+# A TP (*travaux pratiques*) is a lab session. This one answers two questions: how does a word become numbers, and how
+# can a network of fixed size read a sequence of any length?
 #
 # At the end of this session you will be able to
 #
-# - turn text into ids, ids into one-hot vectors, and both into embeddings, and say why each step is taken;
-# - write the recurrence as a loop, and get the same numbers as `nn.RNN`;
-# - write a GRU cell and an LSTM cell from their equations, and get the same numbers as torch;
+# - turn text into ids, ids into one-hot vectors, and both into embeddings, and say why;
+# - write a recurrence, a GRU cell and an LSTM cell from their equations, with the same results as torch;
 # - predict every shape that an LSTM returns, for any number of layers and directions;
-# - look into a state and see what it remembers, and when it forgets;
+# - find which units of a state keep a piece of information, and for how long;
 # - measure how a gradient vanishes, and say what a gate changes.
 #
-# **Time:** {time}. **You need:** Python, tensors in PyTorch (indexing, matrix product,
-# `requires_grad`), and what a gradient is. No knowledge of recurrent networks.
+# **Time:** {time}. **You need:** Python, tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a
+# gradient is.
 #
-# **How it works.** Fill in one cell per exercise. The cell below it checks your work: it calls your functions on
-# several inputs and says what is wrong. When you are stuck, open the hints one by one. You can leave an exercise out
-# and go on with the next; only the demonstrations that are built on it will wait.
+# **How it works.** Fill in one cell per exercise. The cell below it checks your work on several inputs. If you are
+# stuck, open the hints one by one. You can leave an exercise out and go on; only the demonstrations that use it are
+# skipped.
 #
 # | letter | what it counts |
 # |---|---|
@@ -51,15 +49,15 @@ from tp import readers
 # %% [markdown]
 # ## 1 · From words to numbers
 #
-# Our sentences come from a very small grammar. A noun, then perhaps some other nouns, then a verb:
+# Our sentences come from a small grammar: a noun, up to three other nouns, a verb.
 #
 # > the **dog** near the old birds **sleeps** today .
 # >
 # > the **dogs** near the old bird **sleep** today .
 #
-# One rule makes this language interesting: the verb agrees with the *first* noun, however many nouns stand between the
-# two. Whoever wants to predict the verb must remember that first noun. Keep this in mind. It is the thread of the whole
-# session.
+# The verb agrees with the *first* noun, however many nouns stand between the two. To predict the verb, a model must
+# store the number of that first noun. This test is called **subject–verb agreement** (Linzen et al. 2016, arXiv
+# 1611.01368). The whole session uses it.
 
 # %% given="corpus"
 NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"),
@@ -115,8 +113,8 @@ print(*corpus[:6], sep="\n")
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Collect the distinct tokens first: Python has a type for collections without repetition. Sort them only then.
-# Numbering is the last step.
+# Collect the distinct tokens first: Python has a type for collections without repetition. Then sort them, then number
+# them.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
@@ -162,15 +160,14 @@ if tp.done("vocabulary"):
                   ["id", *encode(sentence, vocabulary).tolist()]])
 
 # %% [markdown]
-# The dragon became `<unk>`. The network will know that *something* stood there, and nothing more.
+# The dragon became `<unk>`, as every other unknown token would.
 #
 # ### What is wrong with ids
 #
-# Ids are numbers, so a network could read them as they are. It would be told three things that are not true: that `dog`
-# (9) is bigger than `cat` (5), that the word half way between them is a word, and that neighbours in the alphabet are
-# alike.
+# Ids are numbers, so a network could use them as inputs. Then the inputs would contain relations that mean nothing:
+# `dog` (9) is larger than `cat` (5), and neighbours in the alphabet are close to one another.
 #
-# A **one-hot vector** takes this order away. Token number 3 of a vocabulary of 6 is `[0, 0, 0, 1, 0, 0]`: one place per
+# A **one-hot vector** has no such order. Token number 3 of a vocabulary of 6 is `[0, 0, 0, 1, 0, 0]`: one entry per
 # token, a single 1.
 
 # %% [markdown]
@@ -190,7 +187,7 @@ if tp.done("vocabulary"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Ask one question V times: is this id equal to 0, to 1, …, to V − 1? The answers, as numbers, are the vector.
+# Compare the id with 0, 1, …, V − 1. The results, as numbers, are the vector.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
@@ -240,15 +237,15 @@ if tp.done("vocabulary", "one-hot"):
                           "different words are equally far, 1.41.")
 
 # %% [markdown]
-# One-hot vectors tell no lies. They tell nothing else either: `dog` is as far from `dogs` as from `the`. And they are
-# long. A real vocabulary has 30 000 tokens or more, so each token of each sentence would be 30 000 numbers, all but one
-# of them zero.
+# All one-hot vectors are equally far apart: `dog` is as far from `dogs` as from `the`. And they are long. With a
+# vocabulary of 30 000 tokens, each token of each sentence is 30 000 numbers, all but one of them zero.
 #
 # ### Embeddings
 #
-# An **embedding** is a short vector per token that is *learned*. All of them together are a **table**, a matrix with V
-# rows and D columns: row number 3 belongs to token number 3. A one-hot vector times the table picks exactly that row,
-# so nobody multiplies. One looks the row up.
+# An **embedding** is a short vector per token that is *learned* (Bengio et al. 2003; Mikolov et al. 2013, arXiv
+# 1301.3781). All of them together are a **table**, a matrix with V rows and D columns: row number 3 belongs to token
+# number 3. A one-hot vector times the table is exactly that row. In practice the row is looked up, because that needs
+# no product.
 #
 # ![The word cat becomes id 3, and id 3 a one-hot vector; times the table of embeddings it gives row 3 of the table. A
 # dashed arrow goes from the id straight to the same row.](figures/embedding_lookup.svg)
@@ -265,10 +262,10 @@ if tp.done("vocabulary", "one-hot"):
 # `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an
 # `IndexError` with a message. `nn.functional.embedding` does not count here.
 #
-# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`,
-# `embed(torch.tensor([[2], [0]]), table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And
-# `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is `tensor([[[20., 21.]]])`: half of row 0 and half of
-# row 2. A look-up cannot do that. Remember it for TP 2, where such mixtures are called attention.
+# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
+# table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
+# `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. TP 2 uses such weighted sums for
+# attention.
 #
 # *Minutes* 10 · *Difficulty* ●○○○
 #
@@ -337,15 +334,14 @@ if tp.done("vocabulary", "one-hot", "embed"):
              caption="One token, embeddings of D = 300 numbers of 4 bytes")
 
 # %% [markdown]
-# Two things to notice. The gradient reaches only the rows of the tokens that were there: a rare token learns rarely.
-# And `the` came twice, so its row gets twice the gradient.
+# Note two things. Only the rows of the tokens that occur get a gradient, so the row of a rare token is rarely updated.
+# And `the` occurs twice, so its row gets twice the gradient.
 #
 # ### An id out of range, seen
 #
-# Sooner or later you will meet this error, most often because a text was encoded with one vocabulary and the table was
-# made for another. See it once in peace. On the CPU it looks like this; on a GPU it is a long message that speaks of a
-# "device-side assert", and the line it points to is often not the guilty one. When you see that, run the same on the
-# CPU.
+# This error occurs, for example, when a text was encoded with one vocabulary and the table was made for another. On the
+# CPU it looks as below. On a GPU the message is long and contains "device-side assert", and the line it names may not
+# be the cause. If you see that message, run the same code on the CPU.
 
 # %% demo="out-of-range"
 layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
@@ -378,14 +374,13 @@ print("but plain indexing with -1 takes the last row in silence:", same)
 # %% [markdown]
 # ## 2 · The recurrence
 #
-# Now a sentence is T vectors of D numbers. T differs from sentence to sentence, the network's weights do not. The
-# answer is old and simple: **read one token at a time, and keep a summary of what you have read.** The summary is the
-# **hidden state** h, a vector of H numbers:
+# Now a sentence is T vectors of D numbers. T differs from sentence to sentence, the network's weights do not. A
+# **recurrent neural network** (RNN; Elman 1990) reads one token at a time and updates a vector of H numbers, the
+# **hidden state** h:
 #
 # $$ h_t = \tanh\left(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}\right) $$
 #
-# It says: the new state is made of the token that comes in and of the old state. The same four weights serve at every
-# timestep.
+# The new state depends on the present token and on the old state. The same four weights are used at every timestep.
 #
 # ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each
 # handing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
@@ -409,8 +404,8 @@ print("but plain indexing with -1 takes the last row in silence:", same)
 # there is one loop, over time.
 #
 # **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
-# states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input is still there at the end, a little
-# weaker each time.
+# states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input still has an effect at the end, and
+# it shrinks at each step.
 #
 # *Minutes* 20 · *Difficulty* ●●○○
 #
@@ -472,15 +467,15 @@ if tp.done("rnn-loop"):
                            "largest difference"])
 
 # %% [markdown]
-# Your loop *is* `nn.RNN`. Torch's is faster, and its states carry one axis more in front, of size 1; section 4 says
-# what it is for. From here on we use torch's, and know what it does.
+# Your loop computes the same as `nn.RNN`. Torch's final state has one more axis in front, of size 1; section 4 explains
+# it. From here on we use torch's.
 
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
 #
-# State, look up the token's vector, update, repeat, predict from the state: put the parts together. The layers are
-# given. They are an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a
-# linear layer that turns a state into one score per token of the vocabulary.
+# This exercise puts the parts together. A model that predicts the next token is a **language model**. The layers are
+# given: an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear
+# layer (the **output layer**, `readout` in the code) that turns a state into one score per token of the vocabulary.
 #
 # Write `forward(ids, state=None)`:
 #
@@ -497,7 +492,7 @@ if tp.done("rnn-loop"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Three layers, one after the other. Only the middle one knows about the state.
+# Three layers, one after the other. Only the middle one uses the state.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
@@ -507,7 +502,7 @@ if tp.done("rnn-loop"):
 # <details><summary>Hint 3 · the line</summary>
 #
 # The recurrence returns two things; take both apart with `h_ts, state = …`. It accepts `None` as its second argument.
-# Do not look into the state: with an LSTM it is a pair.
+# Return the state as it is: with an LSTM it is a pair.
 # </details>
 
 # %% exercise="next-token"
@@ -538,17 +533,19 @@ tp.check("next-token")
 # ### Let it read
 #
 # We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream,
-# one token later. `loss.backward()` goes back through all 20 timesteps of the loop: this is *backpropagation through
-# time*, cut off where a piece begins. Beside the training loss stands the loss on sentences that are not in the corpus.
+# one token later. `loss.backward()` goes back through all 20 timesteps of the loop and stops where a piece begins. This
+# is **truncated backpropagation through time** (section 5). The plot also shows the loss on sentences that are not in
+# the corpus.
 #
-# Then we ask two things of the reader. Which sentences does it write? And does it choose the right number for the verb,
+# Then we look at two things. Which sentences does the reader write? And does it choose the right number for the verb,
 # *sleeps* or *sleep*?
 #
-# The second question is asked in a nasty way: every noun between the first one and the verb has the *other* number.
+# For the second question, every noun between the first one and the verb has the *other* number. In the literature such
+# nouns are called **attractors**.
 #
 # > the **dog** near the birds with the cats …
 #
-# **Predict first:** a reader that only looks at the last noun, which share of the verbs will it get right here?
+# **Predict first:** if a reader uses the last noun only, which share of the verbs does it get right here?
 
 # %% given="reader-tools"
 def agreement(model, nouns_between, pairs=100):
@@ -607,9 +604,9 @@ if tp.done("vocabulary", "next-token"):
               f"{share:.0%} of the verbs have the right number")
 
 # %% [markdown]
-# The samples go from noise to sentences that look right at first sight. With nothing in between, the verbs agree. With
-# nouns of the other number in between, nearly every verb is *wrong*, not half of them: the reader goes by the last noun
-# it saw. It has learned the rule that a short memory can learn.
+# The samples go from noise to sentences that look right. With no noun in between, the verbs agree. With one or two
+# nouns of the other number in between, nearly every verb is *wrong*, not half of them. This is what a reader does that
+# makes the verb agree with the last noun.
 
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
@@ -619,20 +616,20 @@ if tp.done("vocabulary", "next-token"):
 #
 # ### BEGIN SOLUTION
 # The number of weights would grow with the length, and the network could not read a sentence longer than the longest
-# one in training: there is no matrix for that timestep. What was learned about a word at place 3 would not help at
-# place 7, so every word would have to be learned at every place, from fewer examples each.
+# one in training: there is no matrix for that timestep. What was learned about a word at position 3 would not help at
+# position 7, so every word would have to be learned at every position, from fewer examples each.
 #
-# **Rubric.** 1 point: any length with a fixed number of weights. 1 point: what is learned at one place serves at all
-# others. 1 point: fewer weights, so less data is needed (late timesteps are rare in training). Two of the three are
+# **Rubric.** 1 point: any length with a fixed number of weights. 1 point: what is learned at one position is used at
+# all others. 1 point: fewer weights, so less data is needed (late timesteps are rare in training). Two of the three are
 # enough.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 3 · Gates
 #
-# The plain recurrence writes its whole state anew at every timestep. Nothing is simply *kept*. A **gate** is a number
-# between 0 and 1, one for each place of the state, computed from the input and the old state by a sigmoid. The state
-# multiplies with it: 1 means let through, 0 means stop.
+# The plain recurrence recomputes its whole state at every timestep; it has no operation that copies an entry. A
+# **gate** is a number between 0 and 1, one for each entry of the state, computed from the input and the old state by a
+# sigmoid. It multiplies an entry: 1 keeps it, 0 removes it.
 #
 # ### The gated recurrent unit (GRU)
 #
@@ -646,11 +643,11 @@ if tp.done("vocabulary", "next-token"):
 # h_t &= (1 - z) \odot n + z \odot h_{t-1}
 # \end{aligned} $$
 #
-# The last line is the point: where z is 1, the old state is *copied*. (The figure writes W for the matrices that meet
-# the input and U for those that meet the state, and draws the two biases of a gate as one.)
+# In the last line, where z is 1, the old state is *copied*. (The figure writes W for the matrices of the input and U
+# for those of the state, and draws the two biases of a gate as one.)
 #
-# A warning about papers: these are torch's equations, and your cell must follow them. In the paper that brought the GRU
-# together with attention (Bahdanau et al., which you will meet in TP 6) z and 1 − z change places, and r multiplies the
+# The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers differ in details; your cell must follow torch's equations
+# above. In the paper of TP 6 (Bahdanau et al. 2015, arXiv 1409.0473) z and 1 − z are exchanged, and r multiplies the
 # state *before* the matrix product.
 
 # %% [markdown]
@@ -680,7 +677,7 @@ if tp.done("vocabulary", "next-token"):
 # <details><summary>Hint 2 · the shape</summary>
 #
 # `x_t @ W_ih.T + b_ih` is (B, 3H). Cut along the last axis it gives three pieces of (B, H). Keep the pieces of the
-# input and those of the state apart: in the equation of n they do not meet in a plain sum.
+# input and those of the state apart: the equation of n is not a plain sum of them.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
@@ -712,8 +709,8 @@ tp.check("gru-cell")
 # %% [markdown]
 # ### The long short-term memory (LSTM)
 #
-# The LSTM is older and keeps two vectors: the hidden state h, which the rest of the network sees, and the **cell
-# state** c, which is the memory.
+# The **LSTM** is older (Hochreiter & Schmidhuber 1997; its forget gate is from Gers et al. 2000). It has two state
+# vectors: the hidden state h, which the rest of the network reads, and the **cell state** c, which only the cell reads.
 #
 # ![An LSTM cell. The cell state runs straight through: it is multiplied by the forget gate, and the gated candidate is
 # added. The hidden state is a gated view of it.](figures/lstm_cell.svg)
@@ -727,7 +724,7 @@ tp.check("gru-cell")
 # h_t &= o \odot \tanh(c_t)
 # \end{aligned} $$
 #
-# Mind the name: a forget gate of 1 forgets *nothing*.
+# Note the name: a forget gate of 1 forgets *nothing*.
 
 # %% [markdown]
 # ### Exercise 7 · An LSTM cell from its equations
@@ -750,8 +747,8 @@ tp.check("gru-cell")
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# The sum of both products is (B, 4H). Cut along the last axis it gives four pieces of (B, H). Of the state, only h
-# meets a matrix; c meets none.
+# The sum of both products is (B, 4H). Cut along the last axis it gives four pieces of (B, H). Of the state, only h is
+# multiplied by a matrix; c is not.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
@@ -814,12 +811,12 @@ if tp.done("gru-cell", "lstm-cell"):
 # %% [markdown]
 # ### Does a gate help our reader?
 #
-# The same class, the same sizes, the same number of updates; only the recurrence changes. `NextToken` needs no new
-# line, because all three are called alike.
+# The class, the sizes and the number of updates stay the same; only the recurrence changes. (The same H means more
+# parameters with gates: about three times as many for a GRU's recurrence, four times for an LSTM's.)
 #
-# And each is trained three times, from three *seeds*: other first weights, other batches. One run of each could not
-# tell a difference between recurrences from luck. **Write down first** what you expect: `tp.experiment` asks for it,
-# runs every setting with every seed for the same number of updates, and shows the mean with the lowest and the highest.
+# Each is trained three times, from three **seeds**: other initial weights, other batches. With one run of each, a
+# difference between recurrences could not be told from chance. **Write down first** what you expect. `tp.experiment`
+# runs every setting with every seed, and shows the mean with the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -860,16 +857,16 @@ if tp.done("vocabulary", "next-token"):
                               for key, points in grew.items())))
 
 # %% [markdown]
-# Read the curves from left to right. At 50 % a reader is right half of the time because it gives every verb the same
-# number. *Below* 50 % it goes by the last noun: the short rule is found before the long one. In our run the GRU then
-# found the long rule with all three seeds: 100 % of the verbs at every distance. With one noun in between, the LSTM had
-# between 10 and 100 %, and the plain RNN between 12 and 68 %.
+# Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
+# chance level. A reader *below* 50 % follows the last noun. All nine curves of our run were below 50 % at some point.
+# In our run the GRU then found the long rule with all three seeds: 100 % of the verbs at every distance. With one noun
+# in between, the LSTM had between 10 and 100 %, and the plain RNN between 12 and 68 %.
 #
-# Now read the spread. With the first seed alone, one would have written "gated readers find the rule, plain ones do
-# not", and the LSTM of another seed would have said the contrary. **What we would not dare to conclude:** that a GRU
-# reads better than an LSTM, or that a plain RNN cannot learn the rule. On sentences this short it can, given more
-# updates. Three seeds and 320 updates say who was *quick and steady here*. A gate does not make memory possible. It
-# makes memory easier to find and to keep. Section 5 measures why gates help at all.
+# Now read the spread. The LSTM found the rule with the first seed, and had 50 % with the third at two nouns; the ranges
+# of LSTM and plain RNN overlap at every distance. **What these runs do not show:** that gated readers are better in
+# general, or that a plain RNN cannot learn the rule. The budget is 320 updates at one learning rate. The GRU's range
+# lies apart from the plain RNN's at one noun and at no other distance, and with three seeds against three that happens
+# once in ten by chance. Section 5 measures how far back a gradient reaches with gates and without.
 #
 # ### What the words have become
 #
@@ -894,15 +891,14 @@ if tp.done("vocabulary", "next-token", "trained"):
                           "squares along the diagonal.")
 
 # %% [markdown]
-# Nobody told the network what a noun is. It found the kinds of words by itself, because they are used in different
-# places. Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you
-# say why? (What comes after a verb does not depend on its number.)
+# The training data do not label the parts of speech. Words that are used in the same contexts got similar embeddings.
+# Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you say why?
+# (What comes after a verb does not depend on its number.)
 
 # %% [markdown]
 # ## 4 · The shapes of an LSTM
 #
-# Most errors with recurrent layers are errors of shape, and the worst of them raise no error. So learn to predict the
-# shapes. An LSTM can have
+# Some errors of shape raise no exception, so learn to predict the shapes. An LSTM can have
 #
 # - several **layers**: the states of layer 0 are the inputs of layer 1;
 # - two **directions**: a second LSTM reads the sequence from its end to its start;
@@ -939,8 +935,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `directions = 2 if bidirectional else 1`. `batch_first` changes the input and `output`, and *nothing else*: torch's
-# documentation says so, and few people remember it.
+# `directions = 2 if bidirectional else 1`. `batch_first` changes the input and `output`, and *nothing else*: see
+# torch's documentation.
 # </details>
 
 # %% exercise="lstm-shapes"
@@ -993,8 +989,8 @@ if tp.done("lstm-shapes"):
 # %% [markdown]
 # ### Exercise 9 · Both ends
 #
-# You want one vector per sentence from a bidirectional LSTM. A popular answer is `output[:, -1]`, the state at the last
-# timestep. Half of it is bad: at the last timestep the *backward* direction has read a single token.
+# You want one vector per sentence from a bidirectional LSTM. A common choice is `output[:, -1]`, the state at the last
+# timestep. Half of it is of little use: at the last timestep the *backward* direction has read a single token.
 #
 # Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
 #
@@ -1064,9 +1060,10 @@ if tp.done("both-ends"):
 #
 # ### A look into the memory
 #
-# The GRU reader that you trained in section 3 knows the right verb, so its state must know the number of the first
-# noun. Where is it? We let it read two texts that differ in one thing, the number of the first noun, and subtract the
-# states. What is zero has forgotten the difference. What is not zero remembers it.
+# If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
+# units carry it? The reader gets two texts that differ in the number of the first noun and of its verb, and we subtract
+# the states. A unit whose difference is zero carries no information about the number; a unit whose difference is not
+# zero does.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -1106,7 +1103,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
-# trace end soon after the verb, although nobody told the network to forget? And what does the update gate do in such a
+# difference end soon after the verb, although the loss does not ask for it? And what does the update gate do in such a
 # unit while the other words pass by?
 #
 # *Minutes* 5
@@ -1114,9 +1111,10 @@ if tp.done("vocabulary", "next-token", "trained"):
 # ### BEGIN SOLUTION
 # A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
 # word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
-# use for any prediction, and the place is needed for the next sentence: training rewards nothing that keeps it, and the
-# full stop is the same in both texts. Between noun and verb the update gate of such a unit is close to 1 (in torch's
-# equations), which copies the old value; at the verb it opens (close to 0) and the value is overwritten.
+# use for any prediction, so no gradient favours keeping it, and the unit can store something else. Between noun and
+# verb the update gate of such a unit must be close to 1 (in torch's equations), which copies the old value. Where the
+# difference ends the gate must be close to 0, so that the value is overwritten. (The picture shows states; to see the
+# gates one would have to compute them.)
 #
 # **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
 # useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's
@@ -1126,14 +1124,15 @@ if tp.done("vocabulary", "next-token", "trained"):
 # %% [markdown]
 # ### How far back does a gradient reach?
 #
-# To learn that the first noun matters, the error at the verb must travel back to that noun. Each step back through the
-# loop multiplies the gradient with the same matrix W_hh, and with the slope of tanh, which is at most 1. A product of T
-# factors below one goes to zero *exponentially*. A product of T factors above one explodes. This way back, from the
-# last timestep to the first, is **backpropagation through time** (BPTT). It is no algorithm of its own: autograd goes
-# back through your loop as through any other code.
+# To learn that the first noun matters, the gradient of the loss at the verb must reach that noun. Each step back
+# through the loop multiplies it by the transpose of W_hh and by the slope of tanh, which is at most 1. If each of T
+# factors has a norm below one, their product goes to zero *exponentially*: the gradient **vanishes** (Hochreiter 1991;
+# Bengio et al. 1994). It can grow exponentially, or **explode**, only if W_hh has a singular value above 1 (Pascanu et
+# al. 2013, arXiv 1211.5063). Computing gradients through the unrolled loop is **backpropagation through time** (BPTT;
+# Werbos 1990). Autograd does it as for any other code.
 #
-# Do not believe it: measure it. Take the last state, add up its numbers, and ask how much this sum would change if the
-# input of timestep t changed a little.
+# You can measure it. Take the sum of the entries of the last state, and its derivative with respect to the input of
+# timestep t.
 
 # %% [markdown]
 # ### Exercise 10 · Measure the gradient
@@ -1141,7 +1140,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 # Write `gradient_norms(run, x)`.
 #
 # - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a
-#   function, `nn.LSTM` is another. And `x` itself.
+#   function, `nn.LSTM` is another. And `x`, the input.
 # - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with
 #   respect to `x[t]`, over all sentences and features together.
 #
@@ -1155,8 +1154,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Autograd does the work: it can give the derivative of one number with respect to any tensor. Make that one number from
-# the last state, and ask for the derivative with respect to the whole of x at once.
+# Autograd gives the derivative of one number with respect to any tensor. Make that one number from the last state, and
+# ask for the derivative with respect to the whole of x at once.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
@@ -1189,10 +1188,10 @@ def gradient_norms(run, x):
 tp.check("gradients")
 
 # %% [markdown]
-# Now your loop under the magnifying glass. W_hh is an orthogonal matrix (it changes no length) times a factor. With a
-# factor below 1 every step shrinks the gradient. With a factor well above 1 it grows, until tanh saturates. To compare,
-# two loops around your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the memory is
-# kept at each timestep; in the GRU the same with the update gate.
+# Now measure your loop. W_hh is an orthogonal matrix (which changes no length) times a factor. With a factor below 1
+# every step shrinks the gradient. With a factor well above 1 it can grow, as long as tanh does not saturate. To
+# compare, two loops around your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the
+# memory is kept at each timestep; in the GRU the same with the update gate.
 #
 # **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
 
@@ -1238,14 +1237,16 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]
-# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are straight. With factor
-# 0.5 less than a millionth is left after 20 timesteps: for the optimizer, the first noun of a long sentence does not
-# exist. With factor 2 the gradient grows without use; one clips such gradients, as `train` did above. Clipping does
-# nothing against vanishing: there is nothing left to clip.
+# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are nearly straight. With
+# factor 0.5 less than a millionth is left after 20 timesteps, so the first noun of a long sentence hardly changes an
+# update. With factor 2 the gradient grows; such gradients are clipped to a largest norm (**gradient clipping**, Pascanu
+# et al.), as `train` did above. Clipping does not help against vanishing, because it only shrinks gradients.
 #
-# The gated loops fall slowly. Their memory is carried by a sum and a factor that the network sets itself, f or z, and
-# that can be as close to 1 as needed. Be careful with one conclusion: with its usual random start an LSTM vanishes too
-# (set the bias of 3 to 0 above and see). Its gates make it *possible* to keep a gradient alive; they do not promise it.
+# The gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1 has 2 %. In the gated loops
+# the old state is multiplied by f or z, which is learned and can be close to 1. The bias of 3 matters: with torch's
+# usual initialisation σ(0) = 0.5, and the gradient of an LSTM vanishes too (set the bias to 0 above and see). Gates
+# make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a common choice
+# (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line
@@ -1258,9 +1259,9 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
 # (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at
 # most 1) times W_hh. A product of that many similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙
 # c_{t−1} + i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh
-# (apart from the indirect ways through h). With f near 1 it hardly shrinks. (c) The signal from the first noun would be
-# smaller by many orders of magnitude, so it would hardly learn the agreement in any reasonable time, and stay with the
-# rule of the last noun.
+# (apart from the indirect ways through h). With f near 1 it shrinks slowly: 0.95 to the power 20 is 0.36. (c) Where the
+# factors are below 1, the gradient from the first noun would be smaller by many orders of magnitude. So we expect that
+# it would not learn the agreement in a comparable time, and would keep following the last noun. (We have not run this.)
 #
 # **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
 # (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
@@ -1269,12 +1270,20 @@ if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
 # %% [markdown]
 # ## What you have now
 #
-# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and an instrument that measures
-# how far back they learn. You saw a network find a rule, hold one bit of information across a sentence, and drop it
-# when it was no longer needed.
+# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and a function that measures
+# how far back a gradient reaches. You saw units that store the number of a noun up to the verb, and are overwritten
+# afterwards.
 #
-# Two limits remain. The whole sentence must fit into one vector of H numbers. And the words far back must still be
-# heard in it. In TP 2 a network stops squeezing, and starts to *look back*.
+# Two limits remain. The whole sentence must fit into one vector of H numbers, and gradients from distant tokens may
+# vanish. TP 2 keeps all the states and reads them by **attention**.
+#
+# **Further reading**
+#
+# - Linzen, Dupoux & Goldberg 2016, *Assessing the ability of LSTMs to learn syntax-sensitive dependencies*, arXiv
+#   1611.01368: agreement in English text.
+# - Pascanu, Mikolov & Bengio 2013, *On the difficulty of training recurrent neural networks*, arXiv 1211.5063: when
+#   gradients vanish or explode.
+# - Greff et al. 2017, *LSTM: a search space odyssey*, arXiv 1503.04069: which parts of an LSTM matter.
 
 # %% demo="progress"
 tp.progress()

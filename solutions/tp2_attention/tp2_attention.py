@@ -1,16 +1,16 @@
 # %% [markdown]
 # # TP 2 · Attention by hand
 #
-# A decoder that receives one single vector must find a whole sentence in it. Attention gives it something better:
-# all the vectors of the encoder, and a way to choose among them. In this TP you compute attention with a pencil,
-# then in code, then for a batch with padding, and at last inside a network that learns where to look.
+# A TP (*travaux pratiques*) is a lab session. In this one you compute **attention** (Bahdanau et al. 2015, arXiv
+# 1409.0473): a weighted sum of all vectors of the encoder, with weights that the decoder computes. You do it with a
+# pencil, in code, for a batch with padding, and in a network that learns its weights.
 #
 # **After this TP you can**
-# - show why one last vector is too narrow, and what attention changes;
+# - show what a single last vector costs, and what attention changes;
 # - compute scores, weights and a context vector, by hand and in PyTorch;
 # - write attention for a batch, with padding that gets a weight of exactly 0;
-# - write six score functions and say what each of them sees;
-# - train a network that looks something up, and read its attention weights.
+# - write six score functions and say what each of them compares;
+# - train a network that looks something up, and interpret its attention weights.
 #
 # **Time:** {time}. **You need first:** TP 1 (embeddings, a recurrence, the
 # shapes of an LSTM).
@@ -44,17 +44,16 @@ torch.set_num_threads(1)  # our tensors are small: one thread is faster than sev
 # ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which writes
 # the whole translation from it.](figures/bottleneck.svg)
 #
-# A recurrent encoder reads a sequence and keeps one hidden vector. Its size is fixed. The sequence can be as long as
-# it likes. So there must be a length at which not everything fits any more.
+# A recurrent encoder turns a sequence into one hidden vector of fixed size. The sequence can have any length. So the
+# vector can become an **information bottleneck**.
 #
-# Here is a task that shows it. A row of `d` digits is given, and an index. The answer is the digit at that index:
+# A task: given a row of `d` digits and an index, answer the digit at that index.
 #
 # | `data` | `target_idx` | `y` |
 # |---|---|---|
 # | 3 1 4 1 5 9 2 6 5 3 | 5 | 9 |
 #
-# In Python this is `data[target_idx]`. But a network that read the row *before* it hears the index must have kept
-# every digit.
+# In Python this is `data[target_idx]`. A network that reads the row *before* the index must have stored every digit.
 
 # %% given="data"
 def gen_data(N, d, low, high):
@@ -124,9 +123,8 @@ class LastVector(nn.Module):
 
 # %% [markdown]
 # We train it on rows of 2, 4, 8 and 16 digits, with the same network size and the same number of steps. Every batch is
-# drawn anew, so the loss that you will see is taken on rows that the network was not trained on before: training loss
-# and validation loss are one here. Before you run the cell: what accuracy do you expect for each length? Guessing gives
-# 0.10.
+# drawn anew, so the training loss is also a validation loss, except that short rows repeat. Before you run the cell:
+# what accuracy do you expect for each length? The chance level is 0.10.
 
 # %% training="bottleneck-by-length"
 bottleneck = {}
@@ -143,8 +141,8 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
          caption="One last vector, one seed for each length")
 
 # %% [markdown]
-# The longer the row, the worse the answer. One seed could be luck, so we measured three for each length. This is the
-# median, with the lowest and the highest:
+# The longer the row, the lower the accuracy. One seed could be chance, so we measured three for each length. This is
+# the median, with the lowest and the highest:
 #
 # | digits in the row | accuracy on new rows |
 # |---:|---:|
@@ -153,10 +151,10 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 # | 8 | 0.421 (0.419–0.438) |
 # | 16 | 0.221 (0.213–0.226) |
 #
-# The seeds differ far less than the lengths. Three seeds do not span all that can happen, though: in our run of the
-# cell above, four digits had 0.815, more than with any of the three.
+# The seeds differ far less than the lengths. Three seeds do not span all that can happen: in our run of the cell above,
+# four digits had 0.815, more than with any of the three.
 #
-# And the errors are not spread evenly. Here is the accuracy by the index that was asked for, in your run:
+# Here is the accuracy by the index that was asked for, in your run:
 
 # %% demo="bottleneck-by-index"
 figure = Figure(figsize=(8, 2.4), layout="constrained")
@@ -173,11 +171,11 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; "
                       "the dashed line is guessing. " + " ".join(said));
 
 # %% [markdown]
-# The last digits are remembered, the first ones are written over. With a larger vector or a longer training the bars
-# rise, and a longer row brings them down again: the vector has a fixed size, the row has not.
+# From 4 digits on, the network answers the last digit more often than the first one. In our run, the last digit of 16
+# was right in 94 % of the rows, and the first one in 10 %, the chance level.
 #
-# (One honest remark. This picture mixes two things: what fits into 32 numbers, and what a GRU can learn in 400 steps.
-# For the user of the network the result is the same.)
+# This experiment does not separate two causes: what fits into 32 numbers, and what a GRU learns in 400 steps. A test
+# would need larger vectors and longer trainings.
 
 # %% [markdown] answer="why-bottleneck" points=2
 # **Question 1.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this,
@@ -186,12 +184,11 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; "
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# A larger vector holds more, so the length at which the network breaks moves up. But its size is still chosen before
-# the length of the input is known, and every unit costs on short inputs too; a longer row finds the limit again. It is
-# also hard to *learn* to keep everything, because what is needed is known only later, and the gradient of an early
-# token passes through all the later steps. Attention keeps one vector per source token: the memory grows with the
-# input, and the decoder chooses what to read when it knows what it needs. The way from a source token to the output is
-# short.
+# A larger vector can hold more, so the length at which accuracy falls can move up. But its size is still chosen before
+# the length of the input is known, and every unit costs on short inputs too. It is also hard to *learn* to keep
+# everything, because what is needed is known only later, and the gradient of an early token passes through all the
+# later steps. Attention keeps one vector per source token: the memory grows with the input, and the weights are
+# computed when the query is known. The path from a source token to the output is short.
 #
 # **Rubric.** 1 point: a fixed size against a growing input (larger helps, the limit stays). 1 point: attention keeps
 # all encoder vectors, so that memory grows with S, and selects at the moment of need (or: gives a short way for the
@@ -201,17 +198,17 @@ tp.plots.show(figure, "Accuracy by index, a panel per length; "
 # %% [markdown]
 # ## 2 · Attention with a pencil
 #
-# The idea: keep *all* hidden vectors of the encoder. At each step the decoder gives every one of them a score, turns
-# the scores into weights, and reads the weighted sum.
+# Keep *all* hidden vectors of the encoder. At each step the decoder gives each of them a score, turns the scores into
+# **attention weights**, and reads their weighted sum, the **context vector**.
 #
 # ![An animation of steps 0 to 5: hidden vectors, scores, softmax, weighted vectors, their sum as the context vector,
 # and the decoder that receives it.](figures/attention_steps.svg)
 #
-# Three words belong to it. What asks is the **query**: here the decoder vector. What it is compared with are the
-# **keys**, and what is weighted and added up are the **values**: here both are the encoder vectors. In part 6 keys and
-# values part, and in TP 7 each of the three gets a matrix of its own.
+# The decoder vector is the **query**. It is compared with the **keys**, and the **values** are weighted and added up
+# (Vaswani et al. 2017, arXiv 1706.03762). Here the encoder vectors are both keys and values. In part 6 keys and values
+# differ, and in TP 7 each of the three has a matrix of its own.
 #
-# If you prefer to go at your own pace, every step has a picture of its own below.
+# Every step also has a still picture below.
 #
 # **Step 0 · The hidden vectors.** Four encoder vectors and one decoder vector, of size H = 3:
 #
@@ -229,11 +226,10 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 # %% [markdown]
 # ### Exercise 1 · Step 1: a score for each encoder vector
 #
-# The decoder vector is compared with each encoder vector. The animation gives the result away: work it out first, then
-# compare. The still picture of this step waits below the exercise.
+# The animation shows the result: work it out first, then compare. The still picture of this step is below the exercise.
 #
-# A score says how well an encoder vector fits the decoder vector. The simplest score is the dot product: multiply
-# entry by entry, then add up.
+# A **score** measures how well an encoder vector matches the decoder vector. The simplest score is the dot product:
+# multiply entry by entry, then add up.
 #
 # 1. `scores_by_hand()`: take a pencil and work out the four scores of the example. Return them as a tensor of floats.
 # 2. `step1_scores(hdec, henc_ts)`: the same in code, for vectors of any size and any number of them.
@@ -245,7 +241,7 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 # *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One number per encoder vector. The entries of two vectors meet pair by pair, and the products are added.
+# One number per encoder vector. Multiply the entries of the two vectors pair by pair, and add the products.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 # (S, H) and (H,) must become (S,). The axis that disappears is H: it is the one you add over.
@@ -299,11 +295,10 @@ if tp.done("scores"):
 #
 # $$\alpha_j = \frac{\exp(e_j / \tau)}{\sum_k \exp(e_k / \tau)}$$
 #
-# where $e_j$ are the scores and $\tau$ is the temperature (1 unless somebody asks for another one).
+# where $e_j$ are the scores and $\tau$ is the **temperature** (1 unless another one is given).
 #
 # Write `step2_weights(scores, temperature=1.0)` **from this formula**. The result is a set of *weights*: numbers
-# between 0 and 1, and the weights of one row add up to 1. (It is not their logarithm: a log-probability is what a loss
-# wants, not what you multiply a vector by.)
+# between 0 and 1, and the weights of one row add up to 1. (Do not return their logarithm, which is what a loss takes.)
 #
 # Two things to take care of:
 # - scores may have more axes in front: (T, S) or (B, T, S). The softmax always runs over the **last** axis, the source;
@@ -348,8 +343,8 @@ def step2_weights(scores, temperature=1.0):
 tp.check("weights")
 
 # %% [markdown]
-# Many slides print the weights of our example as 0, 1, 0, 0. Here is what they really are, and what happens when the
-# scores are divided first, by √3 (the square root of H) or by 10:
+# Rounded, the weights of our example are 0, 1, 0, 0. Here they are unrounded, and for scores that are divided first, by
+# √3 (the square root of H) or by 10:
 
 # %% demo="example-weights"
 if tp.done("scores", "weights"):
@@ -376,8 +371,8 @@ if tp.done("scores", "weights"):
 
 # %% [markdown]
 # Small is not zero: the first weight is 2.9e-20, the fourth is half a billion times larger than the first. Yet both are
-# so small that almost no gradient passes through them. A low temperature (or large scores) makes a choice; a high one
-# makes an average.
+# so small that almost no gradient passes through them. A low temperature (or large scores) selects one vector; a high
+# one averages all.
 
 # %% [markdown] answer="why-scale" points=2
 # **Question 2.** The entries of two random vectors of size H have mean 0 and variance 1. How does the size of their dot
@@ -388,9 +383,9 @@ if tp.done("scores", "weights"):
 #
 # ### BEGIN SOLUTION
 # The dot product is a sum of H products with mean 0 and variance 1: its variance is H, its typical size √H. At H = 512
-# scores differ by about 22 or more, so the softmax is nearly one-hot from the start. The gradient of a softmax is
-# α_j (δ_jk − α_k): it vanishes where the weights are 0 or 1, so the network cannot learn to look elsewhere. Dividing by
-# √H brings the variance back to 1, whatever H is.
+# a score is typically √512 = 22.6 in size, and two scores for the same query differ by about √(2 · 512) = 32. So the
+# softmax is nearly one-hot from the start. The gradient of a softmax is α_j (δ_jk − α_k): it vanishes where the weights
+# are 0 or 1, so the weights hardly change in training. Dividing by √H brings the variance back to 1, whatever H is.
 #
 # **Rubric.** 1 point: the typical size is √H (variance H), so the softmax saturates. 1 point: a saturated softmax has
 # nearly no gradient, and dividing by √H restores variance 1.
@@ -466,7 +461,7 @@ if tp.done("scores", "weights", "context"):
 
 # %% [markdown]
 # At temperature 1 the context is a copy of the second encoder vector, (5, 0, 1). At temperature 1000 it is nearly the
-# mean of all four: the decoder looks everywhere and sees nothing in particular.
+# mean of all four.
 #
 # ### Exercise 4 · Step 5: feed the decoder, and again
 #
@@ -476,7 +471,7 @@ if tp.done("scores", "weights", "context"):
 # The context vector goes into the decoder. There are two places for it. It can help to predict the present token,
 # beside the decoder's own hidden vector, as in the picture; you will do this in TP 4. Or it can go into the next step
 # of the recurrence, beside the vector of the token; this is what we do here. The decoder makes a new hidden vector.
-# With it the scores are computed afresh: at each step the decoder can look at another place.
+# With it the scores are computed again, so each step can attend to another position.
 #
 # Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
 # 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
@@ -496,8 +491,8 @@ if tp.done("scores", "weights", "context"):
 # *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# It is the loop of TP 1, with a look at the encoder before each step. One variable holds the present hidden vector; it
-# is read by the scores and by the cell, and written by the cell.
+# It is the loop of TP 1, with attention before each step. One variable holds the present hidden vector. The scores and
+# the cell use it, and the cell replaces it.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 # Inside the loop there is no T: scores (S,), weights (S,), context (H,), cell input (D + H,). Collect the hidden
@@ -545,12 +540,12 @@ if tp.done("decoder"):
 
 # %% [markdown]
 # A row per decoder step, a column per encoder vector; each row adds up to 1. The decoder starts from (10, 5, 10) and
-# looks at h2 alone. A GRU mixes its old state with new values between −1 and 1, so its hidden vector shrinks, the
-# scores come closer together, and the weights spread. Nothing is learned here yet.
+# attends to h2 alone. A GRU mixes its old state with new values between −1 and 1, so its hidden vector shrinks, the
+# scores come closer together, and the weights spread. The decoder is untrained.
 #
-# (To think about: we score with the hidden vector *before* the cell's step, as Bahdanau's paper does. Luong's model
-# scores with the one *after* it. One cannot do both at once: the new vector needs the context, and the context would
-# need the new vector.)
+# (We score with the hidden vector *before* the cell's step, as Bahdanau et al. do. Luong et al. 2015 (arXiv 1508.04025)
+# score with the one *after* it. Both at once are impossible: the new vector would need the context, and the context the
+# new vector.)
 
 # %% [markdown]
 # ## 3 · Attention for a batch
@@ -606,7 +601,7 @@ tp.check("batched")
 
 # %% [markdown]
 # To see that it works, we make a case with a known answer: the decoder vectors are the encoder vectors in reverse
-# order, and long enough that each one finds itself.
+# order, and long enough that each one matches itself.
 
 # %% demo="reversed"
 if tp.done("batched"):
@@ -619,14 +614,14 @@ if tp.done("batched"):
                          title="each letter looks for itself")
 
 # %% [markdown]
-# The anti-diagonal is there. But R occurs three times, and each R looks at all three of them, a third each: one-hot
-# vectors know *what* they are, not *where* they are. Keep this in mind; the last part of the TP comes back to it.
+# The anti-diagonal is there. But R occurs three times, and each R gives all three of them the same weight, 0.33:
+# one-hot vectors encode the token and not its position. Part 6 comes back to this.
 
 # %% [markdown]
 # ### Exercise 6 · Padding gets a weight of 0
 #
 # Sentences in a batch have different lengths. The short ones are filled up with padding. The encoder has a vector for
-# the padding too, and a softmax gives some weight to everything. A mask tells it what is real.
+# the padding too, and a softmax gives some weight to everything. A **padding mask** marks the real tokens.
 #
 # 1. `padding_mask(lengths, S)`: True where there is a real token, False on padding.
 # 2. `masked_softmax(scores, mask)`: a softmax over the source that gives padding a weight of **exactly 0**, while the
@@ -695,15 +690,16 @@ if tp.done("masked"):
                                 tokens, ["the", "cat", "sleeps", "EOS"], numbers=True)
 
 # %% [markdown]
-# On the left, padding takes part of the weight: the context vector is diluted with vectors that mean nothing, and how
-# much depends on how long the *other* sentences of the batch are. On the right, the three last columns are 0 and every
-# row still adds up to 1.
+# On the left, padding gets part of the weight, so the context vector contains padding vectors. How much depends on the
+# length of the *other* sentences of the batch. On the right, the three last columns are 0 and every row still adds up
+# to 1.
 
 # %% [markdown]
 # ## 4 · Six score functions
 #
-# The dot product is one way to score. Others have been proposed. Below, $s$ is a decoder vector (size H), $h$ an
-# encoder vector (size G; G = H in the first three).
+# The dot product is one way to score. Luong et al. compare *dot*, *general* and *location*; *additive* is from Bahdanau
+# et al., *scaled dot* from Vaswani et al., *cosine* from Graves et al. 2014 (arXiv 1410.5401). Below, $s$ is a decoder
+# vector (size H), $h$ an encoder vector (size G; G = H in the first three).
 #
 # ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table
 # below, with d for H.](figures/score_functions.svg)
@@ -784,7 +780,7 @@ tp.check("plain-scores")
 #
 # - `general_score(hdec_ts, henc_ts, W_a)`: a matrix brings the two sizes together.
 # - `additive_score(hdec_ts, henc_ts, W_a, U_a, v_a)`: a small network with one hidden layer of size A.
-# - `location_score(hdec_ts, W_a)`: the decoder alone says where to look. It never sees an encoder vector.
+# - `location_score(hdec_ts, W_a)`: the scores depend on the decoder alone, not on the encoder vectors.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, G) → scores (B, T, S). Parameters: general `W_a` (H, G); additive
 # `W_a` (A, H), `U_a` (A, G), `v_a` (A,); location `W_a` (S, H).
@@ -795,8 +791,8 @@ tp.check("plain-scores")
 # *Minutes* 30 · *Difficulty* ●●●○ · *Extension*: TP 6 asks for the additive score again, where it is trained.
 #
 # <details><summary>Hint 1 · the idea</summary>
-# General: send the decoder vectors through the matrix, then it is a dot product. Additive: every decoder vector meets
-# every encoder vector in a sum, <em>before</em> the tanh. Location: one matrix product, nothing else.
+# General: send the decoder vectors through the matrix, then it is a dot product. Additive: add every decoder vector to
+# every encoder vector, <em>before</em> the tanh. Location: one matrix product, nothing else.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 # Additive: projected decoder (B, T, 1, A) plus projected encoder (B, 1, S, A) is (B, T, S, A) by broadcasting. After
@@ -881,11 +877,12 @@ if tp.done("plain-scores", "learned-scores"):
                   (["score", *fit_names], rows));
 
 # %% [markdown]
-# - *Dot* loves long vectors: three times longer is three times the score. *Scaled dot* is softer, in the same order.
-# - *Cosine* sees the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and 1, so
-#   its weights are nearly flat; with cosine one usually divides by a small temperature.
-# - *General*, *additive* and *location* are untrained here: their patterns mean nothing yet. That is their point: what
-#   counts as "fitting" is learned. Note that *location* would show the same bars if you replaced all encoder vectors.
+# - *Dot* favours long vectors: three times longer is three times the score. *Scaled dot* gives flatter weights, in the
+#   same order.
+# - *Cosine* depends on the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and
+#   1, so its weights are nearly flat; with cosine one usually divides by a small temperature.
+# - *General*, *additive* and *location* are untrained here, so their patterns mean nothing. In training they learn what
+#   counts as a match. *Location* would show the same bars if you replaced all encoder vectors.
 
 # %% [markdown] answer="which-score" points=2
 # **Question 3.** Which score function would you try first, and why: (a) the encoder has 256 units and the decoder 512;
@@ -898,7 +895,7 @@ if tp.done("plain-scores", "learned-scores"):
 # ### BEGIN SOLUTION
 # (a) General or additive: the sizes differ, and their matrices bring them together; dot products are not defined. (b)
 # Cosine, with a low temperature: it divides the lengths away. (c) Scaled dot: one matrix product, no (B, T, S, A)
-# tensor as in the additive score, and no saturation at large H. (d) Location based can be enough, since the place
+# tensor as in the additive score, and no saturation at large H. (d) Location based can be enough, since the position
 # follows from the decoder's state alone (it needs a bound on S and ignores content).
 #
 # **Rubric.** 0.5 points: (a), with a reason that holds, as for all of these; a different choice counts when its reason
@@ -908,9 +905,8 @@ if tp.done("plain-scores", "learned-scores"):
 # %% [markdown]
 # ## 5 · Look-up by attention
 #
-# Back to the task that broke the last vector: a row of ten digits, an index, the digit at that index. Now with
-# attention. We go through it in eight small steps, on one example. Before you run a cell, say the shape that it will
-# print.
+# Back to the task of part 1: a row of ten digits, an index, the digit at that index. Now with attention, in eight small
+# steps, on one example. Before you run a cell, predict the shape that it will print.
 #
 # **Step 1 · Look at the data.**
 
@@ -921,7 +917,8 @@ print("target_idx", tuple(target_idx.shape), target_idx.tolist())
 print("y         ", tuple(y.shape), y.tolist())
 
 # %% [markdown]
-# **Step 2 · Embed a token.** A digit is a name, not a quantity: each one gets a learned vector of size D = 128.
+# **Step 2 · Embed a token.** A digit is a category here, not a quantity: each one gets a learned vector of size D =
+# 128.
 
 # %% demo="lookup-2-embed"
 token_embedding = nn.Embedding(10, 128)
@@ -956,7 +953,7 @@ print("index_vector", tuple(index_vector.shape))
 
 # %% [markdown]
 # **Step 6 · Map it to the size of the hidden vectors.** A dot product needs two vectors of the same size: 128 → 64. The
-# result plays the part of the decoder vector. It is the query.
+# result is the query.
 
 # %% demo="lookup-6-query"
 query_layer = nn.Linear(128, 64)
@@ -975,7 +972,7 @@ print("scores", tuple(scores.shape), " context_vector", tuple(context_vector.sha
 print("the weights add up to", round(attention_weights.sum().item(), 4))
 
 # %% [markdown]
-# It looks fine, and it works for a batch of one only. See what the same lines do with a batch of three:
+# This is right for a batch of one only. The same lines with a batch of three:
 
 # %% demo="lookup-7-trap"
 three = torch.tensordot(torch.randn(3, 64), torch.randn(3, 10, 64), dims=([1], [2]))
@@ -985,9 +982,9 @@ print("after the division by .sum(1), the rows add up to",
       (weights / weights.sum(1)).sum(1).tolist())
 
 # %% [markdown]
-# Two traps. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` loses its axis, so that the
-# division lines up with the wrong one; it raises no error when the sizes happen to agree. With a batch of one, neither
-# can be seen. That is why one always tests with a batch of several rows, and with sizes that are all different.
+# Two errors. `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` drops its axis, so that the
+# division uses the wrong one; it raises no exception when the sizes agree. With a batch of one, both are invisible. So
+# test with a batch of several rows, and with sizes that are all different.
 #
 # **Step 8 · A linear layer, and a softmax over the ten values.**
 
@@ -1006,7 +1003,7 @@ print("the most probable digit, not trained yet:",
 # - steps 2 and 4: token vectors, then all hidden vectors of the LSTM;
 # - steps 5 and 6: index vector, then query;
 # - step 7: dot products of each query with the hidden vectors **of its own row**; softmax over the source; weighted
-#   sum. Keep the weights as `self.attention_weights`: we want to look at them;
+#   sum. Keep the weights as `self.attention_weights`, for the plots;
 # - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss,
 #   `F.cross_entropy`, does the softmax itself.
 #
@@ -1066,10 +1063,9 @@ tp.check("net")
 
 
 # %% [markdown]
-# **Train it.** 5 000 rows to learn from, and 5 000 others to be judged by. One thing decides whether this takes seconds
-# or minutes: where the weights start. The LSTM must learn to *count*, so that a hidden vector says which position it
-# belongs to. This is far easier when the recurrent matrices start orthogonal (a state that goes through them keeps its
-# length) and when the token vectors start small (so that the digits do not drown the count).
+# **Train it**, on 5 000 rows; 5 000 others are for the test. A hidden vector must encode its position, so the LSTM must
+# learn to *count*. We initialise it for that: the recurrent matrices are orthogonal (the product keeps the length of a
+# state), and the token vectors are small, so that the digits change the states little at first.
 
 # %% given="start-weights"
 def good_start(net):
@@ -1119,10 +1115,10 @@ if tp.done("net"):
           f"{hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
-# Both losses fall to nearly nothing, on rows that it knows and on rows that it does not: the network has found out how
-# to count. (The validation loss may lie lower than the training loss: there is no dropout in it.)
+# Both losses fall to nearly 0, so the network answers rows that were not in training as well. (The validation loss may
+# lie lower than the training loss, because it is measured without dropout.)
 #
-# Now look at *where* it looks. We take one row of digits, and ask for each of its ten positions in turn.
+# Now look at the attention weights. We take one row of digits, and ask for each of its ten positions in turn.
 
 # %% demo="lookup-heatmap"
 if tp.done("net"):
@@ -1136,8 +1132,8 @@ if tp.done("net"):
                          title="one row of digits, ten questions")
 
 # %% [markdown]
-# Nobody told the network that "index 3" means the fourth column. It learned it, from answers alone. And we can read it.
-# Is it so in every row?
+# The training data contain no attention weights: the network learned from the answers alone that "index 3" is the
+# fourth column. Is it so in every row?
 
 # %% demo="lookup-darkest"
 if tp.done("net"):
@@ -1157,20 +1153,21 @@ if tp.done("net"):
     tp.plots.attention_heatmaps(maps, positions, questions, columns=2)
 
 # %% [markdown] answer="read-weights" points=2
-# **Question 4.** Which positions does the network find first, and why these? How does the rest of the diagonal grow? In
-# the finished map, the darkest column shows where the network looked. Does it prove that the answer came from the digit
-# in that column alone? (Think of what one hidden vector of a bidirectional LSTM contains.)
+# **Question 4.** For which indices is the attention right first, and why for these? How does the rest of the diagonal
+# grow? In the finished map, the darkest column has the highest weight. Does it prove that the answer came from the
+# digit in that column alone? (Think of what one hidden vector of a bidirectional LSTM contains.)
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# The two ends come first, within some 20 steps. At position 0 the forward LSTM has made one step only, and at position
-# 9 the backward one: there the hidden vector differs from all others, whatever the digits are. The others begin as a
-# broad band (the network knows roughly where) that narrows as the LSTM learns to count; which inner position is last
-# differs from run to run. It does not prove it: a hidden vector is not its token. The one at column 4 has read
-# everything from the left up to 4 and everything from the right down to 4, so a neighbouring column can carry the digit
-# too. Attention weights show where information was taken from; which information it was must be tested, for example by
-# changing that digit and looking whether the answer follows.
+# The two ends come first, within some 20 steps in the executed run. At position 0 the forward LSTM has made one step
+# only, and at position 9 the backward one: there the hidden vector differs from all others, whatever the digits are.
+# The others begin as a broad band around the right column, which narrows as the LSTM learns to count. It does not prove
+# it: a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and everything
+# from the right down to 4, so a neighbouring column can carry the digit too. An attention weight says how much of a
+# vector was read. What the vector contained must be tested, for example by changing that digit and checking whether the
+# answer follows. Whether attention weights explain a prediction is debated: Jain & Wallace 2019 (arXiv 1902.10186),
+# Wiegreffe & Pinter 2019 (arXiv 1908.04626).
 #
 # **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point:
 # the hidden vectors mix several positions, so weights are evidence, not proof (or: a test by changing the input).
@@ -1179,23 +1176,24 @@ if tp.done("net"):
 # %% [markdown]
 # ## 6 · Content without position
 #
-# In `Net`, an LSTM made the vectors, and so a vector could know its position. What if there is no LSTM, and each key is
+# In `Net`, an LSTM made the vectors, so a vector could encode its position. What if there is no LSTM, and each key is
 # the embedding of its digit and nothing else?
 #
 # ### Exercise 10 · A bag of digits
 #
-# `BagNet` scores the token vectors themselves. With `positions=True` it adds a learned vector for each position to the
-# **keys**; with `positions=False` it does not. What is read (the weighted sum) is the token vectors alone, in both
-# cases.
+# A **bag of tokens** (bag of words) keeps how often each token occurs and drops their order. `BagNet` scores the token
+# vectors themselves. With `positions=True` it adds a learned vector for each position, a **positional encoding**, to
+# the **keys**; with `positions=False` it does not. The values (what the weighted sum is taken of) are the token vectors
+# alone, in both cases.
 #
 # 1. `BagNet.forward`:
 #    - token vectors of `data`; keys = token vectors, plus the position vectors 0, 1, …, S − 1 when `self.positions`;
 #    - query = index vector; scores = dot product of query and keys, divided by √hidden_size;
 #    - weights (kept as `self.attention_weights`) = softmax over the source; context = weighted sum of the **token
 #      vectors**; return the output layer of the context.
-# 2. `best_without_order(data)`: the best accuracy that can be **expected** of anybody who knows which digits are in the
-#    row, and how often, but not where. For one row: the best guess is its most frequent digit, and it is right with
-#    probability (how often it occurs) / S. Return the mean over the rows.
+# 2. `best_without_order(data)`: the best accuracy that can be **expected** without the order: from which digits are in
+#    the row, and how often. For one row: the best answer is its most frequent digit, and it is right with probability
+#    (how often it occurs) / S. Return the mean over the rows.
 #
 # **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S).
 # `best_without_order`: (B, S) → a number.
@@ -1206,7 +1204,7 @@ if tp.done("net"):
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token
-# vectors) are now two different things. For the guesser: count each digit per row, take the largest count.
+# vectors) are now two different things. For the bound: count each digit per row, take the largest count.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 # Position vectors (S, H) added to (B, S, H): broadcasting repeats them for each row. Counts: one-hot (B, S, V), summed
@@ -1267,7 +1265,7 @@ def best_without_order(data):
 tp.check("content-only")
 
 # %% [markdown]
-# Train both. Where will the one without positions end: at 0.10 (guessing), at 1.00, or somewhere between?
+# Train both. Where will the one without positions end: at 0.10 (chance level), at 1.00, or somewhere between?
 
 # %% training="bag-training"
 if tp.done("content-only"):
@@ -1295,20 +1293,19 @@ if tp.done("content-only"):
     tp.plots.attention_heatmaps(maps, digits, questions)
 
 # %% [markdown]
-# Without positions, equal digits get equal weights, wherever they stand, and the network reaches what counting can
-# reach, not more. (In our run it had 27.94 %, and the bound is 27.65 %. That is no contradiction: the bound is one on
-# an *expectation*, and each row was asked for one index, drawn at random. Over 5000 such questions, a share near 0.28
-# goes up and down by √(0.28 · 0.72 / 5000) = 0.6 % by luck alone.)
+# Without positions, equal digits get equal weights at every position, and the accuracy is at the bound. (In our run it
+# had 27.94 %, and the bound is 27.65 %. That is no contradiction: the bound is one on an *expectation*, and each row
+# was asked for one index, drawn at random. Over 5000 such questions, the standard error of a share near 0.28 is √(0.28
+# · 0.72 / 5000), or 0.6 percentage points.)
 #
-# With positions the diagonal is back, in a second of training, and without any recurrence. Attention by itself does not
-# know order: whoever wants order must put it into the vectors. This is why Transformers add position vectors to their
-# input.
+# With positions the diagonal is back, without any recurrence. Attention alone is **permutation-invariant**: without
+# positions in the keys, the order of the tokens has no effect on the context. This is why Transformers add positional
+# encodings to their input.
 #
 # We measured three seeds of both, each on 5000 rows of its own. Content only had 0.275 (0.272–0.276), and the bound for
 # its rows was 0.273 (0.273–0.276). Content and position had 1.000 with all three.
 #
-# And the bottleneck? Here is the first picture of this TP once more, beside attention with positions, at the lengths
-# that the last vector could not hold:
+# Here is the first table of this TP once more, beside attention with positions:
 
 # %% training="bottleneck-gone"
 if tp.done("content-only"):
@@ -1325,8 +1322,9 @@ if tp.done("content-only"):
              caption="Accuracy on new rows, one seed for each length")
 
 # %% [markdown]
-# The last column does not depend on the seed. We measured three for each length, and attention had 1.000 every time.
-# The middle column moves by a few hundredths: see the table of part 1.
+# The last column has one seed for each length. We measured three for each length, and attention had 1.000 every time.
+# The middle column varies by a few hundredths: see the table of part 1. The two columns differ in more than attention:
+# the second network has no recurrence and is given the positions.
 
 # %% [markdown] answer="why-content-fails" points=2
 # **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions,
@@ -1338,10 +1336,10 @@ if tp.done("content-only"):
 # ### BEGIN SOLUTION
 # The weights are shuffled in the same way, since each one depends on the query and on its own digit (and on the sum
 # over all digits, which does not change). The weighted sum is a sum over the same pairs, so the context and the answer
-# stay the same. The network sees a bag: for any index it can at best name the most frequent digit of the row, which is
-# right with probability count / S; on average about 0.27 for ten digits out of ten. In `Net` the recurrence breaks the
-# symmetry: a hidden vector depends on how many steps came before it and which ones. In the `BagNet` with positions it
-# is the vector added to the key, which differs from place to place.
+# stay the same. The network computes from a bag of tokens: for any index it can at best answer the most frequent digit
+# of the row, which is right with probability count / S; on average about 0.27 for rows of ten digits. In `Net` the
+# recurrence breaks the symmetry: a hidden vector depends on how many steps came before it and which ones. In the
+# `BagNet` with positions it is the vector added to the key, which differs from position to position.
 #
 # **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent
 # digit is the best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
@@ -1351,10 +1349,19 @@ if tp.done("content-only"):
 # ## 7 · What you have now
 #
 # You have built attention from its parts: scores, weights, context; for a batch, with a mask; with six ways to score.
-# You have seen what it is good for (a memory that grows with the input, weights that can be read) and what it does not
-# do by itself (order). Its price is a score for every pair of source and target timesteps: B × T × S numbers.
+# Its memory grows with the input, its weights can be plotted, and without positional information it ignores order. It
+# needs a score for every pair of source and target timesteps: B × T × S numbers.
 #
-# In TP 3 you write a sequence-to-sequence model that does arithmetic, and in TP 4 your attention goes into it.
+# In TP 3 you write a sequence-to-sequence model that does arithmetic, and in TP 4 you add attention to it.
+#
+# **Further reading**
+#
+# - Bahdanau, Cho & Bengio 2015, *Neural machine translation by jointly learning to align and translate*, arXiv
+#   1409.0473: the first attention of this kind.
+# - Luong, Pham & Manning 2015, *Effective approaches to attention-based neural machine translation*, arXiv 1508.04025:
+#   score functions compared.
+# - Jain & Wallace 2019, *Attention is not explanation*, arXiv 1902.10186, with the reply of Wiegreffe & Pinter 2019,
+#   *Attention is not not explanation*, arXiv 1908.04626.
 
 # %% demo="progress"
 tp.progress()
