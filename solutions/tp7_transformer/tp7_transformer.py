@@ -1,21 +1,22 @@
 # %% [markdown]
 # # TP 7 · From attention to the Transformer
 #
-# In TP 2 you wrote attention, in TP 6 a translator whose decoder looks back at the source. Both still had a recurrence.
-# In 2017 Vaswani and others ([arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) left it out: a **Transformer** is
-# attention, small feed-forward networks, and sums. In this TP you write one, train it on TP 6's corpus, look into its
-# heads, make its decoding fast, and let a small one write its working before it answers.
+# A TP (*travaux pratiques*) is a lab session. In TP 2 you wrote attention, in TP 6 a recurrent translator with
+# attention to the source. In 2017 Vaswani and others ([arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) left the
+# recurrence out: a **Transformer** is made of attention, small feed-forward networks, and sums. In this TP you write
+# one, train it on TP 6's corpus, measure its heads, and make its decoding fast. Then a small one multiplies with a
+# **scratchpad**: intermediate steps written before the answer.
 #
 # **After this TP you can**
 # - write attention with queries, keys and values, several heads in one product, and both masks;
-# - write a test that catches a look into the future;
-# - give a Transformer a sense of order in four ways, and say which of them survives longer inputs;
+# - write a test that finds outputs that depend on later tokens;
+# - give a Transformer a sense of order in four ways, and test them on inputs longer than in training;
 # - write the block, the decoder and the whole translator, and measure what its heads do;
 # - decode with a cache, and count what it saves and what it costs;
-# - design a working that makes a hard problem a row of easy ones.
+# - design a scratchpad whose every character is easy to predict.
 #
-# **Time:** {time}; parts 6 and 7 are each a sitting of their own. The notebook
-# itself runs in under ten minutes on two cores. **You need first:** TP 2 and TP 6; of TP 5 the step by step decoding.
+# **Time:** {time}; parts 6 and 7 are each a sitting of their own. The notebook itself runs in under ten minutes on two
+# cores. **You need first:** TP 2 and TP 6; of TP 5 the step by step decoding.
 #
 # **Letters for sizes:** B = batch, S = source timesteps, T = target timesteps, D = numbers in the vector of a token,
 # h = heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first, as in TP 2.
@@ -54,12 +55,13 @@ LONG_RUNS = False
 # ![One query is compared with three keys. The scores go through a softmax, and the weights make a sum of the three
 # values. Keys and values are made from the same vectors by two different matrices.](figures/query_key_value.svg)
 #
-# In TP 6 the decoder's state asked, and the encoder's hidden vectors answered twice: once to be *found* (the score),
-# once to be *read* (the context). These are two jobs. What makes a word easy to find need not be what one wants to know
-# about it. In TP 2 you looked up a digit by its **place**, and read its **value**.
+# In TP 6 each hidden vector of the encoder had two jobs: it was compared with the decoder's state (the score), and it
+# entered the context. What makes a word easy to find need not be what the decoder needs from it. In TP 2 you looked up
+# a digit by its **position**, and read its **value**.
 #
-# So each vector gets two descriptions: a **key**, by which it is found, and a **value**, which is read. Who looks has a
-# **query**. Query, key and value are three linear maps of vectors that are already there.
+# So each vector is mapped to two others: a **key**, which is compared, and a **value**, which is summed. The vector
+# that is compared with the keys is a **query**. Query, key and value are three linear maps of vectors that are already
+# there.
 #
 # ### Exercise 1 · Attention, once more
 #
@@ -127,8 +129,9 @@ if tp.done("attend"):
 # %% [markdown]
 # ### Why divide by √d?
 #
-# The dot product of two vectors with d independent entries of variance 1 has variance d: its typical size is √d. A
-# softmax of large numbers is nearly a one-hot vector, and there it is flat: its gradient is nearly 0. The next cell
+# The dot product of two vectors with d independent entries of mean 0 and variance 1 has variance d: its typical size is
+# √d. A softmax of large numbers is nearly a one-hot vector, and there it is flat: its gradient is nearly 0. The next
+# cell
 # measures this, with random queries and keys. The last column is the size of the gradient that comes back from the
 # weights to the scores (the mean norm of the softmax's Jacobian).
 
@@ -159,7 +162,7 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 # (a) Without the division the scores spread like √d; one weight takes nearly everything, and the gradient falls towards
 # 0 as d grows. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a
 # spread of 1/√d = 0.03: all weights nearly equal, about 0.1 for ten. Attention would begin as a plain mean; queries and
-# keys would have to grow a lot before it looks anywhere.
+# keys would have to grow a lot before one weight is much larger than the others.
 #
 # **Rubric.** 1 point: with numbers from the table, gradient falls without the division and stays with it. 1 point:
 # nearly equal weights, because the spread is 1/√d.
@@ -171,27 +174,26 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 # ![Left: every position of a sequence looks at every other. Right: with a causal mask it looks at itself and at what
 # stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
 #
-# In TP 6 the decoder looked at the *source*. In **self-attention** a sequence looks at itself: queries, keys and values
-# are all made of the same vectors. Each word gathers what it needs from the others, all at the same time. There is no
-# loop over timesteps any more.
+# In TP 6 the decoder attended to the *source*. In **self-attention** a sequence attends to itself: queries, keys and
+# values are all made of the same vectors. There is no loop over timesteps any more.
 #
-# What a word may look at is decided by masks:
-# - the **padding mask**: nobody looks at PAD;
-# - the **causal mask**: a decoder that learns to say the next word must not see it. Position t sees 0 … t.
+# Masks decide what a position may attend to:
+# - the **padding mask**: no position attends to PAD;
+# - the **causal mask**: a decoder that learns to predict the next token must not see it. Position t attends to 0 … t.
 #
 # ### Exercise 2 · Two masks
 #
-# **Write** `padding_mask` and `causal_mask`. True means: may be looked at.
+# **Write** `padding_mask` and `causal_mask`. True means: may be attended to.
 # - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
-# - `causal_mask(T, past=0, device=None)` → (T, past + T). There are `past` positions before the T that ask: position t
-#   of these may look at 0 … past + t. (`past` is for part 6; until then it is 0.)
+# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries: query t may
+#   attend to 0 … past + t. (`past` is for part 6; until then it is 0.)
 #
 # *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
 #
 # *Minutes* 8 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One compares ids with PAD; the other compares the place that asks with the place that is looked at.
+# One compares ids with PAD; the other compares the position of the query with the position of the key.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -225,12 +227,12 @@ tp.check("masks")
 # %% [markdown]
 # ### Several heads
 #
-# One softmax can look at one thing well. A word may need several: its verb, its noun, the word before. So the D numbers
-# are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. Nothing is looped: the heads are
-# one more axis in front, and `attend` does not mind.
+# One softmax gives one set of weights. A word may need several: for its verb, its noun, the word before. So the D
+# numbers are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. Nothing is looped: the
+# heads are one more axis in front, which `attend` accepts.
 #
-# Where a head's vectors come from *within* the sequence is told by an object of the following kind. This one knows
-# nothing of order, and does nothing. In part 3 you write others.
+# Attention also needs to know the order of the vectors. An object of the class `Positions` adds this information. The
+# base class below adds nothing; in part 3 you write classes that do. (The code says *place* for position.)
 
 # %% given="positions-interface"
 class Positions(nn.Module):
@@ -261,8 +263,9 @@ class Positions(nn.Module):
 # %% [markdown]
 # ### Exercise 3 · Multi-head attention
 #
-# **Write** the three methods of `MultiHeadAttention`.
-# - `split(x)`: (B, T, n · d) → (B, n, T, d), with n heads: the first d numbers belong to the first head
+# **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or fewer
+# where `kv_heads` says so.
+# - `split(x)`: (B, T, n · d) → (B, n, T, d), for any number n of heads: the first d numbers belong to the first head
 # - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`, then
 #   split. The keys go through `self.positions.turn(…, start)`, the values do not.
 # - `forward(x, keys, values, mask=None, start=0)`: queries from `x` (B, T, D) by `self.W_q`, split and turned; `attend`
@@ -270,7 +273,7 @@ class Positions(nn.Module):
 #   off in part 5); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S) as
 #   `self.attention_weights`.
 #
-# Remembering and looking are two methods, because what is remembered can be kept (part 6).
+# `remember` and `forward` are two methods, because keys and values can be kept (part 6).
 # `nn.MultiheadAttention` and its function do not count.
 #
 # *Tiny example.* D = 6 and 2 heads: the vector (1, 2, 3, 4, 5, 6) of a token is split into (1, 2, 3) and (4, 5, 6).
@@ -344,8 +347,8 @@ class MultiHeadAttention(nn.Module):
 tp.check("heads")
 
 # %% [markdown]
-# PyTorch has it built in. Its module keeps the three matrices stacked in one, `in_proj_weight`. If we copy our weights
-# over, both must say the same.
+# PyTorch has it built in. Its module keeps the three matrices stacked in one, `in_proj_weight`. With our weights copied
+# over, both must give the same result.
 
 # %% demo="same-as-torch-module"
 if tp.done("attend", "masks", "heads"):
@@ -370,8 +373,9 @@ if tp.done("attend", "masks", "heads"):
 # %% [markdown]
 # ### Exercise 4 · A test that catches a look into the future
 #
-# A decoder that sees the word it has to say learns to copy it. Its loss falls wonderfully, and it cannot write a single
-# sentence. Nothing raises an error. So one writes a test: **change one token, and see which outputs change.**
+# A decoder that sees the token it has to predict learns to copy it. Its training loss falls towards 0, and it cannot
+# write a sentence of its own. Nothing raises an error. So we test it: **change one token, and see which outputs
+# change.**
 #
 # **Write** `influence` and `leaks`.
 # - `influence(model, tokens, V)`: `tokens` (T,); `model` takes ids (1, T) and returns (1, T, anything). The result is a
@@ -379,7 +383,7 @@ if tp.done("attend", "masks", "heads"):
 #   replaced by `(token + 1) % V`, all others as they were.
 # - `leaks(model, tokens, V)`: the list of all pairs (t, u) with u > t and influence, sorted.
 #
-# *Tiny example.* A model that says at each place the token *after* it has the leaks (0, 1), (1, 2), …
+# *Tiny example.* A model that says at each position the token *after* it has the leaks (0, 1), (1, 2), …
 #
 # *Minutes* 15 · *Difficulty* ●●○○ · *Extension*: a tool that shows a mistake; nothing that is trained needs it.
 #
@@ -388,7 +392,7 @@ if tp.done("attend", "masks", "heads"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The difference of two outputs is (1, T, …). Flatten all but T, and ask at each place whether any number of it is
+# The difference of two outputs is (1, T, …). Flatten all but T, and ask at each position whether any number of it is
 # larger than 1e-6, whatever its sign: that is column u.
 # </details>
 #
@@ -454,7 +458,8 @@ if tp.done("attend", "masks", "heads", "influence"):
 #
 # ### BEGIN SOLUTION
 # (a) The left one: outputs change with tokens that come later. It has learned to fetch the next token from the input,
-# where it stands one place further on. When it writes by itself there is nothing there to fetch. (b) A recurrence has
+# where it stands one position further on. When it writes by itself there is nothing there to fetch. (b) A recurrence
+# has
 # read only what came before when it makes a state: its order of computing is a causal mask. (It can still be cheated
 # with, if the target is not shifted.)
 #
@@ -465,8 +470,8 @@ if tp.done("attend", "masks", "heads", "influence"):
 # %% [markdown]
 # ## 3 · Where does a word stand?
 #
-# Attention is a sum over a *set*. If the words change places, the same sum comes out. In TP 2 this was the bag's bound:
-# who only adds vectors up cannot know which came first. Look:
+# Attention is a sum over a *set*. If the words are permuted, the results are permuted with them. TP 2 called this the
+# order-free baseline: a **bag of tokens** does not say which came first.
 
 # %% demo="a-set"
 if tp.done("attend", "heads"):
@@ -479,21 +484,22 @@ if tp.done("attend", "heads"):
           f"{(straight[:, order] - shuffled).abs().max():.1e}")
 
 # %% [markdown]
-# So a place must be put in. Four ways, behind the one interface `Positions`:
+# So the position must be added. Four ways, behind the one interface `Positions`:
 #
 # | way | where it enters | what it says |
 # |---|---|---|
-# | sinusoidal (Vaswani 2017) | added to the embedding | D/2 waves: a clock with many hands |
-# | learned | added to the embedding | a row of a table for each place |
-# | rotary ([2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are turned | the angle between two |
-# | ALiBi ([2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | the further away, the less |
+# | sinusoidal (Vaswani 2017) | added to the embedding | D/2 sines and cosines of different frequency |
+# | learned | added to the embedding | a row of a table for each position |
+# | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | the angle between
+# two |
+# | ALiBi ([Press 2021, 2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
 #
 # ![Four small pictures: waves added to an embedding, rows of a table, two arrows turned by an angle, and a ramp of
 # scores that falls with the distance.](figures/four_positions.svg)
 #
-# ### Exercise 5 · Waves
+# ### Exercise 5 · Sinusoidal positional encoding
 #
-# **Write** `sinusoidal(T, D)`: the entry at place t has in its even and odd columns
+# **Write** `sinusoidal(T, D)`: the entry at position t has in its even and odd columns
 #
 # $$p_{t,2i} = \sin\big(t \cdot 10000^{-2i/D}\big), \qquad p_{t,2i+1} = \cos\big(t \cdot 10000^{-2i/D}\big)$$
 #
@@ -504,7 +510,7 @@ if tp.done("attend", "heads"):
 # *Minutes* 12 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# First a table of angles (T, D/2): place times rate. Then its sine and its cosine, one next to the other.
+# First a table of angles (T, D/2): position times frequency. Then its sine and its cosine, one next to the other.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -530,22 +536,24 @@ def sinusoidal(T, D):
 tp.check("sinusoidal")
 
 # %% [markdown]
-# ### Exercise 6 · Turning
+# ### Exercise 6 · Rotary positional encoding
 #
-# Take the numbers of a query in pairs. Each pair is an arrow in a plane. Turn it by an angle that grows with the place:
-# pair i at place t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two arrows depends on the
-# angle *between* them, and so on how far apart the two places are. It does not depend on where they are.
+# Take the numbers of a query in pairs. Each pair is an arrow in a plane. Rotate it by an angle that grows with the
+# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two arrows
+# depends on the angle *between* them, and so on the distance of the two positions. It does not depend on where they
+# are.
 #
 # **Write** `rotate(x, start=0)`.
-# - in: `x` (…, T, d), d even, its vectors at the places start, start + 1, …; out: the same shape
-# - pair i is (x_{2i}, x_{2i+1}) = (a, b); turned by φ it is (a cos φ − b sin φ, a sin φ + b cos φ), at the same columns
+# - in: `x` (…, T, d), d even, its vectors at the positions start, start + 1, …; out: the same shape
+# - pair i is (x_{2i}, x_{2i+1}) = (a, b); rotated by φ it is (a cos φ − b sin φ, a sin φ + b cos φ), at the same
+#   columns
 #
-# *Tiny example.* With d = 2, the vector (1, 0) at place 1 becomes (0.54, 0.84).
+# *Tiny example.* With d = 2, the vector (1, 0) at position 1 becomes (0.54, 0.84).
 #
-# *Minutes* 15 · *Difficulty* ●●●○ · *Extension*: one of four ways; the waves are enough for what follows.
+# *Minutes* 15 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The angles are those of exercise 5, for d in place of D and places that begin at <code>start</code>.
+# The angles are those of exercise 5, for d in place of D and positions that begin at <code>start</code>.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -576,17 +584,18 @@ def rotate(x, start=0):
 tp.check("rotate")
 
 # %% [markdown]
-# ### Exercise 7 · The further away, the less
+# ### Exercise 7 · ALiBi: a penalty for distance
 #
-# ALiBi adds −m · distance to a score. Each head has a slope m of its own: some see only their neighbours, some nearly
-# everything. Head k of h (counted from 0) has the slope $2^{-8(k+1)/h}$.
+# ALiBi adds −m · distance to a score. Each head has a slope m of its own: a large one leaves weight to neighbours only,
+# a small one to nearly all positions. Head k of h (counted from 0) has the slope $2^{-8(k+1)/h}$.
 #
-# **Write** `alibi(T, S, n_heads)` → (h, T, S). The queries are the **last** T of the S places: query t stands at place
-# S − T + t. The distance is never negative.
+# **Write** `alibi(T, S, n_heads)` → (h, T, S). The queries are the **last** T of the S positions: query t stands at
+# position S − T + t. The distance is the absolute value: it is the same for a key before the query and for one after
+# it. (A causal mask hides the later ones anyway.)
 #
-# *Tiny example.* One query, three places, one head: the slope is 1/256, the bias (−2, −1, 0) / 256.
+# *Tiny example.* One query, three positions, one head: the slope is 1/256, the bias (−2, −1, 0) / 256.
 #
-# *Minutes* 10 · *Difficulty* ●●○○ · *Extension*: as above, the waves are enough.
+# *Minutes* 10 · *Difficulty* ●●○○ · *Extension*: only the comparison of positions in part 4 needs it.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # A table of distances (T, S), and a slope for each head: an outer product.
@@ -659,7 +668,7 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # it.](figures/transformer_block.svg)
 #
 # A Transformer is a stack of equal **blocks**. In a block, a vector per token runs straight through: the **residual
-# stream**. Each part reads it, and *adds* something to it:
+# stream**. Each part reads it, and *adds* its result:
 # - attention to itself (exercise 3);
 # - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
@@ -667,7 +676,8 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # ### Exercise 8 · Layer norm
 #
 # Sums grow. So a vector is brought back to mean 0 and variance 1 before it is read, each token by itself; then each
-# entry gets a gain and a shift that are learned:
+# entry gets a gain and a shift that are learned (**layer norm**, Ba, Kiros and Hinton 2016, [arXiv
+# 1607.06450](https://arxiv.org/abs/1607.06450)):
 #
 # $$y = \frac{x - \bar x}{\sqrt{\operatorname{var}(x) + \epsilon}} \odot g + b$$
 #
@@ -716,18 +726,20 @@ if tp.done("layer-norm"):
 # %% [markdown]
 # ### Exercise 9 · A block
 #
-# There are two places for the norm. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most models today):
-# x + part(norm(x)). The difference looks small. You will measure it.
+# There are two ways to place the norm. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong
+# et al. 2020, [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)). You will measure the
+# difference.
 #
 # **Write** the two methods of `Block`.
 # - `around(norm, x, part)`: one part with its residual and its norm, pre or post as `self.pre_norm` says. `norm` and
 #   `part` are functions from (B, T, D) to (B, T, D).
 # - `forward(x, mask=None, memory=None, memory_mask=None, cache=None)`: three parts in this order, each with `around`:
-#   1. attention to itself, with `self.norms[0]`. Keys and values are remembered from **what the part is given** (the
-#      normed x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)` before
-#      one looks; and the first vector of x stands at place `start = len(cache)`, which both `remember` and the
-#      attention must be told. Without a cache it stands at place 0.
-#   2. if `memory` is given, a pair (keys, values): `self.cross` looks at it, under `memory_mask`, with `self.norms[1]`.
+#   1. attention to itself, with `self.norms[0]`. Keys and values are made by `remember` from **what the part is given**
+#   (the normalised x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)`
+#   before the attention. The first vector of x stands at position `start = len(cache)`, and both `remember` and the
+#   attention need this `start`. Without a cache it is 0.
+#   2. if `memory` is given, a pair (keys, values): `self.cross` attends to it, under `memory_mask`, with
+#   `self.norms[1]`.
 #   3. `self.feed_forward`, with the last of the norms.
 #
 # *Tiny example.* With a part that returns zeros, pre-norm gives back x; post-norm gives norm(x).
@@ -802,8 +814,8 @@ tp.check("block")
 # %% [markdown]
 # ### Encoder and decoder
 #
-# The encoder is given: read it, the decoder is much alike. (With pre-norm nobody has normed what leaves the last block;
-# so one more norm stands at the end.)
+# The encoder is given: read it, the decoder is much alike. (With pre-norm the output of the last block is not
+# normalised, so there is one more norm at the end.)
 
 # %% given="encoder"
 # what a decoder needs
@@ -833,22 +845,23 @@ class Encoder(nn.Module):
 # %% [markdown]
 # ### Exercise 10 · The decoder
 #
-# **Write** `forward` of `Decoder`: embed; add the places; run through the blocks under a causal mask; norm; read-out.
+# **Write** `forward` of `Decoder`: embed; add the positions; run through the blocks under a causal mask; norm; output
+# layer.
 #
 # - in: `tokens` (B, T), ids; `memories`, a pair (keys, values) for each block, or None for a model that has no source;
 #   `memory_mask`; `caches`, one for each block, or None
 # - out: logits (B, T, V)
-# - with caches, the tokens stand at the places start, start + 1, … with `start = len(caches[0])`: the positions are
-#   added from there on, and the causal mask knows of `start` places in the past. `len` is asked **before** the blocks
-#   run, because they extend the caches.
+# - with caches, the tokens stand at the positions start, start + 1, … with `start = len(caches[0])`: the positions are
+#   added from there on, and the causal mask has `past=start`. Take `len` **before** the blocks run, because they extend
+#   the caches.
 #
 # *Tiny example.* Two tokens, a past of 3: the mask is `causal_mask(2, 3)`, (2, 5).
 #
 # *Minutes* 15 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The encoder's <code>forward</code> with four additions: start, causal mask, each block's own memory and cache,
-# read-out.
+# The encoder's <code>forward</code> with four additions: start, causal mask, each block's own memory and cache, output
+# layer.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -898,7 +911,7 @@ class Decoder(nn.Module):
 tp.check("decoder")
 
 # %% [markdown]
-# Your test from exercise 4 belongs here, at a whole decoder. It should find nothing.
+# Apply your test from exercise 4 to a whole decoder. It should find nothing.
 
 # %% demo="no-leak"
 if tp.done(*STACK, "influence"):
@@ -908,10 +921,10 @@ if tp.done(*STACK, "influence"):
           leaks(writer, torch.tensor([3, 1, 4, 1, 5, 2], device=device), 9))
 
 # %% [markdown]
-# ### Which positions survive longer inputs?
+# ### Which positions work on longer inputs?
 #
-# A small task that needs places and nothing else: read digits, and say at each place **the digit that stood two places
-# before**. We train on 16 places, and test on 16, 32 and 64. (The first two places of a row count for nothing.)
+# This task needs positions and nothing else: read digits, and write at each position **the digit two positions
+# before**. We train on 16 positions, and test on 16, 32 and 64. (The first two positions of a row do not count.)
 
 # %% given="echo"
 def echo_batch(B, T):
@@ -952,8 +965,8 @@ def echo_right(model, T):
     return (model(digits).argmax(-1) == target)[counted].float().mean().item()
 
 # %% [markdown]
-# Every batch is new, so the loss is taken on rows that the model was never trained on: training loss and validation
-# loss are one here. Each setting is trained with three seeds, and an entry of the table says all three:
+# Every batch is new, so training loss and validation loss are the same here. Each setting is trained with three seeds,
+# and an entry of the table shows all three:
 
 # %% given="spread"
 def spread(values, digits=0):
@@ -982,15 +995,21 @@ if tp.done(*STACK, "rotate", "alibi"):
                      "(smallest–largest). Guessing gives 10.")
 
 # %% [markdown]
-# In our runs (250 steps, three seeds) learned rows and rotary were right everywhere on 16 places; on 64, where the
-# guess is 10 %, rotary had about 69 %, and the learned rows 35 %: the rows beyond 16 had never been trained. ALiBi had
-# the same share at every length, but a low one. It says *the nearer, the more*; this task needs *exactly two before*.
-# The waves had not finished learning after 250 steps. `LONG_RUNS` gives all of them more.
+# In our runs (250 steps, three seeds) learned rows and rotary had 100 % on 16 positions; on 64, where chance level is
+# 10 %, rotary had about 69 %, and the learned rows 35 %. The rows beyond 16 had never been trained. Only these two can
+# be compared on longer inputs. Sinusoidal positions (59 %) and ALiBi (38 %) had not learned the task at the training
+# length after 250 steps. `LONG_RUNS` gives all of them more steps.
+#
+# Without positions the share is 31 % on 16 positions, not 10 %. A model that sees the digits before a position, but not
+# their order, can name the most frequent one. This alone is right in 32 % on rows of 16. A causal mask tells more:
+# position t averages over t + 1 vectors, and a second block can use that (Haviv et al. 2022, [arXiv
+# 2203.16634](https://arxiv.org/abs/2203.16634)). ALiBi is little better: its penalty makes *nearer* positions weigh
+# more, and the task needs the one at distance 2, not those at 0 and 1.
 #
 # ### What pre-norm buys, measured on depth
 #
-# The same task with learned rows, in stacks of 2, 4 and 8 blocks, with the norm before and after. The rate of learning
-# is high and does not warm up: this is where the two differ. The stack is the encoder's, with a causal mask put in.
+# The same task with learned rows, in stacks of 2, 4 and 8 blocks, with the norm before and after. The learning rate is
+# high and has no warm-up, a setting in which the two should differ. The stack is the encoder's, with a causal mask.
 
 # %% given="deep"
 class Deep(nn.Module):
@@ -1031,18 +1050,18 @@ if tp.done(*STACK):
 
 # %% [markdown] answer="norm-and-depth" points=2
 # **Question 3.** (a) What does your table say about depth, and what does it *not* say? (b) Follow the residual stream
-# from the last block down to the embedding in both drawings: what stands in the way of a gradient with post-norm that
-# does not with pre-norm?
+# from the last block down to the embedding, with pre-norm and with post-norm: what does a gradient pass through with
+# post-norm that it does not with pre-norm?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# (a) It compares both places of the norm at one high rate of learning, with no warm-up and few steps. In our run both
-# were right everywhere with up to four blocks; with eight, post-norm stayed at the guess with all three seeds. It does
-# not say that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. (b) With pre-norm the
-# stream is a plain sum: the derivative of the output with respect to the embedding contains the identity, through any
-# number of blocks. With post-norm each block's norm lies on the stream; every gradient passes through all of them, and
-# each rescales it.
+# (a) It compares both placements of the norm at one high learning rate, with no warm-up and few steps. In our run both
+# had 100 % with up to four blocks; with eight, post-norm stayed at chance level with all three seeds. It does not say
+# that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. Three seeds against three
+# differ so clearly once in ten by chance. (b) With pre-norm the stream is a plain sum: the derivative of the output
+# with respect to the embedding contains the identity, through any number of blocks. With post-norm each block's norm
+# lies on the stream; every gradient passes through all of them, and each rescales it.
 #
 # **Rubric.** 1 point: a reading of the table with its limits (rate, steps, seeds). 1 point: the identity path against a
 # norm in every block.
@@ -1115,9 +1134,9 @@ print(len(english.words), "English ids,", len(french.words), "French ids")
 # %% [markdown]
 # ### Exercise 11 · The whole model
 #
-# In TP 6 the decoder was called once for each word, also in training. Here one call does the whole target: the causal
-# mask lets every place see only what stands before it. What it reads is the target moved by one place: `SOS`, then all
-# target tokens but the last.
+# In TP 6 the decoder was called once for each word, also in training. Here one call computes the whole target: under
+# the causal mask each position sees only what stands before it. The decoder reads the target shifted by one position:
+# `SOS`, then all target tokens but the last.
 #
 # **Write** `shifted` and `Transformer.forward`.
 # - `shifted(target)`: ids (B, T) → (B, T)
@@ -1188,7 +1207,7 @@ def build(n_heads=4, n_layers=1, D=64, positions=Rotary, seed=0, cross_heads=Non
     return Transformer(encoder, decoder).to(device)
 
 # %% [markdown]
-# Loss, clipping and weight decay are those of TP 6. The rate of learning rises for 50 steps and then falls as half a
+# Loss, clipping and weight decay are those of TP 6. The learning rate rises for 50 steps and then falls as a half
 # cosine. The budget is in **steps**, so that two runs with the same seed see the same sentences.
 
 # %% given="learn"
@@ -1282,26 +1301,27 @@ if tp.done(*WHOLE):
 # | one head for the source | 2400 | 58 | 99.6 (99.3–99.8) | 100.0 (99.4–100.0) | 97.8 (97.2–98.9) | 97.4 (97.3–97.5) |
 # | the same, smoothed loss | 2400 | 52 | 99.0 (98.9–99.4) | 99.4 (99.1–100.0) | 97.8 (97.2–98.3) | 98.1 (97.5–98.4) |
 #
-# The Transformer makes more steps in the same time: no place waits for another. What it lacks after as many steps are
-# long sentences, which are rare in training. Where one head alone looks at the source, it must do the work of four, and
-# aligns more of the words. The last row has label smoothing, 0.2 (TP 6): the head aligns more words, or as many, and
-# some sentences are lost. Your own number stands above; one run is one seed.
+# For 1500 steps the Transformer took 33 s (32–43), the recurrent model 49 s (49–61). After as many steps it has fewer
+# of the long sentences right. If only one head attends to the source, it aligns more words than the best of four. The
+# last row has label smoothing of 0.2 (TP 6); its ranges touch or overlap those of the row above. If two rows do not
+# differ at all, the ranges of three seeds each still lie apart once in ten times. Your own number stands above; one run
+# is one seed.
 #
-# And on TP 6's **hard corpus**, 10 000 sentences with rare words, noise and combinations never seen? We had, after 1000
-# steps and with three seeds each, 50.3 % (49.5–51.3) of the sentences right with the recurrent model in 79 s, and
-# 44.6 % (41.9–45.0) with the Transformer in 37 s. Neither copies unknown words here. What we would not dare to
-# conclude: which of them is better after the same time, or with rates tuned for this corpus.
+# A corpus as **hard** as TP 6's, with 10 000 training sentences where TP 6 has 2 000? We had, after 1000 steps and with
+# three seeds each, 50.3 % (49.5–51.3) of the sentences right with the recurrent model in 79 s, and 44.6 % (41.9–45.0)
+# with the Transformer in 37 s. Neither copies unknown words here. What we would not dare to conclude: which of them is
+# better after the same time, or with rates tuned for this corpus.
 #
 # ### Exercise 12 · The head that aligns
 #
 # The decoder's attention to the source has h heads. In TP 6 there was one map of weights, and you scored it against the
-# gold alignment. Now there are h maps, and nobody said which one should align.
+# gold alignment. Now there are h maps, and the training does not say which one should align.
 #
 # **Write** `aligned(weights, alignments)`.
 # - in: for each sentence the weights (h, T', S') of one layer, and its gold alignment, a list of T'' ≤ T' tuples: for
-#   each French word the places of the English words that it may come from
+#   each French word the positions of the English words that it may come from
 # - out: (h,), the share of all French words (of all sentences together) at which the head's largest weight lies on one
-#   of these places
+#   of these positions
 #
 # Rows after the last word of the alignment (EOS) do not count.
 #
@@ -1382,23 +1402,26 @@ if tp.done(*WHOLE, "aligned"):
         pair.source_words, [*pair.target_words, "EOS"], columns=2, numbers=False)
 
 # %% [markdown]
-# Nothing in the training asks a head to align, and yet each of them looks at a gold word most of the time. Many misses
-# have a reason. Some words are foretold by the French before them, as *de* after *près*: the decoder knows them from
-# looking at itself, and its look at the source is free to go elsewhere. Others are decided by the English word that
-# comes *next*: *que* or *qu'*, *de* or *d'*.
+# The loss contains no alignment. In our run each head still has its largest weight on a gold word at 87 to 94 % of the
+# French words. Head 0 aligns best. Among its most frequent misses is *ne* (or *n'*), with the largest weight on the
+# English verb. The next French word translates that verb, and its first letter decides between *ne* and *n'*. This is a
+# possible reason; the table does not show it.
 #
-# Often a word is both: it has the same gold word as the French word before it, as *de* after *beaucoup* or *que* after
-# *parce*. With one head for the source and the smoothed loss we had 152 to 241 misses (three seeds). Of these, 151 to
-# 193 were such words. Of all others the head aligned 99.9 % (99.5–100.0).
+# Other misses are of another kind. Some French words are **predictable from the prefix**: *de* after *beaucoup* or
+# *que* after *parce* have the same gold word as the French word before them. In another model, with one head for the
+# source and label smoothing, we had 152 to 241 misses (three seeds). Of these, 151 to 193 were such words. Of all
+# others the head aligned 99.9 % (99.5–100.0).
 #
-# In deep Transformers the map of a step later, when the word is *read*, fits better
-# ([2004.14837](https://arxiv.org/abs/2004.14837)). Yours has one layer: when it reads a word, it looks for the next
-# one.
+# In deep Transformers the map of a step later, when the word is *read*, fits better ([Chen et al. 2020,
+# 2004.14837](https://arxiv.org/abs/2004.14837)). In your model with one layer it fits worse: see the second row of the
+# table.
 #
 # ### Heads cut off
 #
-# A head that aligns is not yet a head that matters. So we cut them off one by one: what a head says is multiplied by 0,
-# and the sentences are translated again.
+# A head that aligns need not matter for the output. So we cut heads off one by one (**head ablation**; Michel, Levy and
+# Neubig 2019, [arXiv 1905.10650](https://arxiv.org/abs/1905.10650); Voita et al. 2019, [arXiv
+# 1905.09418](https://arxiv.org/abs/1905.09418)). The output of a head is multiplied by 0, and the sentences are
+# translated again.
 
 # %% demo="heads-cut"
 def cut_heads(model, rows):
@@ -1425,17 +1448,17 @@ if tp.done(*WHOLE):
 
 # %% [markdown] answer="heads-read" points=3
 # **Question 4.** (a) Which head aligns best in your model, and which French words does it miss? (b) Put the two tables
-# side by side: is the head that aligns best also the one that is missed most when it is cut off? (c) A friend says:
-# "The attention map shows how the model translates." Give one fact from your tables for this sentence, or against it.
+# side by side: does cutting off the head that aligns best also cost the most sentences? (c) A friend says: "The
+# attention map shows how the model translates." Give one fact from your tables for this sentence, or against it.
 #
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
 # (a) A head of the attention to the source, with its share from the table; words named from the map or counted, for
-# example *ne*, *est-ce que*, a determiner that looks at its noun. (b) An answer that compares the two orders as they
-# are in this run; they need not agree. (c) For: a head finds most words without having been shown an alignment, and the
-# model fails when attention to the source is cut. Against: several heads share the work, a head that looks at a gold
-# word may be cut off at a smaller cost than one that looks elsewhere, and what flows is the value, not the weight.
+# example *ne*, *est-ce que*, or a determiner with its largest weight on its noun. (b) An answer that compares the two
+# orders as they are in this run; they need not agree. (c) For: a head finds most words without having been shown an
+# alignment. Against: cutting off the head that aligns best may cost fewer sentences than cutting off another, so
+# several heads share the work; and what enters the output is the weighted value, not the weight.
 #
 # **Rubric.** 1 point: head, share, and words missed. 1 point: both tables compared, with numbers. 1 point: one fact,
 # fitting its claim.
@@ -1444,24 +1467,26 @@ if tp.done(*WHOLE):
 # %% [markdown]
 # ## 6 · Decoding with a cache
 #
-# ![Writing the fourth word. Without a cache, keys and values of all four places are made again. With a cache, three are
+# ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache, three
+# are
 # there, and one is added.](figures/key_value_cache.svg)
 #
-# In training all places are computed at once. In decoding they come one by one, and `greedy_slowly` computes the whole
-# beginning anew for each word. That is waste: under a causal mask, nothing that was computed for a place changes when
-# another word is added after it. What later words need of it are its keys and values. So they are kept. This is TP 5's
-# step model again: its state is now not one vector but a **cache**, and it grows.
+# In training all positions are computed at once. In decoding they come one by one, and `greedy_slowly` computes the
+# whole prefix anew for each word. This is not needed: under a causal mask, nothing that was computed for a position
+# changes when another word is added after it. Later words need only its keys and values. So these are kept, in a
+# **key-value cache**. This is TP 5's step model again: its state is now not one vector but a cache, and it grows.
 #
 # ### Exercise 13 · A cache, and a decoder that uses it
 #
 # **Write**
-# - `Cache`: `len(cache)`, the number of places it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T, d)
+# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T,
+#   d)
 #   are put after those that it has; it returns **all** keys and all values.
 # - `greedy(model, source, max_length=30)`: as `greedy_slowly`, but one new token at a time. In: `source` (B, S); out:
 #   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have ended,
 #   or after `max_length` steps. Read the source once, remember it once; a fresh cache for each block of the decoder.
 #
-# *Tiny example.* A cache that got 1 place, then 1 more, has length 2, and its second `extend` returns 2 places.
+# *Tiny example.* A cache that got 1 position, then 1 more, has length 2, and its second `extend` returns 2 positions.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: part 6 is a sitting of its own; TP 5 kept a state, this keeps all.
 #
@@ -1546,7 +1571,8 @@ if tp.done(*STACK, "cache"):
 # **Write**
 # - `score_products(T, n_layers, n_heads, head_size, cached)`: how many **multiplications** go into scores and contexts
 #   over all T steps. A query and a key of size d cost d; a weight and a value of size d cost d. At step t (from 1 to T)
-#   there are t places. With a cache, 1 query looks at t places. Without one, t queries look at t places (a mask saves
+#   there are t positions. With a cache, 1 query looks at t positions. Without one, t queries look at t positions (a
+#   mask saves
 #   nothing: the product is computed and then thrown away).
 # - `cache_bytes(T, n_layers, kv_heads, head_size, bytes_each=4)`: the size of all caches after T steps.
 #
@@ -1560,7 +1586,7 @@ if tp.done(*STACK, "cache"):
 # <details><summary>Hint 1 · the idea</summary> One step first; then the sum over the steps. </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# A step has queries · places · d products for the scores and as many for the contexts, in each head of each layer.
+# A step has queries · positions · d products for the scores and as many for the contexts, in each head of each layer.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1589,8 +1615,8 @@ tp.check("costs")
 
 # %% [markdown]
 # Now the clock. A decoder of two layers with random weights writes T tokens, with and without a cache. The projections
-# and the feed-forward networks cost too, and a call of PyTorch has a price of its own, whatever the size of its
-# tensors: so the times need not grow as the products do.
+# and the feed-forward networks cost too, and each call of PyTorch takes some time, whatever the size of its tensors. So
+# the times need not grow as the products do.
 
 # %% demo="cache-timed"
 @torch.no_grad()
@@ -1646,16 +1672,17 @@ if tp.done("attend", "masks", "heads", "cache", "costs"):
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) Only scores and contexts were counted: projections, feed-forward and read-out fall by another factor; each call of
-# PyTorch costs some time even for one token; with few places this price dominates; `torch.cat` copies the cache at each
-# step. (b) Its words look in both directions: a new word changes the vectors of all earlier ones in the first block,
+# (a) Only scores and contexts were counted: projections, feed-forward and output layer fall by another factor; each
+# call of PyTorch costs some time even for one token, and with few positions this dominates; `torch.cat` copies the
+# cache at each
 # and so their keys and values in the next. What was kept would be wrong.
 #
 # **Rubric.** 1 point: two reasons. 1 point: without a causal mask earlier vectors change.
 # ### END SOLUTION
 
 # %% [markdown]
-# Step through a translation: what is read, where the heads of the last layer look (their mean), and what nearly came.
+# Step through a translation: what is read, the attention weights (the mean of the heads of the last layer), and the
+# next most probable words.
 
 # %% demo="explore"
 @torch.no_grad()
@@ -1686,26 +1713,28 @@ if tp.done(*WHOLE, "cache"):
                title="your Transformer")
 
 # %% [markdown]
-# ## 7 · Writing the working
+# ## 7 · Scratchpads
 #
-# A network that must say 487 · 623 at once has to do all the work in one step. On paper nobody does. If a model may
-# write *before* it answers, each character has only to follow from a few others that it can look at. This is what a
-# chain of thought is for. But **how** the working is written decides everything.
+# A network that must write 487 · 623 at once has to do all the work in one step. A **scratchpad** (Nye et al. 2021,
+# [arXiv 2112.00114](https://arxiv.org/abs/2112.00114)) is a text of intermediate steps before the answer; each of its
+# characters then depends on a few others. A **chain of thought** (Wei et al. 2022, [arXiv
+# 2201.11903](https://arxiv.org/abs/2201.11903)) does the same in words. In the code a scratchpad is called *working*.
+# Its format matters, as you will measure.
 #
 # ![Above, a working as on paper: a digit of the sum hangs on two digits that stand far apart and on a carry that is
 # written nowhere. Below, the same with every digit beside those it comes from.](figures/working.svg)
 #
-# The model is a decoder without an encoder: it reads `78*64=` and goes on. Everything is written with the **least digit
-# first**: 87 times 46 stands as `78*64=`. The answer stands after the last `=`.
+# The model is a decoder without an encoder: it reads `78*64=` and continues. Everything is written with the **least
+# digit first**: 87 times 46 stands as `78*64=`. The answer stands after the last `=`.
 #
-# ### Exercise 15 · A working in which every character is easy
+# ### Exercise 15 · A scratchpad in which every character is easy
 #
 # **Write** `working(a, b, n)`: two numbers of at most n digits → a string of digits. For each digit of b, from the
 # least on, one **row** (row number 0, 1, … n − 1). Digits that are missing are 0.
 #
 # A row begins with its digit of b. Then, for each of the n digits of a, from the least on:
 # - the digit of a; the last digit of (digit of a · digit of b + carry); the new carry. The carry is 0 at first.
-# - **from row 1 on** also three more: the digit of the sum so far that stands at this place; the last digit of (that
+# - **from row 1 on** also three more: the digit of the sum so far that stands at this position; the last digit of (that
 #   digit + the product's digit + the sum's carry); the sum's new carry, which is 0 at first.
 #
 # Rows from 1 on end with one more digit: the last carry of the product plus the last carry of the sum.
@@ -1761,11 +1790,11 @@ def working(a, b, n):
 tp.check("working")
 
 # %% [markdown]
-# ### Three workings compared, and yours
+# ### Three scratchpads compared, and yours
 #
-# Three designs: no working; as on paper (partial products and running sums, one after the other); every digit beside
-# those it comes from. The model, its training and its steps are the same. Pairs of operands are held out for the test,
-# whichever way round. **Then write a design of your own** (below): any function of (a, b, n) that returns digits and
+# Three designs: none; as on paper (partial products and running sums, one after the other); every digit beside those
+# that it depends on. The model, its training and its steps are the same. Pairs of operands are held out for the test,
+# in either order. **Then write a design of your own** (below): any function of (a, b, n) that returns digits and
 # commas.
 
 # %% given="writer"
@@ -1803,7 +1832,7 @@ def train_writer(design, steps, n=3, seed=0, title=""):
     return writer
 
 # %% [markdown]
-# The writer is asked with your cache. Only the answer counts, not the working:
+# The model writes with your cache. Only the answer counts, not the scratchpad:
 
 # %% given="asked"
 @torch.no_grad()
@@ -1846,10 +1875,10 @@ if tp.done(*STACK, "cache", "working"):
                      "one seed, with LONG_RUNS three (smallest–largest)")
 
 # %% [markdown]
-# In our runs (600 steps, three seeds each) all of 300 held-out products were right with every digit beside its parents,
-# and none without a working. As on paper it was 9, 28 or 67 %, as the seed would have it. A recurrent model without
-# attention had 1.7 % with the working on paper. A Transformer can look back; but a digit whose carry is written nowhere
-# is still hard.
+# In our runs (600 steps, three seeds each) all of 300 held-out products were right with every digit beside those it
+# depends on, and none without a scratchpad. As on paper it was 9, 28 or 67 %, depending on the seed. In our run of the
+# cell above, the three had 100, 0.3 and 8 %, with one seed each. A recurrent model without attention had 1.7 % with the
+# scratchpad as on paper. It had its own recipe and budget, so the difference is not due to attention alone.
 #
 # Now yours: fill in the function, and run the cell.
 
@@ -1869,8 +1898,8 @@ if tp.done(*STACK, "cache", "working") and my_working(12, 34, 2):
     print(f"right answers with your working: {right:.1%}")
 
 # %% [markdown]
-# Which characters are hard? The next cell asks the model for each character *after a right beginning*, and prints the
-# working with the share of right ones beneath it, in tenths (`9` means 90 to 99 %, `*` means all).
+# Which characters are hard? The next cell gives the model the right text before each character, and prints the
+# scratchpad with the share of right ones beneath it, in tenths (`9` means 90 to 99 %, `*` means all).
 
 # %% demo="hard-characters"
 @torch.no_grad()
@@ -1894,8 +1923,8 @@ if tp.done(*STACK, "cache", "working"):
 # %% [markdown]
 # ### One digit more
 #
-# The writer has seen products of at most three digits. Asked for four, it meets places that it never saw, and rows of
-# another length. Before you run the cell: what do you expect?
+# The model was trained on products of at most three digits. With four, it meets positions that were never trained, and
+# rows of another length. Before you run the cell: what do you expect?
 
 # %% demo="one-digit-more"
 if tp.done(*STACK, "cache", "working"):
@@ -1909,38 +1938,38 @@ if tp.done(*STACK, "cache", "working"):
     print("writes:   ", *write_on(writer, [text[:10]], len(text)))
 
 # %% [markdown] answer="scratchpad" points=3
-# **Question 6.** (a) Which characters of the working on paper does the model get wrong, and what would it have to look
-# at in order to write them? (b) Describe your own design in a sentence, its share of right answers, and why you think
-# it is better or worse than the one of exercise 15. (c) What does the test with one digit more show about what the
-# model has learned: multiplying, or something else?
+# **Question 6.** (a) Which characters of the scratchpad as on paper does the model get wrong, and which characters do
+# they depend on? (b) Describe your own design in a sentence, its share of right answers, and why you think it is better
+# or worse than the one of exercise 15. (c) What does the test with one digit more show about what the model has
+# learned: multiplying, or something else?
 #
 # *Minutes* 8 · *Extension*
 #
 # ### BEGIN SOLUTION
 # (a) For example the middle digits of partial products or of running sums, read off the shares in the cell above: such
 # a digit depends on digits that stand far apart, and on a carry that is written nowhere and would have to be computed
-# from all lower digits. (b) Any design that was run, with its number; what counts is how many characters each character
-# hangs on, how far away they stand, and whether carries are written. (c) In our runs not one of 300 products of four
-# digits was right, with any working and any seed. With a table of learned places the model has never been trained at
-# places beyond those of three digits, and the rows' length is part of what it learned: it continues the format it
-# knows. It has learned a procedure for this format, not multiplication.
+# from all lower digits. (b) Any design that was run, with its number; what counts is on how many characters each
+# character depends, how far away they stand, and whether carries are written. (c) In our runs not one of 300 products
+# of four digits was right, with any scratchpad and any seed. The rows of learned positions beyond those of three digits
+# were never trained, and the number of digits is part of the format that it continues. It has learned a procedure for
+# this format, not multiplication. This run does not separate the two causes, positions and format.
 #
 # **Rubric.** 1 point: characters named with numbers, and what they depend on. 1 point: an own design, run, with a
-# reason. 1 point: format or places against the procedure itself.
+# reason. 1 point: format or positions against the procedure itself.
 # ### END SOLUTION
 
 # %% [markdown]
 # ### The quotient: digits that may be wrong
 #
-# A quotient such as 487 / 623 resists a long division. One of its characters is no small table: the next digit of the
-# quotient comes from a *comparison of two whole numbers*. A recurrent model with attention, given a long division to
-# write, had 1.8 % of the answers after ten minutes of one core. The small Transformer above, two digits by two, had 18
-# of 100 after 600 steps (one seed each).
+# A quotient such as 487 / 623 is hard by long division: the next digit of the quotient depends on a *comparison of two
+# whole numbers*. A recurrent model with attention and a scratchpad of long division had 1.8 % of the answers after ten
+# minutes of one core. A small Transformer, two digits by two, had 18 % of 200 answers after 600 steps (one seed each).
 #
-# Processors divide differently (SRT division, after Sweeney, Robertson and Tocher). They use digits from −9 to 9. Then
-# the next digit need not be exact. It may be guessed from the *leading* digits of remainder and divisor. If it was too
-# large, the remainder becomes negative, and the next digit takes something back. Here is 487 / 623 in such digits, as
-# `tp.division.quotient` writes it:
+# Processors divide differently (**SRT division**, after Sweeney, Robertson and Tocher). They work in radix 2 or 4, with
+# redundant digits such as −2 to 2. We take the same idea to radix ten, with digits from −9 to 9. Then the next digit
+# need not be exact. It may be guessed from the *leading* digits of remainder and divisor. If it was too large, the
+# remainder becomes negative, and a later digit corrects it. Here is 487 / 623 in such digits, as `tp.division.quotient`
+# writes it:
 #
 # ```
 # digit   three columns: digit of b, product, carry, before, after, borrow     sign
@@ -1981,9 +2010,10 @@ tp.table(rows, ["written", "to be divided", "digit", "left over", "quotient so f
 print(f"put right: {text[division.ROW * division.PLACES:]}   Python says: {a / b:.5f}")
 
 # %% [markdown]
-# How much must one see to say the next digit? The next cell guesses it from the leading digits of both numbers. The
-# digits after these count as half of what they could be. A digit of the *long division* must leave a remainder from 0
-# to b. A digit that *may be wrong* must only leave so little, of either sign, that the next digit can take it back.
+# How many digits are needed for the next digit of the quotient? The next cell guesses it from the leading digits of
+# both numbers. The digits after these count as half of what they could be. A digit of the *long division* must leave a
+# remainder from 0 to b. A *redundant* digit must only leave so little, of either sign, that the next digit can correct
+# it.
 
 # %% demo="digit-guessed"
 def leading(numbers, hidden):
@@ -2005,24 +2035,25 @@ tp.table(rows, ["digits of b", "of the remainder", "long division", "nine in a r
                 "may be wrong", "nine in a row"])
 
 # %% [markdown]
-# Two digits of b and three of the remainder make a table of some hundred thousand rows, and neighbours in it say nearly
-# always the same. That is what a small network learns well.
+# Two digits of b and three of the remainder make a table of some hundred thousand rows, and neighbours in it mostly
+# have the same entry.
 #
 # In our runs 96 to 98 % of 5 000 held-out quotients came out right (three seeds), three digits by three, after 600
 # seconds of one core. Remainders, with the same digits, were right in 97 to 99 % after 180 seconds. The model has two
-# blocks, 64 units and 4 heads; its places add a vector for the row of the working and one for the column. `python -m
-# bench learning` repeats it. The kind of working decided, once more. How much is due to the redundant digits alone, and
-# how much to this model and its places, we do not know: it was not given the old long division for as long.
+# blocks, 64 units and 4 heads; its positions add a vector for the row of the scratchpad and one for the column. `python
+# -m bench learning` repeats it. The recurrent model with attention and the same redundant digits had 90.8 % of the
+# quotients after 600 seconds (one seed), where long division had 1.8 %. So most of the gain comes with the digits. The
+# Transformer was not given the long division for as long.
 #
 # ## 8 · What carries over, and what does not
 #
-# You now have both kinds of model in your hands. Compare them with your own measurements:
+# Compare both kinds of model with your own measurements:
 #
 # | | recurrence (TP 1, 3, 6) | Transformer |
 # |---|---|---|
-# | work for a sequence of T places | grows like T | scores grow like T² |
-# | training | step after step, T steps deep | all places at once |
-# | writing one more token | one step, state of fixed size | looks at all places; the cache grows |
+# | work for a sequence of T positions | grows like T | scores grow like T² |
+# | training | step after step, T steps deep | all positions at once |
+# | writing one more token | one step, state of fixed size | looks at all positions; the cache grows |
 # | a sense of order | built in | must be added |
 # | the way from one word to another | as many steps as words between | one step |
 
@@ -2057,7 +2088,7 @@ if tp.done(*STACK, "cache", "costs"):
 
 # %% [markdown] answer="carries-over" points=3
 # **Question 7.** Use your own numbers. (a) From which length on does the block cost more than the GRU layer here, and
-# why does its time grow faster than the number of places? (b) Name one situation in which you would still take a
+# why does its time grow faster than the number of positions? (b) Name one situation in which you would still take a
 # recurrent model, and what in the table speaks for it. (c) Name two things from TP 1 to TP 6 that you used unchanged in
 # this TP.
 #
@@ -2067,7 +2098,8 @@ if tp.done(*STACK, "cache", "costs"):
 # (a) Read off the table (the crossing depends on the machine). Projections and feed-forward grow like T; scores,
 # softmax and context like T², and from some length on they dominate. A GRU's steps cannot run side by side, but each
 # costs the same. (b) For example a stream without end on a small device: the state has 64 numbers whatever came before,
-# one more place costs the same, while the cache holds 128 numbers for each place; or sequences that are very long and
+# one more position costs the same, while the cache holds 128 numbers for each position; or sequences that are very long
+# and
 # need little exact looking back. (c) For example attention with masks,
 # embeddings, the loss that ignores padding, teacher forcing, greedy decoding, clipping and schedule, exact match,
 # scored alignments.
@@ -2075,6 +2107,18 @@ if tp.done(*STACK, "cache", "costs"):
 # **Rubric.** 1 point: a crossing with numbers, T² named. 1 point: fixed state against growing cache (or streaming),
 # with a number. 1 point: two things.
 # ### END SOLUTION
+
+# %% [markdown]
+# **Further reading**
+#
+# - Clark, Khandelwal, Levy and Manning 2019, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341): what the heads of
+#   BERT attend to.
+# - Rush and others, *The Annotated Transformer*,
+#   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
+#   2017, line by line in PyTorch.
+# - Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*,
+#   [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html): heads and the residual
+#   stream, taken apart.
 
 # %% demo="progress"
 tp.progress()
