@@ -1,14 +1,11 @@
 """What is started often imports what it needs, when it needs it."""
 
-import colorsys  # noqa: F401 - what stands in for the compiler
-import importlib
 import subprocess
 import sys
 
 import pytest
 
 import tp
-from autograder.runtime import uncompiled
 
 SLOW = {"torch", "matplotlib", "IPython", "jupytext"}
 BEFORE = f"import sys; print(*{SLOW!r} & set(sys.modules))"
@@ -45,25 +42,3 @@ Sandbox.begin = begin
 cli.main(["check", "solutions/tp3_seq2seq/tp3_seq2seq.ipynb", "--device", "cpu"])
 """
     assert told(code) == []
-
-
-@pytest.fixture
-def compiler(monkeypatch):
-    """A module of the library in the place of torch's compiler, not imported yet."""
-    monkeypatch.setattr(uncompiled, "COMPILER", "colorsys")
-    monkeypatch.delitem(sys.modules, "colorsys")
-    uncompiled.keep_uncompiled()
-    return sys.modules["colorsys"]
-
-
-def test_what_an_optimizer_asks_of_the_compiler_is_answered_without_it(compiler):
-    assert compiler.disable(len, True) is len
-    assert compiler.graph_break() is None
-    assert not hasattr(compiler, "__file__") and importlib.import_module("colorsys") is compiler
-
-
-def test_whoever_wants_the_compiler_has_it(compiler):
-    assert compiler.rgb_to_hsv(1, 1, 1) == (0, 0, 1)
-    assert importlib.import_module("colorsys").__file__
-    uncompiled.keep_uncompiled()  # it is there, and stays
-    assert importlib.import_module("colorsys").__file__

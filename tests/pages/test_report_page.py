@@ -95,5 +95,5 @@ def test_blank_answers_have_no_part_in_the_mean_of_those_read():
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
         scores = [*(Score(points, 2.0, by_person=True) for points in read), blank, waiting, blank]
         given = {student: Grade({"why": score}, {}) for student, score in zip("abcd", scores, strict=False)}
-        (item,) = summary.summarise(TINY, entries, given, {}).answers
+        (item,) = summary.summarise(TINY, entries, given).answers
         assert (item.read, item.share) == (len(read), share)

@@ -78,7 +78,7 @@ def test_file_names_are_for_every_system():
 
 def test_text_is_utf8_with_line_ends_that_git_and_sh_keep():
     for name, data in CONTENTS.items():
-        if not name.endswith((".bin", ".png", ".bat")):
+        if not name.endswith((".bin", ".png", ".bat", ".whl")):
             assert "\r" not in data.decode("utf-8"), name
     assert MODULES and "tp/__init__.py" in MODULES
 
