@@ -15,7 +15,8 @@
 # - decode with a cache, and count what it saves and what it costs;
 # - design a scratchpad whose every character is easy to predict.
 #
-# **Time:** {time}; parts 6 and 7 are each a sitting of their own. The notebook itself runs in under ten minutes on two
+# **Time:** {time}: two sittings, up to part 3 and from part 4 on; parts 6 and 7 are each
+# another. The notebook itself runs in under ten minutes on two
 # cores. **You need first:** TP 2 and TP 6; of TP 5 the step by step decoding.
 #
 # **Letters for sizes:** B = batch, S = source timesteps, T = target timesteps, D = numbers in the vector of a token,

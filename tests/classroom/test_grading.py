@@ -201,15 +201,15 @@ def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_aga
     place = ("check-double", TINY, TINY, "bob")
     run(term)
     with Classroom(term).gradebook() as gradebook:
-        grade = gradebook.find_grade(*place)
+        grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.needs_manual_grade) == (0, False)
         grade.manual_score = 1.5  # saved in formgrader, which takes the flag away
-        gradebook.db.commit()
+        gradebook.stock.db.commit()
     run(term, force=True)
     with Classroom(term).gradebook() as gradebook:
-        grade = gradebook.find_grade(*place)
+        grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, True)
-        assert not gradebook.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
+        assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 
 def test_graders_see_the_rubric_and_nobody_else_does(term, run):
@@ -397,7 +397,8 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
     released = nbformat.read(real_term.released / REAL / f"{REAL}.ipynb", 4)
     ours = release.released_notebook(REPOSITORY, REAL)
     assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
-    assert not list(real_term.released.rglob("*.py"))
+    helpers = {path.name for path in (REPOSITORY.released / "tp").rglob("*.py")}
+    assert {path.name for path in real_term.released.rglob("*.py")} == helpers, "no solution, no check, no fault"
     nbgrader("autograde", REAL)
     nbgrader("generate_feedback", REAL)
     nbgrader("export")

@@ -14,7 +14,7 @@ import pytest
 
 import tp
 from autograder.classroom.grading import summary_table
-from autograder.classroom.outcomes import SIGNS
+from autograder.classroom.outcomes import SIGNS, WORDS
 from autograder.judging.verdict import Outcome
 from autograder.model import source
 from autograder.runtime import colours, tables
@@ -130,9 +130,8 @@ def test_curves_differ_in_their_dashes_too():
 def test_verdicts_are_words_and_signs():
     """Each verdict has a sign of its own, and its name stands in the legend."""
     *_, legend = summary_table([]).splitlines()
-    words = {word: sign for sign, word in (entry.split() for entry in legend.split("  "))}
-    assert words == SIGNS and set(words) == set(get_args(Outcome))
-    assert len(set(words.values())) == len(words) >= 6
+    assert legend.split("  ") == [f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items()]
+    assert set(SIGNS) == set(get_args(Outcome)) and len(set(SIGNS.values())) == len(set(WORDS.values())) == len(SIGNS)
 
 
 # What notebooks show
