@@ -18,7 +18,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
-from ..runtime.difference import FORMS, VALUES, Difference
+from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -124,11 +124,10 @@ class Judge:
                 results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
         """The results, the first of those whose values are wrong with the place where the answer goes wrong."""
         placed = list(results)
-        wrong = [i for i, one in enumerate(results)
-                 if one.difference and one.difference.kind in VALUES and not one.difference.relation]
-        for i in wrong[:MAX_PLACES]:
-            record, difference = records[i][0].plain, results[i].difference
-            form = difference is not None and difference.kind in FORMS
+        wrong = [(i, one.difference.is_of_form) for i, one in enumerate(results)
+                 if one.difference and one.difference.is_of_values]
+        for i, form in wrong[:MAX_PLACES]:
+            record = records[i][0].plain
             observed = session.observed(exercise, record)
             if observed and self._instance and self._instance.places:
                 place = self._instance.places.locate(exercise, observed[0], record, form, observed[1])

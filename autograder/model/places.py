@@ -45,8 +45,7 @@ class Places:
         """Return the place of an answer that fails a recorded check.
 
         ``texts`` are the exercise's cell and others of the student's. ``form``: it differs in shape, type or order of
-        axes. ``observed`` is what was seen of them elsewhere,
-        and they are run here, as our own, where it is missing.
+        axes. ``observed`` is what was seen of them elsewhere; they are run here, as our own, where it is missing.
         """
         known = self.references(exercise, record)
         if observed is None:

@@ -78,6 +78,16 @@ class Difference:
         return self.kind in ("not-written", "missing-name")
 
     @property
+    def is_of_values(self) -> bool:
+        """Whether an output of the check itself is not as expected."""
+        return self.kind in VALUES and self.relation is None
+
+    @property
+    def is_of_form(self) -> bool:
+        """Whether it is the shape, the type or the order of axes that differs."""
+        return self.kind in FORMS
+
+    @property
     def line(self) -> int | None:
         """The line of the student's cell at which it stops, where it does."""
         return self.error.where.line if self.error and self.error.where else None

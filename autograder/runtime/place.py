@@ -296,7 +296,7 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
 
 
 def _of_length(one: Expression, search: _Search) -> Place | None:
-    """The loop around an expression, where it runs more or fewer times than that of a right search."""
+    """The loop around an expression, where it runs more or fewer times than that of a right answer."""
     lengths = search.references.length_of(values_of(search.observed, one.number)) if one.loop else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 

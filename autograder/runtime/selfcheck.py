@@ -31,7 +31,7 @@ from . import (
 from .beside import beside
 from .card import Card
 from .cases import Case
-from .difference import FORMS, VALUES, Difference
+from .difference import Difference
 from .findings import CheckResult, findings
 from .observation import observe
 from .operations import Name
@@ -218,15 +218,18 @@ def _exercise(name: str) -> ShippedExercise:
     return data[name]
 
 
-def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
-    """The result of each check of an exercise, on what ``namespace`` defines."""
+def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:
+    """The result of each check of an exercise, on what ``namespace`` defines.
+
+    Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
+    """
     shipped = _exercise(exercise)
     records = [record for check in shipped.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
     got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
     answers = iter(zip(records, got, named, printed, strict=True))
-    results, texts = [], _cells(exercise, namespace)
+    results = []
     for check in shipped.checks:
         one = Result(check, CheckResult(check.name, True, check.says))
         for record, reply, fault, sink in [next(answers) for _ in check.records]:
@@ -242,22 +245,27 @@ def _results(exercise: str, namespace: dict[str, Any]) -> list[Result]:
 def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, texts: Sequence[str],
            namespace: dict[str, Any]) -> Place | None:
     """Where the notebook's cells first go wrong in a check; only its first record can show it."""
-    if record is not check.records[0] or difference.relation or difference.kind not in VALUES:
+    if not texts or record is not check.records[0] or not difference.is_of_values:
         return None
     references, ops = check.references, record.plain.ops
-    if references is None or not texts:
+    if references is None:
         return None
     return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references,
-                   difference.kind in FORMS)
+                   difference.is_of_form)
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
     """The notebook's cells with definitions, first that of what the checks of an exercise call."""
-    asked = {op.name for check in _exercise(exercise).checks for record in check.records for op in record.ops
-             if isinstance(op, Name)}
+    asked = _names(exercise)
     own = [name for name, thing in namespace.items() if getattr(thing, "__module__", None) == namespace.get("__name__")]
     texts = (history.cell_of(namespace[name]) for name in sorted(own, key=lambda name: name not in asked))
     return list(dict.fromkeys(filter(None, texts)))[:MAX_CELLS]
+
+
+def _names(exercise: str) -> set[str]:
+    """The names that the checks of an exercise ask for."""
+    return {op.name for check in _exercise(exercise).checks for record in check.records for op in record.ops
+            if isinstance(op, Name)}
 
 
 def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
@@ -268,11 +276,11 @@ def _card(exercise: str, namespace: dict[str, Any]) -> Card:
     """What is said about an exercise."""
     if _is_borrowed(exercise, namespace):
         return Card(exercise, "borrowed. It works, and is worth no points")
-    found = _results(exercise, namespace)
+    texts = _cells(exercise, namespace)
+    found = _results(exercise, namespace, texts)
     results = [one.result for one in found]
     wrong = findings(results)
-    names = {op.name for one in found for record in one.check.records for op in record.ops if isinstance(op, Name)}
-    older = tuple(history.outdated(sorted(names & namespace.keys()), namespace))
+    older = tuple(history.outdated(sorted(_names(exercise) & namespace.keys()), namespace))
     if len(wrong) == 1 and all(one.difference and one.difference.is_absent for one in results):
         unwritten = wrong[0].differences[0].is_unwritten
         said = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
@@ -282,7 +290,7 @@ def _card(exercise: str, namespace: dict[str, Any]) -> Card:
         messages.tally(results),
         right=tuple((one.check, one.says) for one in results if one.passed),
         wrong=wrong,
-        cells=tuple(_cells(exercise, namespace)),
+        cells=tuple(texts),
         printed=next((one.printed for one in found if not one.result.passed), ""),
         older=older,
     )
