@@ -5,4 +5,4 @@ Notebooks use ``autograder.runtime``; everything else is behind the command ``au
 
 __all__ = ["__version__"]
 
-__version__ = "3.0.0"
+__version__ = "4.0.0"

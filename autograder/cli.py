@@ -25,6 +25,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "release": "make what students receive from the sources",
         "audit": "show that the judge is right: solutions, known faults, mutants",
         "pack": "write what is given out: student kit, editions, Gradescope's zip",
+        "publish": "write what anybody may have into a public repository of its own",
     },
     "Grade one notebook": {
         "check": "grade one notebook, without a gradebook",
@@ -33,6 +34,7 @@ GROUPS = {  # command → what it does, by the work it is for
     "Grade a class": {
         "collect": "take submissions out of the zip of Moodle or Canvas",
         "grade": "grade everything in gradebook/submitted",
+        "open": "open the class in the browser: read, give points, release",
         "questions": "read the written answers on one page",
         "feedback": "write the students' pages that are out of date",
         "report": "write a page on the class, and the grades as CSV",
@@ -173,6 +175,11 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_pack(command("pack", author.pack, "pack kit"))
 
+    publish = command("publish", author.publish, "publish https://github.com/my-account/my-course")
+    publish.add_argument("target", metavar="FOLDER|URL", help="a folder, or a repository that git can push to")
+    publish.add_argument("--address", default="", metavar="URL", help="where it will be read, if not there")
+    publish.add_argument("--site", type=Path, metavar="FOLDER", help="a site to go with it (dist/site, if it is there)")
+
     checked = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")
     checked.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     checked.add_argument("--tp", help="its session, when the notebook does not say")
@@ -187,6 +194,10 @@ def _parser() -> argparse.ArgumentParser:
     grade = command("grade", classroom.grade, "grade --jobs 2")
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
+
+    opened = command("open", classroom.open_screen, "open")
+    opened.add_argument("--port", type=_count, default=8888, metavar="N", help="where the server listens (8888)")
+    opened.add_argument("--no-browser", action="store_true", help="only print the address")
 
     feedback = command("feedback", classroom.feedback, "feedback")
 
@@ -234,6 +245,7 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         "alone": "notebooks that stand alone, for Jupyter, Kaggle and VS Code",
         "provided": "solved exercises of a session, for students who are stuck",
         "gradescope": "the zip with which Gradescope grades a session",
+        "teacher": "a page per session for teachers: slides, frequent faults, answers and rubrics",
     }
     for name, words in kinds.items():
         kind = what.add_parser(name, help=words, description=f"Write {words}.")
@@ -243,6 +255,8 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
                               help="where the folder will lie, as https://github.com/OWNER/NAME/tree/BRANCH/FOLDER")
         if name in ("provided", "gradescope"):
             kind.add_argument("session", help="the session")
+        if name == "teacher":
+            kind.add_argument("session", nargs="*", help="sessions (all, when none is given)")
         if name == "provided":
             kind.add_argument("exercise", nargs="*", help="exercises (all, when none is given)")
 

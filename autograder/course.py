@@ -93,6 +93,18 @@ class Course:
             raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
+    @cached_property
+    def former(self) -> dict[str, str]:
+        """What sessions of this course were called before, and are called now; ``CourseError`` where it is no table."""
+        former = self.about.get("former", {})
+        if not isinstance(former, dict):
+            raise CourseError(f'{self.root / "course.toml"}: former is {former!r}; it is like {{ old_name = "name" }}')
+        return {old: new for old, new in former.items() if new in self.assignments}
+
+    def renamed(self, name: str) -> str | None:
+        """Return the line that says what the session of a former name is called now, or None."""
+        return f"{name} is now called {self.former[name]}" if name in self.former else None
+
     def folder(self, assignment: str) -> Path:
         """Return where an instructor writes the session."""
         return self.solutions / assignment
@@ -104,6 +116,8 @@ class Course:
     def expect(self, assignment: str) -> None:
         """Raise ``CourseError`` where there is no such session."""
         if assignment not in self.assignments:
+            if renamed := self.renamed(assignment):
+                raise CourseError(renamed)
             there = ", ".join(self.assignments) or "none"
             raise CourseError(f"there is no session called {assignment}; there are: {there}")
 
@@ -123,17 +137,22 @@ class Course:
 def find(folder: Path | None = None) -> Course:
     """Find the course in ``folder``, or else the one that the present folder lies in.
 
-    ``CourseError`` when there is none.
+    What students handed in is none, whatever lies in it. ``CourseError`` when there is none.
     """
     if folder is not None:
         places = [Path(folder).resolve()]
     else:
-        places = [Path.cwd(), *Path.cwd().parents]
+        places = [place for place in (Path.cwd(), *Path.cwd().parents) if not _is_handed_in(place)]
     for place in places:
         if (place / "solutions").is_dir():
             return Course(place)
-    raise CourseError(f"{places[0]} is no course: a course is a folder with solutions/ in it; "
+    raise CourseError(f"{folder or Path.cwd()} is no course: a course is a folder with solutions/ in it; "
                       "name it with --course FOLDER")
+
+
+def _is_handed_in(place: Path) -> bool:
+    """Whether a folder lies in the gradebook of a course: its code would run as whoever calls a command there."""
+    return any((above / "solutions").is_dir() and place.is_relative_to(above / "gradebook") for above in place.parents)
 
 
 def _is_importable(path: Path) -> bool:

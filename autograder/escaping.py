@@ -3,11 +3,17 @@
 Whatever is not printable (escape sequences, direction marks, other controls) is shown by its number, as ``\\x1b`` is.
 """
 
+import re
+import shlex
 import unicodedata
 from typing import Any
 
 from markupsafe import Markup, escape
 
+# A cell begins at these, too, where a spreadsheet of another country separates by them.
+_SIGNS = "=+@＝＋＠－-"
+_SEPARATED = re.compile(rf"([;\t])(?=['\s]*[{_SIGNS}])")
+_SEPARATED_AND_MARKED = re.compile(rf"([;\t])'(?=['\s]*[{_SIGNS}])")
 _MARKUP = "<>&*_`[]()!#|\\~$"
 
 
@@ -48,10 +54,25 @@ def spreadsheet_text(text: str) -> str:
 
 def from_spreadsheet(cell: str) -> str:
     """Return the text of such a cell."""
-    return cell[1:] if cell[:1] == "'" and _no_formula(cell[1:]) == cell else cell
+    text = _SEPARATED_AND_MARKED.sub(r"\1", cell)
+    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
+
+
+def cell(text: str) -> str:
+    """Return a cell of a CSV file of ours, from which `from_spreadsheet` has the text again as it was."""
+    return _no_formula(text)
+
+
+def shell(text: object) -> str:
+    """Return one word of a shell: a name that is a command stays a name, where a line is copied and pasted."""
+    return shlex.quote(line(str(text)))
 
 
 def _no_formula(text: str) -> str:
+    marked = _SEPARATED.sub(r"\1'", text)
+    return f"'{marked}" if _is_formula(text) else marked
+
+
+def _is_formula(text: str) -> bool:
     first = unicodedata.normalize("NFKC", text.lstrip()[:1])  # a full-width sign is taken for its plain one
-    formula = first in ("=", "+", "@") or (first == "-" and text != "-")
-    return f"'{text}" if formula else text
+    return first in ("=", "+", "@") or (first == "-" and text != "-")

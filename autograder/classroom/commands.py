@@ -7,8 +7,10 @@ import argparse
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from .. import escaping
@@ -98,6 +100,18 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
         except BaseException:
             executor.shutdown(wait=False)
             raise
+
+
+def open_screen(args: argparse.Namespace, course: Course) -> int:
+    """Start a Jupyter Server with the screen and formgrader on it, and open the screen in a browser."""
+    extensions = {"autograder.classroom.screen": True, "nbgrader.server_extensions.formgrader": True}
+    command = [sys.executable, "-m", "jupyter_server", f"--ServerApp.root_dir={course.root}",
+               f"--ServerApp.jpserver_extensions={extensions}", "--ServerApp.default_url=/autograder",
+               f"--ServerApp.port={args.port}", f"--ServerApp.open_browser={not args.no_browser}"]
+    if os.geteuid() == 0:
+        command.append("--allow-root")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return subprocess.call(command, cwd=course.root)
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
@@ -229,7 +243,7 @@ def report(args: argparse.Namespace, course: Course) -> int:
     if args.student is None:
         print(report.write(classroom, names))
     elif any(entry.student == args.student for name in names for entry in classroom.store.entries(name)):
-        print(escaping.line(str(report.write_student(classroom, names, args.student))))
+        print(escaping.shell(report.write_student(classroom, names, args.student)))
     else:
         raise CourseError(f"nothing is graded of a student called {args.student}")
     return 0

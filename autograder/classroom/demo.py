@@ -1,8 +1,11 @@
 """A small sample class, graded end to end, in a course root of its own: the real gradebook is not touched."""
 
+import os
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+import nbformat
 
 from .. import escaping
 from ..course import Course
@@ -12,7 +15,7 @@ from . import questions, report
 from .feedback import path as feedback_path
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
-from .samples import classroom_in, hand_in, sample_class
+from .samples import LATE, classroom_in, earlier, hand_in, sample_class
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
@@ -26,13 +29,17 @@ def demo(course: Course, assignment: str | None = None) -> int:
     _nbgrader(made, "generate_assignment", name, "--create", "--force")
     students = sample_class(course, name)
     print(f"2. {counted(len(students), 'submission')} handed in")
+    now, classroom = datetime.now(UTC), Classroom(made)
+    for student, first in earlier(made, name).items():
+        _hand_in(made, student, name, first, now - timedelta(days=4))
+    print("3. Grade, in bubblewrap, two at a time: first what somebody hands in again later")
+    grade_class(classroom, [name], OPTIONS, each=_print)
+    with classroom.gradebook() as gradebook:
+        gradebook.set_due(name, now - timedelta(days=2))
     for student, content in students.items():
-        path = hand_in(made, student, name, content)
-        path.with_name("timestamp.txt").write_text(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    print("3. Grade, in bubblewrap, two at a time")
-    graded = grade_class(Classroom(made), [name], OPTIONS, workers=2, each=_print)
+        _hand_in(made, student, name, content, now - timedelta(days=0 if student in LATE else 3))
+    graded = grade_class(classroom, [name], OPTIONS, workers=2, each=_print)
     print("4. Feedback, report, answers to read: autograder feedback, report, questions")
-    classroom = Classroom(made)
     written = renew(classroom, name)
     page = report.write(classroom, [name])
     print()
@@ -42,8 +49,14 @@ def demo(course: Course, assignment: str | None = None) -> int:
     print(f"then a student's page:   {feedback_path(made, name, _worth_reading(graded))}")
     print(f"the answers to be read:  {answers}")
     print(f"and the grades:          {page.parent}/grades.csv")
+    print(f"All of it on one screen: autograder --course {escaping.line(os.path.relpath(made.root))} open")
     went_wrong = [one.problem for one in graded] + [one.problem for one in written]
     return 1 if any(went_wrong) else 0
+
+
+def _hand_in(course: Course, student: str, name: str, content: nbformat.NotebookNode | str, when: datetime) -> None:
+    path = hand_in(course, student, name, content)
+    path.with_name("timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S} UTC\n")
 
 
 def _worth_reading(graded: list[Graded]) -> str:

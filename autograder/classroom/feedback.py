@@ -17,6 +17,7 @@ from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
+from ..publish import effort
 from ..runtime.findings import CheckResult
 from . import answers, pages
 from .answers import Ticked
@@ -76,6 +77,7 @@ class Exercise:
 class AnswerShown:
     """One written answer on the page."""
 
+    number: int
     name: str
     score: Score
     sign: str
@@ -85,6 +87,11 @@ class AnswerShown:
     items: tuple[Ticked, ...]  # of the rubric, as somebody ticked them
     comment: str
     model: Markup | None  # None: not for students
+
+    @property
+    def title(self) -> str:
+        """What the question is called, in words."""
+        return f"Question {self.number} · {self.name.replace('-', ' ')}"
 
 
 @dataclass(frozen=True)
@@ -219,7 +226,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
             comment=grade.comment(name),
         )
 
-    def answer(cell: source.Cell) -> AnswerShown:
+    def answer(number: int, cell: source.Cell) -> AnswerShown:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.parted(course, assignment, name, texts.get(name, ""))
@@ -227,7 +234,8 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         outcome = read if text or score.by_person else "blank"
         model = offline(cell.hidden, figures) if model_answers else None
         return AnswerShown(
-            name, score, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome, offline(question, figures),
+            number, name, score, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome,
+            offline(effort.without(question), figures),
             offline(text, figures) if text else None, answers.items_of(readings, name, score), grade.comment(name),
             model)
 
@@ -239,7 +247,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         graded=_when(store, entry),
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
-        answers=[answer(cell) for cell in truth.by_role("answer")],
+        answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
         notebook=[_shown(cell, i, figures) for i, cell in enumerate(_without_notes(cells))],
     )
 

@@ -6,32 +6,41 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 """
 
 import functools
+import hashlib
+import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from .. import course as courses
 from .. import escaping
 from ..course import Course
 from ..judging import submission, watched
+from ..judging.pace import Pace
 from ..judging.seeds import SERVES, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from . import enclosures
+from ..sandbox.watchdog import SetAside
+from . import enclosures, samples
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
 from .outcomes import SIGNS, WORDS
 from .verdict_store import Entry, VerdictStore
 
+log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
+MANY = 8  # submissions of a session from which on those who take long are set aside
 AHEAD = 64  # submissions on their way to workers whose number we do not know
 
 
@@ -138,6 +147,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     handed = classroom.handed_in(assignments)
     done: list[Graded] = []
     waiting: list[Handed] = []
+    alike: Counter[bytes] = Counter()
 
     def tell(graded: Graded) -> None:
         done.append(graded)
@@ -148,19 +158,22 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             tell(Graded(one, problem=one.problem))
             continue
         try:
-            kept = None if force else classroom.store.kept(one.read(), options)
+            read = one.read()
+            kept = None if force else classroom.store.kept(read, options)
         except OSError as error:
             tell(Graded(one, problem=_line(error)))
             continue
         if kept is None:
             waiting.append(one)
+            alike[_bytes_of(read)] += 1
         elif kept.entered:
             tell(Graded(one, kept.verdict, fresh=False))
         else:
             tell(_entered(classroom, one, kept))
     with _executor(workers, len(waiting), classroom.course, options) as executor:
         ahead = 4 * workers if isinstance(workers, int) else AHEAD
-        for graded in _judged(executor, classroom, waiting, options, ahead, first):
+        shared = {one: new_seed() for one, handed_in in alike.items() if handed_in > 1}
+        for graded in _judged(executor, classroom, waiting, options, ahead, first, shared):
             tell(graded)
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
 
@@ -184,33 +197,87 @@ def _executor(workers: int | Executor, submissions: int, course: Course, options
 
 
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], options: Options, ahead: int,
-            first: tuple[str, str] | None) -> Iterator[Graded]:
-    """Every waiting submission, as it is judged and entered; few are on their way at once."""
-    run, left = new_seed(), SERVES
-    queue = list(reversed(waiting))
-    pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
-    while queue or pending:
-        while queue and len(pending) < ahead:
-            one = queue.pop()
-            try:
-                handed = one.read()
-            except OSError as error:
-                yield Graded(one, problem=_line(error))
-                continue
-            seed = classroom.store.seed(handed)
-            if seed is None and left and first and first[0] == one.assignment:
-                seed, left = first[1], left - 1
-            pending[executor.submit(judge_one, classroom.course, handed, options, run, seed)] = one, handed
-        for future in wait(pending, return_when=FIRST_COMPLETED).done:
-            one, handed = pending.pop(future)
-            try:
-                verdict = future.result()
-            except SandboxError:
-                raise
-            except Exception as error:  # a fault of ours: say so, and go on with the others
-                yield Graded(one, problem=_line(error))
-            else:
-                yield _finished(classroom, one, handed, verdict, options)
+            first: tuple[str, str] | None, shared: Mapping[bytes, str]) -> Iterator[Graded]:
+    """Every waiting submission, as it is judged and entered; few are on their way at once.
+
+    ``shared`` are the seeds of bytes that several have handed in: the same answer has the same marks. Who takes longer
+    than others is set aside, and judged when those are done, on one worker, those first who came farthest.
+    """
+    class_ = _Class(executor, classroom, options, new_seed(), first, shared)
+    paces = class_.paces(waiting)
+    late = yield from class_.judged(waiting, ahead, paces)
+    if late:
+        late = yield from class_.judged(late, 1, {name: replace(pace, loose=True) for name, pace in paces.items()})
+    yield from class_.judged(late, 1, {})
+
+
+class _Class:
+    """One run over a class: where it is judged, and on which instances."""
+
+    def __init__(self, executor: Any, classroom: Classroom, options: Options, run: str,
+                 first: tuple[str, str] | None, shared: Mapping[bytes, str]):
+        self.executor, self.classroom, self.options, self.run = executor, classroom, options, run
+        self.first, self.shared, self.left = first, shared, SERVES
+
+    def paces(self, waiting: Sequence[Handed]) -> dict[str, Pace]:
+        """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
+        course, found = self.classroom.course, {}
+        for name, count in Counter(one.assignment for one in waiting).items():
+            if count >= MANY:
+                solved = samples.notebook(course, name, samples.solved(course, name))
+                handed = Submission(nbformat.writes(solved).encode(), name)
+                measured = self.executor.submit(measure_one, course, handed, self.options, self.run, self._seed(handed))
+                try:
+                    pace = measured.result()
+                except SandboxError:
+                    raise
+                except Exception as error:  # then nobody is set aside
+                    log.info("%s: no pace (%s)", name, _line(error))
+                    continue
+                if isinstance(pace, Pace) and pace.parts:
+                    found[name] = pace
+        return found
+
+    def judged(self, waiting: Sequence[Handed], ahead: int,
+               paces: Mapping[str, Pace]) -> Generator[Graded, None, list[Handed]]:
+        """Yield each submission as it is judged and entered; return those that are slower than their pace."""
+        queue = list(reversed(waiting))
+        pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}
+        late: list[tuple[int, Handed]] = []
+        while queue or pending:
+            while queue and len(pending) < ahead:
+                one = queue.pop()
+                try:
+                    handed = one.read()
+                except OSError as error:
+                    yield Graded(one, problem=_line(error))
+                    continue
+                pace = paces.get(one.assignment)
+                pending[self.executor.submit(judge_one, self.classroom.course, handed, self.options, self.run,
+                                             self._seed(handed), *([pace] if pace else []))] = one, handed
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                one, handed = pending.pop(future)
+                try:
+                    verdict = future.result()
+                except SandboxError:
+                    raise
+                except SetAside as aside:
+                    late.append((aside.parts, one))
+                except Exception as error:  # a fault of ours: say so, and go on with the others
+                    yield Graded(one, problem=_line(error))
+                else:
+                    yield _finished(self.classroom, one, handed, verdict, self.options)
+        return [one for _, one in sorted(late, key=lambda each: -each[0])]
+
+    def _seed(self, handed: Submission) -> str | None:
+        seed = self.classroom.store.seed(handed) or self.shared.get(_bytes_of(handed))
+        if seed is None and self.left and self.first and self.first[0] == handed.assignment:
+            seed, self.left = self.first[1], self.left - 1
+        return seed
+
+
+def _bytes_of(handed: Submission) -> bytes:
+    return hashlib.sha256(handed.data).digest()
 
 
 def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: Verdict, options: Options) -> Graded:
@@ -259,11 +326,25 @@ def _seeds(run: str, thread: int) -> InstanceSeeds:
     return InstanceSeeds()
 
 
-def judge_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Verdict:
+def judge_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None,
+              pace: Pace | None = None) -> Verdict:
     """Judge one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
-    Without a seed it shares its instance with a few others of this ``run``. A worker on another machine judges with the
-    course that it was started in, when there is none at the same place.
+    Without a seed it shares its instance with a few others of this ``run``. With a ``pace``, ``SetAside`` when it is
+    slower. A worker on another machine judges with the course that it was started in, when there is none at the same
+    place.
     """
+    judge, seed = _judge_and_seed(course, handed, options, run, seed)
+    return judge.judge(handed, seed, *filter(None, [pace]))
+
+
+def measure_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Pace:
+    """Return the pace of a submission in which all is right, judged as `judge_one` does."""
+    judge, seed = _judge_and_seed(course, handed, options, run, seed)
+    return judge.measure(handed, seed)
+
+
+def _judge_and_seed(course: Course, handed: Submission, options: Options, run: str,
+                    seed: str | None) -> tuple[watched.WatchedJudge, str]:
     here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
-    return watched.kept_judge(here, options).judge(handed, seed or _seeds(run, thread).seed(handed.assignment))
+    return watched.kept_judge(here, options), seed or _seeds(run, thread).seed(handed.assignment)

@@ -17,6 +17,7 @@ from .. import escaping
 from ..course import Course
 from ..model import digests, rubric, source
 from ..model.rubric import Rubric, RubricItem
+from ..publish import effort
 from . import answers, pages
 from .answers import Ticked
 from .grading import Classroom
@@ -102,7 +103,7 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
             assignment=assignment,
             name=str(cell.name),
             points=cell.points,
-            text=questions[str(cell.name)],
+            text=effort.without(questions[str(cell.name)]),
             rubric=rubric.parse(cell.hidden, cell.points),
             answers=tuple(sorted(found[str(cell.name)], key=lambda one: pseudonym(classroom, assignment, one.student))),
         )

@@ -1,13 +1,15 @@
 """Sample submissions: notebooks as students hand them in, and a course root for them. For the demo and the tests."""
 
+import re
 import shutil
+from itertools import count
 from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell
 
 from ..course import Course
-from ..model import source
+from ..model import rubric, source
 from ..model.oracle import oracle
 from ..publish import release
 
@@ -69,11 +71,18 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     names, right = truth.source.exercises, solved(course, assignment)
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
-    answered = {str(cell.name): f"{_question(course, assignment, cell)}\n\n{WRITTEN}"
-                for cell in truth.source.by_role("answer")}
+    answers = truth.source.by_role("answer")
+    ways = [[f"{_question(course, assignment, cell)}\n\n{text or source.ANSWER_STUB}" for text in _ways(cell)]
+            for cell in answers]
+    turn = count()
 
     def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
-        return notebook(course, assignment, {**answered, **cells} if cells else cells, own)
+        if not cells:
+            return notebook(course, assignment, cells, own)
+        i = next(turn)
+        written = {str(cell.name): texts[(i * (j + 1)) % len(texts)]
+                   for j, (cell, texts) in enumerate(zip(answers, ways, strict=True))}
+        return notebook(course, assignment, {**written, **cells}, own)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),
@@ -99,6 +108,20 @@ def _question(course: Course, assignment: str, answer: source.Cell) -> str:
     return text.replace(source.ANSWER_STUB, "").strip()
 
 
+def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
+    """Return what some students of the class handed in before: they hand in again."""
+    first = oracle(course, assignment).source.exercises[0]
+    return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
+
+
+def _ways(answer: source.Cell) -> list[str]:
+    """What different students write: much of the model answer, a part of it, something else, nothing."""
+    sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
+    most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])
+    return [most, first, WRITTEN, last, first, "I do not know.", ""]
+
+
+LATE = ("ida-misindented", "leo-loops")  # they hand in two days after the others
 WRITTEN = "I would say: *because of the softmax*, which makes the weights $\\alpha_i$ sum to 1."
 CHEAT = '''import torch
 class Yes:

@@ -50,7 +50,9 @@ def _in_student(course: Course, folder: Path, taken: set[Path]) -> Iterator[tupl
                                  f"move the one that counts to {folder.parent.name}/{folder.name}/{right}")
     elif any(_entries(folder)):
         meant = _session(course, folder.name)
-        if meant is None:
+        if renamed := course.renamed(folder.name):
+            yield folder, f"{renamed}: rename the folder"
+        elif meant is None:
             yield folder, f"no session is called so; call the folder {' or '.join(course.assignments)}"
         elif (folder.parent / meant).exists():
             yield folder, f"no session is called so, and {meant} lies beside it: keep one of the two, as {meant}"
@@ -64,7 +66,7 @@ def _move(course: Course, path: Path, student: str) -> str:
         return "archives are not read: unpack it, or take submissions out of it with autograder collect"
     if path.suffix.lower() != ".ipynb":
         return "only notebooks are graded, and what lies in their folders: remove it, or put it into one"
-    session = _session(course, path.stem) or "<session>"
+    session = course.former.get(path.stem) or _session(course, path.stem) or "<session>"
     return f"move it to {student}/{session}/{session}.ipynb"
 
 

@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..course import Course
@@ -38,6 +39,27 @@ class Entry:
     verdict: Verdict
     key: Key
     entered: bool = False
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A submission that a later one has replaced: when it was graded, its points, and the name of its bytes."""
+
+    when: float  # seconds since 1970
+    score: float
+    submission: str
+
+    @property
+    def day(self) -> str:
+        """When it was graded, in words."""
+        return datetime.fromtimestamp(self.when, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+@dataclass(frozen=True)
+class History:
+    """All of them, the first one first."""
+
+    earlier: tuple[Earlier, ...]
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -109,8 +131,28 @@ class VerdictStore:
     def keep(self, handed: Submission, verdict: Verdict, options: Options) -> Entry:
         """Return the entry of a fresh verdict, as it stands from now on."""
         entry = Entry(handed.student, verdict, self._key(handed, options))
+        before = self.load(handed.assignment, handed.student)
+        if before and before.key.submission != entry.key.submission:
+            self._remember(before)
         self.save(entry)
         return entry
+
+    def _remember(self, entry: Entry) -> None:
+        """Keep what became of an earlier submission of the same student."""
+        name, when = entry.verdict.assignment, self.path(entry.verdict.assignment, entry.student).stat().st_mtime
+        earlier = [*self.history(name, entry.student), Earlier(when, entry.verdict.score, entry.key.submission[:8])]
+        write_whole(self._history(name, entry.student), to_json(History(tuple(earlier))))
+
+    def history(self, assignment: str, student: str) -> tuple[Earlier, ...]:
+        """Return what a student handed in before, the first one first."""
+        path = self._history(assignment, student)
+        try:
+            return from_json(path.read_bytes(), History, str(path)).earlier
+        except (OSError, FileError):
+            return ()
+
+    def _history(self, assignment: str, student: str) -> Path:
+        return self.course.gradebook / "history" / assignment / f"{student}.json"
 
     def _key(self, handed: Submission, options: Options) -> Key:
         return Key(_digest(handed), digests.of_verdicts(self.course, handed.assignment), digests.of_engine(),

@@ -1,4 +1,4 @@
-"""The commands with which a course is written and given out: new, release, audit, pack."""
+"""The commands with which a course is written and given out: new, release, audit, pack, publish."""
 
 import argparse
 import sys
@@ -121,7 +121,17 @@ def pack(args: argparse.Namespace, course: Course) -> int:
     """Write what is given out into dist/."""
     place: Path = args.out or course.root / "dist"
     return {"kit": _kit, "colab": _edition, "alone": _edition, "provided": _provided,
-            "gradescope": _gradescope}[args.what](args, course, place)
+            "gradescope": _gradescope, "teacher": _teacher}[args.what](args, course, place)
+
+
+def publish(args: argparse.Namespace, course: Course) -> int:
+    """Write or push what is public."""
+    from ..publish import public
+
+    made = course.root / "dist" / "site"
+    names = public.publish(course, args.target, args.address, args.site or (made if made.is_dir() else None))
+    print(f"{args.target}: {counted(len(names), 'file')}, and no line of a solution; README.md opens them")
+    return 0
 
 
 def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
@@ -154,6 +164,19 @@ def _provided(args: argparse.Namespace, course: Course, folder: Path) -> int:
     path = provide(course, args.session, args.exercise, folder)
     print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
           f'tp.borrow("{(args.exercise or source.load(course, args.session).exercises)[0]}"), for no points')
+    return 0
+
+
+def _teacher(args: argparse.Namespace, course: Course, folder: Path) -> int:
+    from ..classroom import teacher
+
+    names = args.session or course.assignments
+    for name in names:
+        course.expect(name)
+    paths = teacher.write(course, names, args.out or folder / "teacher")
+    print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
+    if not any(path.suffix == ".pdf" for path in paths):
+        print("  no PDF: install Chromium, or print the pages from a browser")
     return 0
 
 

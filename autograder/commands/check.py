@@ -27,16 +27,17 @@ def check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _checked(args: argparse.Namespace, course: Course) -> int:
-    from ..sandbox.host import Sandbox
+    from ..judging import watched
+    from ..sandbox.restrictions import require_bubblewrap
 
+    if not args.no_isolation:
+        require_bubblewrap()
     data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES)
     submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
-    with Sandbox(course.helpers, options) as sandbox:
-        sandbox.begin()
-        from ..judging.judge import Judge  # brings torch, as the sandbox does beside it
-
-        verdict = Judge(course, options, sandbox).grade(*_handed(args, course, data))
+    handed, seed = _handed(args, course, data)
+    with watched.begun(course, options, (handed.assignment, seed)):
+        verdict = watched.kept_judge(course, options).judge(handed, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:

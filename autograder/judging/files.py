@@ -16,7 +16,15 @@ STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.E
 
 
 class Unreadable(ValueError):
-    """Nothing that can be graded; the message is one line for people."""
+    """Nothing that can be graded; the message is one line for people, whatever the names in it."""
+
+    def __init__(self, reason: str):
+        super().__init__(encodable(reason))
+
+
+def encodable(text: str) -> str:
+    """Return text that can be written: what is no character (half of one, a byte of another encoding) by its number."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def read(path: Path, root: Path, most: int, owner: int | None = None) -> bytes:

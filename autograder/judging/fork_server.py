@@ -20,10 +20,13 @@ from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
+from .pace import Pace
 from .verdict import Verdict
 
 if TYPE_CHECKING:
     from .judge import Judge
+
+MEASURE = "measure"  # in the place of a pace
 
 
 class ForkServer:
@@ -49,10 +52,13 @@ class ForkServer:
         ours, settings = socket.socketpair()
         fds = [theirs.fileno(), settings.fileno()]
         # a fork has but one thread: there must be no others before it
-        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
+        path = os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))
+        variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         with theirs, settings:
-            self._process = subprocess.Popen([sys.executable, "-m", __name__, *map(str, fds), str(os.getpid())],
-                                             pass_fds=fds, stdin=subprocess.DEVNULL, env=variables)
+            # nor may it import, or be set up by, what lies where the command was called: students may have filled that
+            self._process = subprocess.Popen([sys.executable, "-P", "-m", __name__, *map(str, fds), str(os.getpid())],
+                                             pass_fds=fds, stdin=subprocess.DEVNULL, env=variables,
+                                             cwd=self.course.root)
         connection: Connection[Any, Any] = Connection(ours.detach())
         with connection:
             connection.send((self.course, self.options, first))
@@ -121,19 +127,26 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict."""
+    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict.
+
+    Of what is to be measured comes its pace.
+    """
     from ..model.oracle import oracle
 
     with judge:
         while True:
             try:
-                handed, seed = connection.recv()
+                handed, seed, pace = connection.recv()
             except EOFError:
                 return
             try:
                 oracle(judge.course, handed.assignment)
                 connection.send(os.getpid())
-                answer: Verdict | Exception = judge.judge(handed, seed)
+                answer: Verdict | Pace | Exception
+                if pace == MEASURE:
+                    answer = judge.measure(handed, seed)
+                else:
+                    answer = judge.judge(handed, seed, *filter(None, [pace]))
             except Exception as error:  # not the submission's fault: told to whoever asked
                 answer = error
             connection.send(answer)

@@ -24,7 +24,9 @@ from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
+from ..sandbox.watchdog import SetAside
 from . import submission
+from .pace import Pace
 from .session import Session
 from .submission import Submission, Unreadable
 from .verdict import ExerciseResult, Outcome, Verdict
@@ -62,6 +64,7 @@ class Judge:
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._instance: _Instance | None = None
+        self._took: dict[str, float] = {}
 
     def __enter__(self) -> "Judge":
         return self
@@ -74,21 +77,29 @@ class Judge:
         """Make what submissions of a session with this seed will need."""
         self._instance_of(oracle(self.course, assignment), seed)
 
-    def judge(self, handed: Submission, seed: str) -> Verdict:
-        """Judge whatever was handed in: what cannot be graded has no points, and a reason."""
+    def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+        """Judge whatever was handed in: what cannot be graded has no points, and a reason.
+
+        With a ``pace``, ``SetAside`` when it is slower.
+        """
         try:
             if handed.unreadable:
                 raise Unreadable(handed.unreadable)
-            return self.grade(handed, seed)
+            return self.grade(handed, seed, pace)
         except Unreadable as error:
             return Verdict.ungraded(self.course, handed, seed, self.options, str(error))
-        except (SandboxError, OSError):
-            raise  # this machine's fault, not the submission's
+        except (SandboxError, OSError, SetAside):
+            raise  # this machine's fault, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
             return Verdict.ungraded(self.course, handed, seed, self.options, reason)
 
-    def grade(self, handed: Submission, seed: str) -> Verdict:
+    def measure(self, handed: Submission, seed: str) -> Pace:
+        """Return how long the parts of a submission take in which all is right."""
+        self.grade(handed, seed)
+        return Pace(self._took)
+
+    def grade(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = submission.parse(handed.data, handed.filename)
@@ -96,8 +107,9 @@ class Judge:
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source, self.course)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
-        with truth.with_cache(instance.answers), Session(self.sandbox, plan) as session:
+        with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance.records[name]) for name in truth.source.exercises]
+        self._took = session.took
         notes = [*plan.notes, *session.notes]
         if handed.data == _solution(self.course, handed.assignment):
             notes.append("the file is the notebook of the solution, byte for byte")

@@ -11,15 +11,18 @@ from ..runtime.observation import Observed
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import Budget
+from ..sandbox.watchdog import Budget, SetAside
+from .pace import Pace
 from .submission import Plan, Step
 
 
 class Session:
     """Runs a plan and replays checks on what it defined; a context manager."""
 
-    def __init__(self, sandbox: Sandbox, plan: Plan):
-        self.sandbox, self.plan = sandbox, plan
+    def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None = None):
+        self.sandbox, self.plan, self.pace = sandbox, plan, pace
+        self.took: dict[str, float] = {}  # part → seconds on the clock
+        self._begun = math.inf  # when its first kernel was there
         self.notes: list[str] = []
         self.errors: dict[str | None, Error] = {}  # exercise → the error its cell stopped with
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
@@ -37,18 +40,21 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self._drop()
+        if isinstance(error, SetAside):
+            error.parts = len(self.took)
 
     def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""
         replies: list[Reply] = []
         try:
             kernel = self._ready(exercise)
-            budget = self._budget(self.sandbox.options.limits.exercise_seconds)
+            budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"checks of {exercise}")
             for record in records:
                 if record.relation and _is_missing(replies[-1]):  # the same check on other sizes
                     replies.append(replies[-1])
                 else:
                     replies.append(kernel.replay(record.ops, budget))
+            self.took[f"checks of {exercise}"] = budget.passed
             return replies, None
         except KernelLost as lost:
             self._kernel = None
@@ -60,7 +66,8 @@ class Session:
         texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)] + own
         try:
             kernel = self._ready(exercise)
-            seen = kernel.observe(texts, record.ops, self._budget(self.sandbox.options.limits.exercise_seconds))
+            budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"place in {exercise}")
+            seen = kernel.observe(texts, record.ops, budget)
             return None if seen is None else (texts, seen)
         except KernelLost:
             self._kernel = None
@@ -79,6 +86,8 @@ class Session:
             self._kernel = self.sandbox.fork(self._seed)
             if self._forked:  # the first one is at our expense
                 self._whole.book(0.0, time.monotonic() - started)
+            else:
+                self._begun = time.monotonic()
             self._forked = True
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
@@ -90,19 +99,24 @@ class Session:
         self._still()
         return self._kernel
 
-    def _budget(self, seconds: float) -> Budget:
-        return Budget(seconds, self._clock, self._whole)
+    def _budget(self, seconds: float, part: str = "") -> Budget:
+        return Budget(seconds, self._clock, self._whole, self.pace.patience(part) if self.pace else math.inf)
 
     def _still(self) -> None:
-        """``KernelLost`` when the time of the notebook is over."""
+        """``KernelLost`` when the time of the notebook is over, ``SetAside`` when others are to come first."""
+        if self.pace and time.monotonic() - self._begun > self.pace.whole:
+            self._drop()
+            raise SetAside
         late = self._budget(0.0).broken()
         if late:
             self._drop()
             raise KernelLost("timeout", late)
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
+        part = f"{step.kind} {step.name}"
+        budget = self._budget(self.sandbox.options.limits.cell_seconds, part)
         try:
-            error = kernel.cell(step.source, self._budget(self.sandbox.options.limits.cell_seconds)).error
+            error = kernel.cell(step.source, budget).error
         except KernelLost as lost:
             self._kernel = None
             if number == 0 and step.kind == "given":  # nothing of the student's has run yet
@@ -110,6 +124,7 @@ class Session:
             self._left_out[number] = lost
             self.notes.append(f"{_called(step)} was left out: {lost}")
             return False
+        self.took[part] = budget.passed
         if step.kind == "exercise":
             self.errors.pop(step.name, None)
             if error:

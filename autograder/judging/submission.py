@@ -23,6 +23,7 @@ from .files import Unreadable as Unreadable
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
+MAX_NAME = 80  # characters of a cell's type
 MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when it is read
 
 
@@ -45,7 +46,7 @@ class Submission:
 class Cell:
     """A cell as it was handed in: its type, its text, and which released cell it says it was."""
 
-    type: Any
+    type: str | None
     source: str
     grade_id: str | None
 
@@ -73,10 +74,11 @@ class Plan:
 
 def read(path: Path, root: Path, assignment: str, student: str = "", note: str | None = None) -> Submission:
     """Return the submission in a file that was handed in beneath ``root``; ``OSError`` is this machine's fault."""
+    name = files.encodable(path.name)
     try:
-        return Submission(files.read(path, root, MAX_BYTES), assignment, student, path.name, note)
+        return Submission(files.read(path, root, MAX_BYTES), assignment, student, name, note)
     except Unreadable as error:
-        return Submission(b"", assignment, student, path.name, note, unreadable=str(error))
+        return Submission(b"", assignment, student, name, note, unreadable=str(error))
 
 
 def parse(data: bytes, what: str = "the file") -> list[Cell]:
@@ -125,8 +127,10 @@ def _cell(tree: Any) -> Cell | None:
     ours = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     # the two names are the same when we release
     grade_id = ours.get("grade_id") if isinstance(ours, dict) else tree.get("id")
-    text = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")  # lone surrogates cannot travel
-    return Cell(tree.get("cell_type"), text, grade_id if isinstance(grade_id, str) else None)
+    kind = tree.get("cell_type")
+    return Cell(files.encodable(kind)[:MAX_NAME] if isinstance(kind, str) else None,
+                text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n"),  # half a character cannot travel
+                files.encodable(grade_id) if isinstance(grade_id, str) else None)
 
 
 def which_assignment(cells: list[Cell], course: Course) -> str | None:
@@ -147,7 +151,7 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
     released = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
     there = {cell.grade_id for cell in cells}
     givens = truth.by_role("given")
-    result = Plan([])
+    result = Plan([], _renamed(cells, course))
     emitted: set[str | None] = set()
 
     def emit(given: source.Cell) -> None:
@@ -177,7 +181,7 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
                 result.steps.append(Step("own", None, extra))
         else:
             if cell.type != "code":
-                became = cell.type if isinstance(cell.type, str) else "something else"
+                became = cell.type or "something else"
                 result.notes.append(f"the cell of {ours.name} had been turned into {became}; it was read as code")
             if result.has(str(ours.name)):
                 result.notes.append(f"there are several cells of {ours.name}; they were run in order, "
@@ -189,6 +193,12 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
             _insert(result, given, givens)
     result.notes += [f"the cell of {name} is missing" for name in truth.exercises if not result.has(name)]
     return result
+
+
+def _renamed(cells: list[Cell], course: Course) -> list[str]:
+    """A note where a released cell has the name that the session had before, as in notebooks of earlier years."""
+    released = "\n".join(cell.source for cell in cells if cell.grade_id)
+    return [str(course.renamed(old)) for old in course.former if f'"{old}"' in released]
 
 
 def _missing(given: source.Cell) -> str:

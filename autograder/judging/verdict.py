@@ -19,6 +19,7 @@ from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.values import a
 from ..sandbox.options import Device, Options
+from .files import encodable
 from .submission import Submission
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
@@ -74,7 +75,7 @@ class Verdict:
             device=options.device,
             seconds=seconds,
             seed=seed,
-            notes=(*notes, *([handed.note] if handed.note else [])),
+            notes=tuple(map(encodable, (*notes, *([handed.note] if handed.note else [])))),
             exercises=tuple(results),
             unreadable=unreadable,
         )

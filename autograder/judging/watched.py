@@ -15,11 +15,14 @@ import psutil
 
 from ..course import Course
 from ..sandbox.options import Options
-from .fork_server import ForkServer
+from ..sandbox.watchdog import SetAside
+from .fork_server import MEASURE, ForkServer
+from .pace import LOOSE, Pace
 from .submission import Submission
 from .verdict import Verdict
 
 LOOK_EVERY = 0.2  # seconds
+GRACE = 2.0  # seconds that the judge may need beside the kernel before a submission is set aside
 
 
 class JudgeLost(Exception):
@@ -40,14 +43,27 @@ class WatchedJudge:
         if self._connection is None:
             self._connection = self._fork_server.judge()
 
-    def judge(self, handed: Submission, seed: str) -> Verdict:
-        """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge."""
+    def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+        """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
+
+        With a ``pace``, ``SetAside`` when it is slower.
+        """
+        answer = self._asked(handed, seed, pace)
+        assert isinstance(answer, Verdict)
+        return answer
+
+    def measure(self, handed: Submission, seed: str) -> Pace:
+        """Return how long the parts of a submission take in which all is right."""
+        answer = self._asked(handed, seed, MEASURE)
+        return answer if isinstance(answer, Pace) else Pace()
+
+    def _asked(self, handed: Submission, seed: str, pace: Pace | str | None) -> Verdict | Pace:
         for _ in range(2):
             try:
                 self.begin()
                 assert self._connection
-                self._connection.send((handed, seed))
-                return self._answer(handed, seed)
+                self._connection.send((handed, seed, pace))
+                return self._answer(handed, seed, *([pace] if isinstance(pace, Pace) else []))
             except (EOFError, ConnectionError):
                 self._end()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
@@ -68,18 +84,21 @@ class WatchedJudge:
             self._connection.close()
             self._connection = None
 
-    def _answer(self, handed: Submission, seed: str) -> Verdict:
+    def _answer(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict | Pace:
         assert self._connection
         watch = None
         while True:
             if not self._connection.poll(LOOK_EVERY):
+                if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
+                    self._end()
+                    raise SetAside
                 broken = watch.broken() if watch else None
                 if broken:
                     self._end()
                     return Verdict.ungraded(self.course, handed, seed, self.options, broken)
                 continue
             answer = self._connection.recv()
-            if isinstance(answer, Verdict):
+            if isinstance(answer, Verdict | Pace):
                 return answer
             if isinstance(answer, Exception):
                 raise answer
@@ -155,6 +174,11 @@ class _Watch:
         times = self.process.cpu_times()
         return times.user + times.system, self.process.memory_info().rss
 
+    @property
+    def passed(self) -> float:
+        """The seconds on the clock so far."""
+        return time.monotonic() - self._started
+
     def broken(self) -> str | None:
         """Return the bound that is broken, in words; None while none is, or when the process has ended."""
         try:
@@ -165,6 +189,6 @@ class _Watch:
             return f"comparing its answers took more than {self.limits.judge_seconds:.3g} seconds"
         if memory - self._memory > self.limits.judge_memory:
             return f"comparing its answers took more than {self.limits.judge_memory / 2**30:.3g} GiB of memory"
-        if time.monotonic() - self._started > self.limits.clock:
+        if self.passed > self.limits.clock:
             return f"judging it took more than {self.limits.clock:.3g} seconds"
         return None

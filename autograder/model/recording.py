@@ -23,7 +23,7 @@ REDRAWS = 100
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
 SAMPLE, MANY = 6, 24  # instances from which is seen whether a check has mostly the same answer; so many in doubt
-OTHER, OTHER_BATCH = "other inputs", "another batch"
+OTHER, OTHER_BATCH, EQUAL = "other inputs", "another batch", "equal sizes"
 
 
 class Recorder:
@@ -38,16 +38,33 @@ class Recorder:
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record the check as it stands, with its relations; then the same on sizes of one, where that can be."""
+        """Record the check as it stands, with its relations; then the same on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
         found = [self._with_relations(check, trace, seed)]
         for relation, ones in self._ones.items():
             if {name[0] for name in trace.axes} & set(ones) and self._asks(check, relation):
-                try:
-                    found.append(replace(_plain(self._traced(check, seed, ones)), relation=relation))
-                except CheckError:
-                    self._impossible.add((check, relation))  # the check's inputs, or the solution, need more than one
-        return found
+                found += self._on_sizes(check, seed, relation, relation, ones)
+        return found + self._on_equal_sizes(check, trace, seed)
+
+    def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
+        """The check with all axes of one size or, where it cannot have that, with those that course.toml declares."""
+        declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
+        for axes in ([*trace.axes], declared):
+            case = f"{EQUAL}: {' '.join(axes)}"
+            if len(axes) > 1 and self._asks(check, EQUAL) and self._asks(check, case):
+                like = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
+                if found := self._on_sizes(check, seed, EQUAL, case, like=like):
+                    return found
+        return []
+
+    def _on_sizes(self, check: Check, seed: int, relation: str, case: str, ones: str = "",
+                  like: Mapping[str, int] | None = None) -> list[RecordedCheck]:
+        """The check on given sizes; nothing, from now on, where its inputs or the solution cannot have them."""
+        try:
+            return [replace(_plain(self._traced(check, seed, ones, like)), relation=relation)]
+        except CheckError:
+            self._impossible.add((check, case))
+            return []
 
     def plain(self, check: Check, seed: int) -> RecordedCheck:
         """Record the check as it stands, without relations."""

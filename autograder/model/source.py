@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..course import Course
+from ..runtime.handing_in import ANSWER_STUB as ANSWER_STUB
 from . import rubric
 from .errors import SourceError, source_error
 
@@ -19,7 +20,6 @@ ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
 STUB = "raise NotImplementedError  # replace this line by your code"
-ANSWER_STUB = "*Your answer here.*"
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
 

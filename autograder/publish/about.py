@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ..course import Course, CourseError
+from ..runtime.settings import Settings
 
 ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "address": str,
-        "exercises": dict, "arrays": str, "axes": dict}
+        "exercises": dict, "arrays": str, "axes": dict, "former": dict, "threads": int, "hand_in": dict}
 ASKED = {"effort": bool, "hints": int}
+HAND_IN = {"to": str, "address": str}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class About:
     address: str = ""
     effort: bool = False  # each exercise and question says how long it takes
     hints: int = 0  # that the text before each exercise has
+    settings: Settings = Settings()  # for the notebooks
 
     @property
     def module(self) -> str:
@@ -43,7 +46,8 @@ def about(course: Course) -> About:
     """Return what the course's `course.toml` says; ``CourseError`` where it is no TOML, or says what nobody asks."""
     path, tree = course.root / "course.toml", course.about
     asked = tree.get("exercises", {})
-    for table, keys in ((tree, KEYS), (asked, ASKED)):
+    hand_in = tree.get("hand_in", {})
+    for table, keys in ((tree, KEYS), (asked, ASKED), (hand_in, HAND_IN)):
         for key, value in table.items() if isinstance(table, dict) else ():
             if key not in keys:
                 raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
@@ -59,6 +63,7 @@ def about(course: Course) -> About:
         address=tree.get("address", "").rstrip("/"),
         effort=asked.get("effort", False),
         hints=asked.get("hints", 0),
+        settings=Settings(tree.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
     )
 
 

@@ -50,7 +50,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         nbformat.validate(notebook)
         names.append(f"{assignment}.ipynb")
         nbformat.write(notebook, folder / names[-1])
-    (folder / "README.md").write_text(_readme(course, details.title, names, address), encoding="utf-8")
+    (folder / "README.md").write_text(_readme(course, kind, details.title, names, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course, f"./{engine}"), encoding="utf-8")
     return names
@@ -121,7 +121,7 @@ def _laid_out(rows: list[Any]) -> str:
     return "".join(["[\n", *(f"    {row!r},\n" for row in rows), "]"])
 
 
-def _readme(course: Course, title: str, names: list[str], address: Address | None) -> str:
+def _readme(course: Course, kind: str, title: str, names: list[str], address: Address | None) -> str:
     """A page with a row for each notebook, and a badge for each place where it can be opened."""
     lines = [f"# {title}", ""]
     if address and address.repository:
@@ -131,8 +131,17 @@ def _readme(course: Course, title: str, names: list[str], address: Address | Non
     else:
         lines += [f"- [{_title(course, name)}]({name})" for name in names]
     lines += ["", "Each notebook stands alone. Its first cell brings what it imports: "
-                  "from the files `.whl` beside it, or from the address that stands in it."]
+                  "from the files `.whl` beside it, or from the address that stands in it.", "", *_USE[kind]]
     return "\n".join(lines) + "\n"
+
+
+_USE = {
+    "colab": ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work.",
+              "- **Hand in**: `File`, `Download`, `Download .ipynb`; that file is what your teacher grades."],
+    "alone": ["- **Jupyter, VS Code**: open a notebook in this folder, both wheels beside it.",
+              "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
+              "- **Hand in**: run `tp.hand_in()` in a cell; it writes the file that your teacher grades."],
+}
 
 
 def _title(course: Course, name: str) -> str:

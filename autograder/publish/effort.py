@@ -51,6 +51,11 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
     return Task(kind, cell.name, points, int(said[1]), said[2] or "", bool(said[3]))
 
 
+def without(text: str) -> str:
+    """Return the text of a question without the line that says how long it takes."""
+    return re.sub(r"^\*Minutes\* \d.*$", "", text, flags=re.M).strip()
+
+
 def tasks(tp: Source) -> list[Task]:
     """Return the exercises and questions of a session whose text says what they ask."""
     return [one for i in range(len(tp.cells)) if (one := task(tp.cells, i))]

@@ -6,6 +6,7 @@ self-checks, which the scripts install from the engine's wheel. The kit holds no
 
 import hashlib
 import re
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,19 +19,26 @@ from .engine_wheel import engine_wheel
 from .files import start
 
 FILES = Path(start.__file__).parent
-WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same course
 SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 
 
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    when = _when(course)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in contents(course).items():
-            entry = zipfile.ZipInfo(f"{path.stem}/{name}", WHEN)
+            entry = zipfile.ZipInfo(f"{path.stem}/{name}", when)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if name.endswith(".sh") else 0o100644) << 16
             archive.writestr(entry, data)
+
+
+def _when(course: Course) -> tuple[int, int, int, int, int, int]:
+    """The date of every file: when the newest of the release was written. The same course gives the same bytes."""
+    newest = max((path.stat().st_mtime for path in course.released.rglob("*") if path.is_file()), default=0.0)
+    year, *rest = time.gmtime(newest)[:6]
+    return max(1980, year), rest[0], rest[1], rest[2], rest[3], rest[4]
 
 
 def contents(course: Course) -> dict[str, bytes]:

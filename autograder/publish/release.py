@@ -23,8 +23,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from ..course import Course, CourseError
 from ..model import dependencies, digests, source
 from ..model.source import Cell, Source
-from ..runtime import workspace
+from ..runtime import settings, workspace
 from . import effort, syllabus
+from .about import about
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _SOLUTION = re.compile(r"^([ \t]*)[^\n]*BEGIN SOLUTION[^\n]*\n(?:[^\n]*\n)*?[^\n]*END SOLUTION[^\n]*", re.M)
@@ -187,6 +188,7 @@ def release(course: Course, assignment: str, run: bool = True, again: bool = Fal
 
     refuse_work(course)
     selfchecks.write(course, assignment)
+    _settings(course).write_text(settings.text_of(about(course).settings), encoding="utf-8")
     syllabus.write(course, assignment)
     effort.write(course)
     folders = course.folder(assignment), course.released / assignment
@@ -210,6 +212,10 @@ def release(course: Course, assignment: str, run: bool = True, again: bool = Fal
 
 def _released(course: Course, assignment: str) -> Path:
     return course.released / assignment / f"{assignment}.ipynb"
+
+
+def _settings(course: Course) -> Path:
+    return course.selfchecks / settings.FILE
 
 
 def _executed(course: Course, assignment: str) -> Path:
@@ -247,6 +253,9 @@ def stale(course: Course, assignment: str) -> list[str]:
 
     if selfchecks.made_from(course, assignment) != digests.of_selfchecks(course, assignment):
         found.append(str((course.selfchecks / f"{assignment}.bin").relative_to(course.root)))
+    told = _settings(course)
+    if not told.is_file() or told.read_text(encoding="utf-8") != settings.text_of(about(course).settings):
+        found.append(str(told.relative_to(course.root)))
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")
     if effort.is_stale(course):

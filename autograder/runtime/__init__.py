@@ -6,7 +6,8 @@ A notebook uses the names below; each brings its module when it is first used.
 import importlib
 from typing import Any
 
-_HOMES = {name: "selfcheck" for name in ("borrow", "case", "check", "done", "progress", "start")} | {"table": "tables"}
+_SELFCHECK = ("borrow", "case", "check", "done", "hand_in", "progress", "start")
+_HOMES = {name: "selfcheck" for name in _SELFCHECK} | {"table": "tables"}
 __all__ = sorted(_HOMES)
 
 

@@ -7,6 +7,7 @@ answers, and a course in plain numpy, need none.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -163,6 +164,13 @@ def seed_all(seed: int, lazily: bool = False) -> None:
         torch.default_generator.manual_seed(seed)
         if lazily or torch.cuda.is_initialized():
             torch.cuda.manual_seed_all(seed)
+
+
+def take_threads(number: int) -> None:
+    """Let torch compute with so many threads, unless the environment says how many."""
+    torch = library()
+    if torch is not None and "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(number)
 
 
 @contextlib.contextmanager

@@ -55,11 +55,13 @@ class Card:
     printed: str = ""  # by the student's code, in the first check that failed
     older: tuple[str, ...] = ()  # names whose last cell stopped before it defined them
     cells: tuple[str, ...] = ()  # of the student's, in which places lie
+    hint: tuple[str, str] = ("", "")  # the next one: its title, and what it says
+    stopped: bool = False  # it took too long
 
     @property
     def quiet(self) -> bool:
         """Whether there is nothing to judge yet."""
-        return not self.right and not self.wrong
+        return not self.right and not self.wrong and not self.stopped
 
     @property
     def passed(self) -> bool:
@@ -69,7 +71,7 @@ class Card:
     @property
     def sign(self) -> str:
         """Right, in part, or wrong."""
-        return "–" if self.quiet else "✗" if not self.right else "◐" if self.wrong else "✓"
+        return "–" if self.quiet else "∞" if self.stopped else "✗" if not self.right else "◐" if self.wrong else "✓"
 
     @property
     def warning(self) -> str:
@@ -107,6 +109,8 @@ def text(card: Card) -> str:
     lines += [_filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
     if card.wrong:
         lines.append(f"  look into it: {card.again}")
+    if card.hint[0]:
+        lines.append(f"  stuck? Open above the exercise: {card.hint[0]}")
     return "\n".join(lines)
 
 
@@ -120,7 +124,7 @@ def page(card: Card) -> str:
     if card.quiet:
         warning = f"<p>{marked(card.warning)}</p>" if card.warning else ""
         return f'{STYLE}<div class="tp-card"><p class="soft">{name}: {tally}</p>{warning}</div>'
-    kind = "bad" if card.wrong else "" if card.older else "ok"
+    kind = "bad" if card.wrong or card.stopped else "" if card.older else "ok"
     parts = [f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="Check of {name}">',
              f'<p class="head"><span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}</p>']
     if card.warning:
@@ -140,6 +144,9 @@ def page(card: Card) -> str:
     if card.right:
         summary = f"Right already: {', '.join(check for check, _ in card.right)}" if card.wrong else "What was checked"
         parts.append(f"<details><summary>{html.escape(summary)}</summary>{_listed(card.right)}</details>")
+    if card.hint[0]:
+        title, body = html.escape(card.hint[0]), with_tags(card.hint[1])
+        parts.append(f"<details><summary>Stuck? {title}</summary><p>{body}</p></details>")
     if card.wrong:
         parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.again)}</code></p>')
     return "".join([*parts, "</div>"])

@@ -8,15 +8,16 @@ import keyword
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from . import arrays, operations, tables
+from . import arrays, messages, operations, tables
 from .card import STYLE, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
-from .replay import Replayer
+from .replay import Replayer, describe_error
 from .values import Array, Value, plain
 
 LONG = 60  # characters: longer lists are inputs, not written into the lines
@@ -43,15 +44,28 @@ class Case:
     def run(self) -> dict[str, Any]:
         """Make the calls of the check on the notebook's definitions, and return its outputs by name.
 
-        What your code prints is seen, and an exception comes with its whole traceback; ``%debug`` can follow.
+        What your code prints is seen. An exception is told with the line of your code first, and its traceback begins
+        there; ``%debug`` can follow.
         """
+        __tracebackhide__ = True
         replayer, outputs = Replayer(self.namespace, printed=sys.stdout), {}
-        with replayer.running():
-            for number, op in enumerate(self.record.ops):
-                op.run(replayer, number)
-                if isinstance(op, Output):
-                    outputs[op.name] = replayer.registers[op.of]
+        try:
+            with replayer.running():
+                for number, op in enumerate(self.record.ops):
+                    op.run(replayer, number)
+                    if isinstance(op, Output):
+                        outputs[op.name] = replayer.registers[op.of]
+        except Exception as error:
+            print(messages.error(describe_error(error, self.namespace)))
+            raise error.with_traceback(self._own(error)) from None
         return outputs
+
+    def _own(self, error: BaseException) -> TracebackType | None:
+        """The traceback of an error from the student's own code on; the whole one where no line of theirs is in it."""
+        trace = error.__traceback__
+        while trace and trace.tb_frame.f_globals is not self.namespace:
+            trace = trace.tb_next
+        return trace or error.__traceback__
 
     def show(self) -> None:
         """Display the lines and the inputs: in a notebook as HTML, elsewhere as text."""
@@ -67,7 +81,7 @@ class Case:
         lines = "\n".join(f"    {line}" for line in self.lines)
         return (f"{self.exercise}, {self.check}: {self.says}\n\nWhat the check does; copy the lines into a cell of "
                 f"your own, after `case = {self.call}`:\n\n{lines}\n\ninputs: {self.named(self.inputs)}\n"
-                f"expected: {self.named(self.expected)}\n\n{AFTER}")
+                f"expected: {self.named(self.expected)}\n\n{self.answer}{AFTER}")
 
     def page(self) -> str:
         """Return the case for a notebook, as HTML."""
@@ -79,7 +93,13 @@ class Case:
                 f"<code>case = {call}</code>:</p>"
                 f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'
                 f"<p><b>inputs</b>: {inputs}<br><b>expected</b>: {expected}</p>"
-                f'<p class="soft">{marked(AFTER)}</p></div>')
+                f'<p class="soft">{marked(self.answer + AFTER)}</p></div>')
+
+    @property
+    def answer(self) -> str:
+        """Where the right answer is to be had."""
+        first = next(iter(self.expected), None)
+        return f'The right answer is `case.expected["{first}"]`. ' if first else ""
 
     @property
     def call(self) -> str:
@@ -96,7 +116,7 @@ class Case:
 
 
 AFTER = ("`case.run()` makes these calls exactly as the check does, and returns what comes out: your prints are seen, "
-         "and an error comes with its whole traceback.")
+         "and an error comes with its traceback, your line first.")
 
 
 def _short(value: Any) -> str:

@@ -32,7 +32,7 @@ FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # What every answer obeys: what is kept also spoils gradients, so the cause comes first.
-RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep")
+RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ def outdated(names: Iterable[str], namespace: dict[str, Any]) -> list[str]:
 
 def _is_outdated(name: str, namespace: dict[str, Any]) -> bool:
     definition = re.compile(rf"^(async def|def|class) +{re.escape(name)}\b", re.M)
-    last = next((text for text in reversed(_history()) if definition.search(text)), None)
+    last = next((text for text in reversed(cells()) if definition.search(text)), None)
     if last is None:
         return False
     if name not in namespace:
@@ -23,8 +23,8 @@ def _is_outdated(name: str, namespace: dict[str, Any]) -> bool:
     return bool(source) and source.strip() != last.strip()
 
 
-def _history() -> list[str]:
-    """The cells that were run, whether or not they came to their end; nothing outside of IPython."""
+def cells() -> list[str]:
+    """Return the cells that were run, whether or not they came to their end; nothing outside of IPython."""
     try:
         from IPython import get_ipython
     except ImportError:

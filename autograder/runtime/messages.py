@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from . import devices
 from .difference import BEFORE, Difference, Outline
 from .findings import CheckResult, Finding, essence
 from .place import Place
-from .recorded import Error
+from .recorded import Error, Where
 from .values import a, number
 
 RELATIONS = {
@@ -19,6 +21,7 @@ RELATIONS = {
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on a batch of several, but not on a batch of one.",
     "one timestep": "It is right on sequences, but not on a single timestep.",
+    "equal sizes": "It is right where all axes differ in size, but not where several have the same size.",
 }
 
 
@@ -31,6 +34,16 @@ def result(one: CheckResult) -> str:
         return one.says
     said = difference(one.difference)
     return f"{one.fault.says} ({said})" if one.fault else said
+
+
+def result_by_kind(one: CheckResult) -> str:
+    """Say the same as `result` without a number of the instance: the fault, or of what kind the difference is.
+
+    For places where one may ask any number of times.
+    """
+    if one.difference is None:
+        return one.says
+    return one.fault.says if one.fault else _by_kind(one.difference)
 
 
 def tally(results: Sequence[CheckResult]) -> str:
@@ -64,8 +77,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     return said
 
 
-def place(seen: Place) -> str:
-    """Say where an answer first goes wrong."""
+def place(seen: Place, numbers: bool = True) -> str:
+    """Say where an answer first goes wrong; without ``numbers`` not how often a right one does something."""
     where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
     match seen.kind:
         case "value":
@@ -75,9 +88,19 @@ def place(seen: Place) -> str:
             return f"The numbers are right, but not their type or the order of their axes: {where}."
         case "return":
             return f"This value is right, but it is not what is to be returned: {where}."
+        case "length" if not numbers:
+            return f"This loop does not run as often as that of a right answer: {where}."
         case "length":
             return (f"This loop runs {counted(seen.times)}, that of a right answer "
                     f"{counted(seen.expected_times)}: {where}.")
+
+
+def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:
+    """Say that a self-check was stopped, at which line of the student's code, and how to give it more time."""
+    line = f" at line {where.line} of the cell, `{where.text}`" if where and where.text else ""
+    during = f", in the check {check}" if check else ""
+    return (f"stopped after {seconds:g} s{during}{line}. Does a loop there ever end? If your code needs more time: "
+            f'`tp.check("{exercise}", seconds={4 * seconds:g})`')
 
 
 def counted(times: int) -> str:
@@ -85,8 +108,12 @@ def counted(times: int) -> str:
     return "once" if times == 1 else f"{times} times"
 
 
-def reasons(results: Sequence[CheckResult]) -> list[str]:
-    """Say everything about an exercise in lines: of each check what it asks for, and why it failed, each cause once."""
+def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
+    """Say everything about an exercise in lines: of each check what it asks for, and why it failed, each cause once.
+
+    Without ``numbers`` nothing is said by which one could tell the instance: see `result_by_kind`.
+    """
+    say = result if numbers else result_by_kind
     told: dict[Hashable, str] = {}  # cause → the check at which it is told
     placed: set[Place] = set()
     lines = []
@@ -94,10 +121,10 @@ def reasons(results: Sequence[CheckResult]) -> list[str]:
         lines.append(_filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  "))
         if one.difference:
             first = told.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
-            lines.append(_filled(result(one) if first == one.check else f"The same again, see {first}.", "      "))
+            lines.append(_filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
             if one.place and one.place not in placed:
                 placed.add(one.place)
-                lines.append(_filled(place(one.place), "      "))
+                lines.append(_filled(place(one.place, numbers), "      "))
     return lines
 
 
@@ -130,6 +157,34 @@ def _bare(seen: Difference) -> str:
     if seen.kind == "predicate":
         return _sentence(seen.said or f"`{seen.output}`: got {_outline(seen.got)}, which is not asked for")
     return f"`{seen.output}{_place(seen)}`{_of_output(seen)}"
+
+
+KINDS = {
+    "absent": "did not come back.",
+    "no-gradient": "no gradient arrives there.",
+    "nothing": "something is expected, and None came back. Is a `return` missing?",
+    "shape": "the shape is not the one expected.",
+    "dtype": "the dtype is not the one expected.",
+    "sum": "the sums are not those expected.",
+    "axes": "the values are right, but the axes are in another order.",
+    "length": "it does not have as many elements as expected.",
+    "key-missing": "a key is missing.",
+    "key-extra": "a key does not belong there.",
+    "value": "the values are not those expected.",
+    "nan": "some values are NaN (not a number).",
+    "predicate": "it is not what is asked for.",
+}
+
+
+def _by_kind(seen: Difference) -> str:
+    relation = f"{RELATIONS[seen.relation]} " if seen.relation else ""
+    if seen.error:
+        own = seen.error.kind == "raised"  # the words of whoever raised it, in which the inputs can stand
+        said = re.sub(r"\d+", "#", seen.error.message) if own else seen.error.message
+        return relation + error(replace(seen.error, message=said))
+    if seen.kind in ("not-checked", "alone", "loop", "built-in", "in-place", "changed"):
+        return relation + _beside_values(seen)
+    return f"{relation}`{seen.output.partition('[')[0]}`: {KINDS.get(seen.kind, 'it is not of the kind expected.')}"
 
 
 def _beside_values(seen: Difference) -> str:

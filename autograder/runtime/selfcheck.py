@@ -5,10 +5,12 @@ on the student's definitions, and what comes back is compared with the recorded 
 faults. No line of the solution is shipped. The same comparison grades the submission later, on other instances.
 """
 
+import difflib
 import gzip
 import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,8 @@ from . import (
     card,
     compare,
     diagnosis,
+    handing_in,
+    hints,
     history,
     messages,
     place,
@@ -29,6 +33,7 @@ from . import (
     wire,
 )
 from .beside import beside
+from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
 from .difference import Difference
@@ -36,18 +41,28 @@ from .findings import CheckResult, findings
 from .observation import observe
 from .operations import Name
 from .place import Place, References, located
-from .recorded import RecordedCheck
-from .replay import Printed, replay
+from .recorded import RecordedCheck, Reply
+from .replay import Printed, describe_error, replay
 from .rewriting import cells_of
+from .settings import settings
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
 MAX_CELLS = 40  # of a notebook are looked into for where an answer goes wrong
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
+SECONDS = 30.0  # that the checks of an exercise may take here
 
 _started: str | None = None
 _passed: set[str] = set()
+_failed: Counter[str] = Counter()  # exercise → how often its check has failed
 _borrowed: dict[str, provided.Names] = {}  # exercise → what its borrowed cell defined
+
+
+class NotUsable(RuntimeError):
+    """What was asked for is not there; a notebook shows the message alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 @dataclass(frozen=True)
@@ -85,25 +100,34 @@ class Result:
 
 
 def start(name: str) -> None:
-    """Open the session called ``name``: its self-checks, and the seeds of all generators."""
+    """Open the session called ``name``: its self-checks, the seeds of all generators, and torch's threads.
+
+    Torch takes one thread, unless the course or the environment (``OMP_NUM_THREADS``) says otherwise: on a busy machine
+    several wait for each other.
+    """
     global _started
     _started = name
     _passed.clear()
+    _failed.clear()
     _borrowed.clear()
     arrays.seed_all(0, lazily=True)
+    if not os.environ.get(GRADING):
+        arrays.take_threads(settings().threads)
 
 
-def check(exercise: str) -> None:
+def check(exercise: str, seconds: float = SECONDS) -> None:
     """Check an exercise on the definitions of the calling notebook, and say what is right and what is not.
 
+    Code that takes more than ``seconds`` is stopped.
     In a notebook this is a card. In a terminal and in nbgrader's Validate it is text, and what is wrong goes to stderr:
     Validate then counts the exercise as not passed.
     """
     if os.environ.get(GRADING):
         return
-    said = _card(exercise, sys._getframe(1).f_globals)
+    said = _card(exercise, sys._getframe(1).f_globals, seconds)
     if said.passed:
         _passed.add(exercise)
+        _failed.pop(exercise, None)
     else:
         _passed.discard(exercise)
     if tables.kernel() is None or os.environ.get(NBGRADER):
@@ -122,12 +146,30 @@ def case(exercise: str, name: str) -> Case:
     namespace = sys._getframe(1).f_globals
     checks = {one.name: one for one in _exercise(exercise).checks}
     if name not in checks:
-        raise RuntimeError(f"{exercise} has no check {name!r}; it has {', '.join(checks)}")
+        raise NotUsable(f"{exercise} has no check {name!r}; it has {', '.join(checks)}{_nearest(name, checks)}")
     records = checks[name].records
-    fails = (one for one in records if compare.first_difference(one, replay(one.ops, namespace)))
-    made = Case(exercise, name, checks[name].says, next(fails, records[0]).plain, namespace)
+    made = Case(exercise, name, checks[name].says, _failing(records, namespace).plain, namespace)
     made.show()
     return made
+
+
+def _failing(records: Sequence[RecordedCheck], namespace: dict[str, Any]) -> RecordedCheck:
+    """Return the first record on which a namespace fails or takes too long, or else the first of all."""
+    for one in records:
+        try:
+            with bounded(SECONDS):
+                if compare.first_difference(one, replay(one.ops, namespace)):
+                    return one
+        except TimeIsUp:
+            return one
+    return records[0]
+
+
+def hand_in() -> None:
+    """Write the file to hand in, and say where it goes, and what of it is unsaved, unwritten or blank."""
+    if not os.environ.get(GRADING):
+        exercises = _data(_started)
+        handing_in.show(handing_in.hand_in(str(_started), exercises, settings(), sys._getframe(1).f_globals))
 
 
 def done(*names: str) -> bool:
@@ -171,26 +213,34 @@ def progress() -> None:
     """Show where the student stands: every exercise of this session, checked now."""
     namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
     for exercise, shipped in _data(_started).items():
-        results = _results(exercise, namespace)
-        weight = sum(check.weight for check in shipped.checks)
-        lent = _is_borrowed(exercise, namespace)
-        share = 0 if lent else sum(one.check.weight for one in results if one.result.passed) / weight
+        share, said = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)
         earned, total = earned + share * shipped.points, total + shipped.points
-        rows.append((exercise, "borrowed" if lent else messages.tally([one.result for one in results]),
-                     f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
+        rows.append((exercise, said, f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
     rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
     tables.table(rows, header=("exercise", "checks", "points"),
-                caption="Automatic checks; written answers are read by a person")
+                caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
+
+
+def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
+    """The share of an exercise's points that its checks give now, and how many pass."""
+    try:
+        with bounded(SECONDS):
+            results = _results(exercise, namespace)
+    except TimeIsUp:
+        return 0.0, f"stopped after {SECONDS:g} s"
+    weight = sum(one.check.weight for one in results)
+    return (sum(one.check.weight for one in results if one.result.passed) / weight,
+            messages.tally([one.result for one in results]))
 
 
 @cache
 def _data(name: str | None) -> dict[str, ShippedExercise]:
     """Exercise → what was shipped of it."""
     if name is None:
-        raise RuntimeError("run the first cell of the notebook: it calls tp.start(…)")
+        raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
     path = selfcheck_data.find(name)
     if path is None:
-        raise RuntimeError(f"the self-checks of {name} are missing: get the course again, "
+        raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
                            "or, as its author, run `make notebooks`")
     return {exercise: _shipped(tree) for exercise, tree in read(path)["exercises"].items()}
 
@@ -214,8 +264,14 @@ def _exercise(name: str) -> ShippedExercise:
     """What was shipped of an exercise."""
     data = _data(_started)
     if name not in data:
-        raise RuntimeError(f"{_started} has no exercise {name!r}; it has {', '.join(data)}")
+        raise NotUsable(f"{_started} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
     return data[name]
+
+
+def _nearest(name: str, there: Iterable[str]) -> str:
+    """The name that was probably meant, as a question; nothing where none is near."""
+    near = difflib.get_close_matches(name, there, 1, 0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:
@@ -226,7 +282,9 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     shipped = _exercise(exercise)
     records = [record for check in shipped.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
-    got = [replay(record.ops, namespace, printed=sink) for record, sink in zip(records, printed, strict=True)]
+    owners = [check.name for check in shipped.checks for _ in check.records]
+    got = [_replayed(record, namespace, sink, owner)
+           for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
     answers = iter(zip(records, got, named, printed, strict=True))
     results = []
@@ -240,6 +298,15 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                 one = Result(check, failed, sink.getvalue())
         results.append(one)
     return results
+
+
+def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:
+    """The reply of a namespace; ``TimeIsUp`` says in which check it was."""
+    try:
+        return replay(record.ops, namespace, printed=printed)
+    except TimeIsUp as error:
+        error.check = check
+        raise
 
 
 def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, texts: Sequence[str],
@@ -272,15 +339,21 @@ def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
     return exercise in _borrowed and provided.holds(_borrowed[exercise], namespace)
 
 
-def _card(exercise: str, namespace: dict[str, Any]) -> Card:
+def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) -> Card:
     """What is said about an exercise."""
+    _exercise(exercise)
     if _is_borrowed(exercise, namespace):
         return Card(exercise, "borrowed. It works, and is worth no points")
+    older = tuple(history.outdated(sorted(_names(exercise) & namespace.keys()), namespace))
     texts = _cells(exercise, namespace)
-    found = _results(exercise, namespace, texts)
+    try:
+        with bounded(seconds):
+            found = _results(exercise, namespace, texts)
+    except TimeIsUp as error:
+        said = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
+        return Card(exercise, said, older=older, stopped=True)
     results = [one.result for one in found]
     wrong = findings(results)
-    older = tuple(history.outdated(sorted(_names(exercise) & namespace.keys()), namespace))
     if len(wrong) == 1 and all(one.difference and one.difference.is_absent for one in results):
         unwritten = wrong[0].differences[0].is_unwritten
         said = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
@@ -293,4 +366,12 @@ def _card(exercise: str, namespace: dict[str, Any]) -> Card:
         cells=tuple(texts),
         printed=next((one.printed for one in found if not one.result.passed), ""),
         older=older,
+        hint=_next_hint(exercise) if wrong else ("", ""),
     )
+
+
+def _next_hint(exercise: str) -> tuple[str, str]:
+    """The first hint when a check fails once, the next one when it fails again; the last one from then on."""
+    there = hints.hints(Path(f"{_started}.ipynb"), exercise)
+    _failed[exercise] += 1
+    return there[min(_failed[exercise], len(there)) - 1] if there else ("", "")

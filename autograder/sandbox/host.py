@@ -18,7 +18,7 @@ from . import kernel
 from .options import Options
 from .restrictions import SandboxError
 from .warm_parent import Branched, Started, WarmParent, WarmParentLost
-from .watchdog import Budget
+from .watchdog import Budget, SetAside
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
 
@@ -192,6 +192,9 @@ class Kernel:
 
     def _bound(self, watch: "_Watch") -> None:
         broken = watch.broken()
+        if watch.budget.is_late:
+            self.kill()
+            raise SetAside
         if broken:
             raise self._lost(*broken)
 

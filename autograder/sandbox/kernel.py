@@ -24,11 +24,10 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000,
 CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
-PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
-SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 2, 1
-MAX_MESSAGE = 64 * 2**20
-MAX_OUTPUT = 10_000
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 36, 38, 2, 1
+MAX_MESSAGE, MAX_OUTPUT = 64 * 2**20, 10_000
 MAX_FILES = 16_384  # of each file system that a kernel can write to: an empty file takes the system's memory too
+KEYS = "/proc/keys", "/proc/key-users"  # they list the keys of the grader's user, too
 SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -78,6 +77,7 @@ def die_with_parent() -> None:
 
 def main() -> None:
     die_with_parent()
+    _libc.prctl(PR_SET_DUMPABLE, 0)  # where there are no namespaces, no kernel reads or writes this memory
     control = socket.socket(fileno=int(sys.argv[1]))
     refused = bytes.fromhex(sys.argv[2])
     limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
@@ -225,14 +225,17 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC
     if limits.get("branch"):  # others work at the same time in this network
         own |= CLONE_NEWNET
+    _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
     apart = bool(limits["isolated"]) and _libc.unshare(own) == 0
     if apart:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(line)
+    _libc.prctl(PR_SET_DUMPABLE, 0)
     pid = os.fork()
     if pid == 0:
         die_with_parent()
+        _libc.prctl(PR_SET_DUMPABLE, 1)
         os.write(report, b"%d" % apart)
         os.close(report)
         status = 1
@@ -247,7 +250,6 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
             os._exit(status)
     os.close(report)
     os.close(fd)
-    _libc.prctl(PR_SET_DUMPABLE, 0)
     os.waitpid(pid, 0)
     os._exit(0)
 
@@ -266,12 +268,15 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
         for place in (SCRATCH, "/dev/shm"):
             if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
                 raise OSError(ctypes.get_errno(), f"no {place} of its own")
-        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None):
+        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None) or any(
+                _libc.mount(os.devnull.encode(), place.encode(), None, MS_BIND, None)
+                for place in filter(os.path.exists, KEYS)):
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
     bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
-              "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0}
+              "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
+              "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
     if limits["address_space"]:
         bounds["RLIMIT_AS"] = limits["address_space"]
     for name, value in bounds.items():
@@ -323,15 +328,11 @@ def _seed(seed: int) -> None:
 class _Bounded:
     """A stream that keeps the first characters and counts the rest."""
 
-    encoding = "utf-8"
-
-    def __init__(self) -> None:
-        self.text = ""
+    encoding, text = "utf-8", ""
 
     def write(self, text: Any) -> int:
-        text = str(text)
-        self.text += text[: max(0, MAX_OUTPUT - len(self.text))]
-        return len(text)
+        self.text += str(text)[: max(0, MAX_OUTPUT - len(self.text))]
+        return len(str(text))
 
     def flush(self) -> None:
         pass

@@ -21,6 +21,8 @@ REFUSED = {
     "programs inside the system's kernel, and doors where holes were found": "bpf perf_event_open userfaultfd "
         "io_uring_setup io_uring_enter io_uring_register kexec_load kexec_file_load init_module finit_module "
         "delete_module lookup_dcookie vmsplice",
+    "asynchronous input and output, whose contexts are counted for the whole machine": "io_setup io_destroy io_submit "
+        "io_cancel io_getevents io_pgetevents",
     "watches on files, which tell what others do; their number is the user's": "inotify_init inotify_init1 cachestat",
     "the machine's clock, name, log and swap": "syslog acct swapon swapoff reboot settimeofday clock_settime adjtimex "
         "clock_adjtime sethostname setdomainname iopl ioperm vhangup",
@@ -33,6 +35,7 @@ SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
 TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
 DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
 LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; who writes to the file would wait
+PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted for the user
 LOCKS = 6, 7, 37, 38  # of fcntl: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the sandbox close in
 LOW = 0xFFFFFFFF
@@ -78,7 +81,7 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
     """Calls that are refused where the bits of one argument under a mask have a value."""
     rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
-    rules += [("fcntl", 1, LOW, command) for command in LEASES]
+    rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
     rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE)]
     if counted:
         rules += [("mmap", 3, SHARED_ANONYMOUS, SHARED_ANONYMOUS), ("mmap", 3, HUGE, HUGE)]

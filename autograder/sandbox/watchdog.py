@@ -1,7 +1,9 @@
 """What a kernel uses, and how much of it is left."""
 
 import contextlib
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -27,13 +29,29 @@ def usage_beneath(parent: psutil.Process) -> Usage:
         times = parent.cpu_times()
         seconds = times.children_user + times.children_system
     for process in parent.children(recursive=True):
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(psutil.Error, OSError):
             times = process.cpu_times()
             seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
-            memory += process.memory_info().rss
+            memory += held(_status(process))
             memory += process.num_fds() * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
+
+
+def held(status: str) -> int:
+    """Return the bytes that a process holds by its status: in memory, in the swap, and in the tables of its pages."""
+    fields = (line.split() for line in status.splitlines())
+    return 1024 * sum(int(field[1]) for field in fields if field and field[0] in ("VmRSS:", "VmSwap:", "VmPTE:"))
+
+
+def _status(process: psutil.Process) -> str:
+    return Path(f"/proc/{process.pid}/status").read_text()
+
+
+class SetAside(Exception):
+    """It takes longer than its pace allows: it is judged when the others are done. So many ``parts`` of it are done."""
+
+    parts = 0
 
 
 @dataclass
@@ -41,12 +59,14 @@ class Budget:
     """What the requests of one cell or exercise may use together: CPU seconds, and seconds on the clock.
 
     A right answer never waits, so what waits is given more time than what computes, but not for ever. What is spent
-    here is spent of ``whole`` too, which is the notebook's.
+    here is spent of ``whole`` too, which is the notebook's. ``patience`` are the seconds on the clock after which it is
+    set aside.
     """
 
     seconds: float
     clock: float
     whole: "Budget | None" = None
+    patience: float = math.inf
     computed: float = 0.0  # CPU seconds of the requests so far
     passed: float = 0.0  # seconds on the clock
 
@@ -56,6 +76,11 @@ class Budget:
         self.passed += passed
         if self.whole:
             self.whole.book(computed, passed)
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether it is to be set aside."""
+        return self.passed > self.patience
 
     def broken(self) -> str | None:
         """Return the sentence for the student when the budget, or the notebook's, is spent."""

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
@@ -17,13 +17,11 @@ from ...course import Course
 from ...judging import submission
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
+from ...judging.watched import WatchedJudge, judge_for
 from ...sandbox.options import Limits, Options, resolved
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook
 from .notebook import annotated, rebuilt
-
-if TYPE_CHECKING:
-    from ...judging.judge import Judge
 
 
 class SubmissionExporter(NotebookExporter):
@@ -75,12 +73,10 @@ class SaveVerdict(NbGraderPreprocessor):
 
 
 @cache
-def judge(course: Course, options: Options) -> "Judge":
+def judge(course: Course, options: Options) -> WatchedJudge:
     """Return the one judge for all submissions of this process."""
-    from ...judging.judge import Judge  # brings torch, which entering a verdict does not need
-
-    made = Judge(course, options)
-    atexit.register(made.sandbox.close)
+    made = judge_for(course, options)
+    atexit.register(made.close)
     return made
 
 

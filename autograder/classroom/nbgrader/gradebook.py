@@ -1,6 +1,7 @@
 """nbgrader's gradebook, read and written in our own types."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import nbformat
@@ -30,6 +31,10 @@ class Gradebook:
         except api.MissingEntry:
             return None
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+
+    def set_due(self, assignment: str, when: datetime) -> None:
+        """Write until when a session is to be handed in."""
+        self.stock.update_or_create_assignment(assignment, duedate=when.replace(tzinfo=None))
 
     def grades(self, assignments: Iterable[str] | None = None) -> Grades:
         """Return the grades of everybody in these sessions (in all, where none is named)."""
@@ -61,6 +66,22 @@ class Gradebook:
         grade = self.stock.find_grade(*place)
         grade.manual_score, grade.needs_manual_grade = points, False
         self.stock.find_comment(*place).manual_comment = comment or None
+
+    def take_back(self, assignment: str, student: str, cell: str) -> None:
+        """Take back what a person gave for an answer: it waits to be read; `commit` keeps that."""
+        place = cell, assignment, assignment, student
+        grade = self.stock.find_grade(*place)
+        grade.manual_score, grade.needs_manual_grade = None, grade.auto_score is None
+        self.stock.find_comment(*place).manual_comment = None
+
+    def give_exercise(self, assignment: str, student: str, exercise: str, points: float | None, comment: str) -> None:
+        """Write the points that a person gives for an exercise (None: the judge's count) and a comment.
+
+        The comment belongs to the student's cell, the points to the check beneath it; `commit` keeps both.
+        """
+        grade = self.stock.find_grade(f"check-{exercise}", assignment, assignment, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        self.stock.find_comment(exercise, assignment, assignment, student).manual_comment = comment or None
 
     def commit(self) -> None:
         """Keep what was written."""

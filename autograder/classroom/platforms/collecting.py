@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
+from ... import escaping
 from ...course import Course
 from ...judging import submission
 from ...runtime.tables import text_table
@@ -211,7 +212,8 @@ def _read(path: Path) -> list[dict[str, str]]:
         return []
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            return [row for row in csv.DictReader(file) if None not in row and None not in row.values()]
+            return [{column: escaping.from_spreadsheet(text) for column, text in row.items()}
+                    for row in csv.DictReader(file) if None not in row and None not in row.values()]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ArchiveError(f"{path} is not a table that can be read: {error}") from None
 
@@ -221,7 +223,7 @@ def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({column: escaping.cell(text) for column, text in row.items()} for row in rows)
 
 
 def shown(rows: list[Collected]) -> str:

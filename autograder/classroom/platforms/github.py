@@ -61,9 +61,9 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _reasons(exercise: ExerciseResult) -> list[str]:
-    """Each thing that is wrong, behind what the first check that sees it asks for."""
+    """Each thing that is wrong, behind what the first check that sees it asks for, and no number of the instance."""
     return [line for finding in findings(exercise.checks) for line in
-            (f"{finding.results[0].check}: {finding.results[0].says}", messages.result(finding.results[0]))]
+            (f"{finding.results[0].check}: {finding.results[0].says}", messages.result_by_kind(finding.results[0]))]
 
 
 def _points(exercise: ExerciseResult) -> str:

@@ -124,7 +124,10 @@ def _terms(course: Course) -> Options:
 
 
 def results(verdict: Verdict) -> dict[str, Any]:
-    """Return what Gradescope shows: one test for each exercise, with the judge's sentences."""
+    """Return what Gradescope shows: one test for each exercise, with the judge's sentences.
+
+    One may hand in any number of times there: no number of a hidden instance is told.
+    """
     lines = [*verdict.notes, f"Your code ran {ISOLATION[verdict.isolation]}."]
     return {
         "output": "\n".join(escaping.line(text) for text in lines),
@@ -136,7 +139,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
             "score": exercise.score,
             "max_score": exercise.max_score,
             "status": "passed" if exercise.score == exercise.max_score else "failed",
-            "output": escaping.lines(textwrap.dedent("\n".join(messages.reasons(exercise.checks)))),
+            "output": escaping.lines(textwrap.dedent("\n".join(messages.reasons(exercise.checks, numbers=False)))),
             "output_format": "text",
             "visibility": "visible",
         } for exercise in verdict.exercises],

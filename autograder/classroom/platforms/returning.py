@@ -147,7 +147,8 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
         met.add(number[1])
         row[header.index(GRADE)] = grades.number(one.grade.total * _scale(row, header, maximum, result))
         if COMMENTS in header and one.comment:
-            row[header.index(COMMENTS)] = html.escape(one.comment, quote=False).replace("\n", "<br>")
+            comment = html.escape(escaping.spreadsheet_text(one.comment), quote=False).replace("\n", "<br>")
+            row[header.index(COMMENTS)] = comment
     if len(met) < len(students):
         others = sorted(students[number].row.student for number in students.keys() - met)
         result.notes.append(f"the worksheet does not know: {', '.join(others)}")

@@ -8,13 +8,18 @@ import json
 import re
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGE = "start.ipynb"
-CELL = "from start import show; show()  # run this cell: the table as it is now (save your notebooks first)"
+CELL = "from start import show; show()  # run this cell: the table is then kept up to date, as you save your notebooks"
+BLANK = "*Your answer here.*"
+SECONDS = 5  # between two looks at the notebooks
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,7 @@ class Session:
     time: str
     passed: int
     exercises: int
+    minutes: int  # of its core that are left: exercises whose check does not pass, questions without an answer
 
     @property
     def done(self) -> str:
@@ -51,10 +57,30 @@ def sessions(folder: Path = HERE) -> list[Session]:
 def _session(path: str, cells: list[dict[str, Any]]) -> Session:
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     title = re.search(r"^# (.+)$", text, re.M)
-    time = re.search(r"\*\*Time:?\*\*:?\s+([^.,;(]+)", text)
-    checks = [cell for cell in cells if _grade_id(cell).startswith("check-")]
-    return Session(path, title[1] if title else path, " ".join(time[1].split()) if time else "",
-                   sum(map(_passes, checks)), len(checks))
+    takes = re.search(r"\*\*Time:?\*\*:?\s+([^.,;(]+)", text)
+    checks = {_grade_id(cell).removeprefix("check-"): cell for cell in cells if _grade_id(cell).startswith("check-")}
+    return Session(path, title[1] if title else path, " ".join(takes[1].split()) if takes else "",
+                   sum(map(_passes, checks.values())), len(checks), _left(cells, checks))
+
+
+def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int:
+    """The minutes of what is not done, extensions apart."""
+    left, before = 0, ""
+    for cell in cells:
+        text = "".join(cell["source"])
+        name = _grade_id(cell)
+        if cell["cell_type"] != "markdown":
+            left += _minutes(before) if name in checks and not _passes(checks[name]) else 0
+        else:
+            left += _minutes(text) if name and BLANK in text else 0
+            before = text
+    return left
+
+
+def _minutes(text: str) -> int:
+    """What a text says of an exercise or question, unless that is an extension."""
+    said = re.search(r"^\*Minutes\* (\d+)(?!.*\*Extension\*)", text, re.M)
+    return int(said[1]) if said else 0
 
 
 def _grade_id(cell: dict[str, Any]) -> str:
@@ -70,15 +96,26 @@ def _passes(cell: dict[str, Any]) -> bool:
 
 def table(folder: Path = HERE) -> str:
     """Return the sessions as a table in Markdown."""
-    rows = [f"| [{one.title}]({one.path}) | {one.time} | {one.done} |" for one in sessions(folder)]
-    return "\n".join(["| session | time | exercises done |", "|---|---|---|", *rows])
+    rows = [f"| [{one.title}]({one.path}) | {one.time} | {one.done} | {one.minutes} |" for one in sessions(folder)]
+    return "\n".join(["| session | time | exercises done | minutes left |", "|---|---|---|--:|", *rows])
 
 
-def show() -> None:
-    """Display the table, in a notebook."""
+def show(folder: Path = HERE) -> None:
+    """Display the table in a notebook, and keep it as the saved notebooks are while the kernel lives."""
     from IPython.display import Markdown, display
 
-    display(Markdown(table()))  # type: ignore[no-untyped-call]
+    shown = display(Markdown(table(folder)), display_id=True)  # type: ignore[no-untyped-call]
+    threading.Thread(target=_follow, args=(folder, shown.update, Markdown), daemon=True).start()
+
+
+def _follow(folder: Path, update: Callable[[Any], None], form: Callable[[str], Any]) -> None:
+    """Show the table anew whenever it has changed."""
+    last = table(folder)
+    while True:
+        time.sleep(SECONDS)
+        if (now := table(folder)) != last:
+            update(form(now))
+            last = now
 
 
 def write(folder: Path = HERE) -> Path:

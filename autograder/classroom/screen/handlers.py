@@ -1,0 +1,186 @@
+"""The addresses of the screen on a Jupyter Server: its page, its script, and what it reads and writes as JSON.
+
+Jupyter asks for a login, and for its XSRF token wherever something is written. Only our script runs on the page.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import JupyterHandler
+from tornado.web import HTTPError, authenticated
+
+from ...course import Course, CourseError
+from .. import pages
+from ..grading import Classroom
+from . import saving, shown
+from .work import Work
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+Read = Callable[[Classroom, dict[str, str]], Any]
+ASKED: dict[str, Read] = {
+    "class": lambda room, told: shown.grid(room, told["session"]),
+    "exercise": lambda room, told: shown.exercise(room, told["session"], told["student"], told["name"]),
+    "question": lambda room, told: shown.question(room, told["session"], told["name"]),
+    "outdated": lambda room, told: {"pages": shown.outdated(room, told["session"])},
+}
+
+
+def serve(application: Any, course: Course) -> None:
+    """Add the screen of a course to a server."""
+    base, given = application.settings["base_url"].rstrip("/"), {"course": course, "work": Work(course)}
+    application.add_handlers(".*$", [
+        (f"{base}/autograder/?", Page, given),
+        (f"{base}/autograder/screen.js", Script, given),
+        (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPage, given),
+        (f"{base}/autograder/api/save", Save, given),
+        (f"{base}/autograder/api/work", Working, given),
+        (f"{base}/autograder/api/(class|exercise|question|outdated)", Asked, given),
+    ])
+
+
+class Handler(JupyterHandler):
+    """What all of them share: the course, the policy of the page, and errors as one line."""
+
+    def initialize(self, course: Course, work: Work) -> None:
+        """Take what the server was given."""
+        self.course, self.work = course, work
+
+    def set_default_headers(self) -> None:
+        """Let nothing run but our script."""
+        super().set_default_headers()
+        self.set_header("Content-Security-Policy", POLICY)
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.set_header("Cache-Control", "no-store")
+
+    def session_of(self, name: str) -> str:
+        """Return a session that is there."""
+        if name not in self.course.assignments:
+            raise HTTPError(404, f"no session {name}")
+        return name
+
+    async def answer(self, what: Callable[[Classroom], Any]) -> None:
+        """Answer with JSON; a thread reads, so that the server goes on."""
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(None, lambda: what(Classroom(self.course)))
+            status = 200
+        except saving.OvertakenError as error:
+            status, found = 409, {"overtaken": str(error)}
+        except (CourseError, KeyError) as error:
+            status, found = 400, {"wrong": str(error)}
+        self.set_status(status)
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps(found))
+
+
+class Page(Handler):
+    """The page itself."""
+
+    @authenticated
+    async def get(self) -> None:
+        """Show it."""
+        loop = asyncio.get_running_loop()
+        there = await loop.run_in_executor(None, lambda: shown.sessions(Classroom(self.course)))
+        page = pages.environment().get_template("screen.html.j2").render(
+            sessions=there, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
+            xsrf=self.xsrf_token.decode())
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.finish(str(page))
+
+
+class Script(Handler):
+    """The script of the page."""
+
+    @authenticated
+    def get(self) -> None:
+        """Send it."""
+        self.set_header("Content-Type", "text/javascript; charset=utf-8")
+        self.finish((TEMPLATES / "screen.js").read_bytes())
+
+
+class FeedbackPage(Handler):
+    """The page of a student, as the student reads it."""
+
+    @authenticated
+    def get(self, session: str, student: str) -> None:
+        """Send it; a name that leads elsewhere finds nothing."""
+        folder = (self.course.gradebook / "feedback").resolve()
+        path = (folder / student / self.session_of(session) / f"{session}.html").resolve()
+        if not path.is_relative_to(folder) or not path.is_file():
+            raise HTTPError(404, "no page is written yet")
+        self.set_header("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; "
+                                                   "style-src 'unsafe-inline'")
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.finish(path.read_bytes())
+
+
+class Asked(Handler):
+    """What the page reads."""
+
+    @authenticated
+    async def get(self, what: str) -> None:
+        """Answer with what is shown."""
+        told = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
+        self.session_of(told["session"])
+        await self.answer(lambda room: ASKED[what](room, told))
+
+
+class Save(Handler):
+    """What a person gave."""
+
+    @authenticated
+    async def post(self) -> None:
+        """Write it, and answer with what stands there now."""
+        told = self.told()
+        session, name = self.session_of(str(told.get("session"))), str(told.get("name"))
+        points, comment = told.get("points"), str(told.get("comment", ""))
+        if "students" in told:
+            students = [(str(one["student"]), str(one["version"])) for one in told["students"]]
+            ticks = [bool(one) for one in told.get("ticks", [])]
+
+            def save(room: Classroom) -> Any:
+                saving.save_answers(room, session, name, students, ticks, points, comment)
+                return shown.question(room, session, name)
+        else:
+            student, version = str(told.get("student")), str(told.get("version"))
+
+            def save(room: Classroom) -> Any:
+                saving.save_points(room, session, student, name, points, comment, version)
+                return shown.exercise(room, session, student, name)
+        await self.answer(save)
+
+    def told(self) -> dict[str, Any]:
+        """Return the JSON of the request."""
+        told = self.get_json_body()
+        if not isinstance(told, dict):
+            raise HTTPError(400, "no JSON")
+        return told
+
+
+class Working(Save):
+    """Grading anew and writing feedback: work that takes a while."""
+
+    @authenticated
+    def get(self) -> None:
+        """Say how far it is."""
+        self.tell()
+
+    def tell(self) -> None:
+        """Answer with how far it is."""
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps(self.work.state()))
+
+    @authenticated
+    async def post(self) -> None:
+        """Begin, unless something is being done."""
+        told = self.told()
+        what, session = str(told.get("what")), self.session_of(str(told.get("session")))
+        if what not in ("grade", "feedback"):
+            raise HTTPError(400, f"nothing is called {what}")
+        self.work.begin(what, session, str(told.get("student") or ""))
+        self.tell()

@@ -1,0 +1,191 @@
+"""What the screen shows: the class as a grid, one exercise of one student, one question with the answers grouped."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...course import Course, CourseError
+from ...model import digests, source
+from ...model.rubric import Rubric
+from .. import answers, feedback, pages, questions, report, tampering
+from ..grades import Grade, Score
+from ..grading import Classroom
+from ..markdown import offline
+from ..nbgrader.feedback import FeedbackExporter, changes
+from ..questions import Answer, Question
+from ..summary import Sign, summarise
+from ..untaken import untaken
+from ..verdict_store import Entry
+
+
+@dataclass(frozen=True)
+class Group:
+    """Answers of the same words, read once."""
+
+    answers: tuple[Answer, ...]
+
+    @property
+    def first(self) -> Answer:
+        """The answer that stands for all."""
+        return self.answers[0]
+
+    @property
+    def read(self) -> bool:
+        """Whether every one of them has points."""
+        return all(one.points is not None for one in self.answers)
+
+
+def sessions(classroom: Classroom) -> list[dict[str, str]]:
+    """Return the sessions of which something is graded, with their titles."""
+    return [{"name": name, "title": source.load(classroom.course, name).title} for name in classroom.store.assignments()
+            if name in classroom.course.assignments]
+
+
+def grid(classroom: Classroom, session: str) -> dict[str, Any]:
+    """Return the class: a column an exercise or question, a row a student, and how many answers are unread."""
+    course, entries = classroom.course, classroom.store.entries(session)
+    with classroom.gradebook() as gradebook:
+        grades = gradebook.grades_of(session)
+    summary = summarise(session, entries, grades)
+    by_student, truth = {entry.student: entry for entry in entries}, source.load(course, session)
+    rows = [_row(classroom, by_student[row.student], row.signs, row.points, row.unread, row.lateness)
+            for row in summary.rows]
+    asked = {str(cell.name) for cell in truth.by_role("answer")}
+    return {
+        "session": session,
+        "title": truth.title,
+        "max": summary.max_points,
+        "columns": [{"name": name, "kind": "question" if name in asked else "exercise"} for name in summary.names],
+        "rows": rows,
+        "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
+        "untaken": [str(one) for one in untaken(course)],
+        "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
+                   for one in summary.faults[:6]],
+    }
+
+
+def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: float, unread: float,
+         lateness: str | None) -> dict[str, Any]:
+    faults = sorted({f"{result.exercise} {check.fault.name}" for result in entry.verdict.exercises
+                     for check in result.checks if check.fault})
+    earlier = classroom.store.history(entry.verdict.assignment, entry.student)
+    return {
+        "student": entry.student,
+        "points": points,
+        "unread": unread,
+        "signs": [{"kind": one.kind, "sign": one.sign, "words": one.words} for one in signs],
+        "late": lateness or "",
+        "times": len(earlier) + 1,
+        "flags": _flags(classroom.course, entry),
+        "concerns": report.concerns(entry.verdict),
+        "faults": faults,
+    }
+
+
+def _flags(course: Course, entry: Entry) -> list[str]:
+    path = course.gradebook / "submitted" / entry.student / entry.verdict.assignment / \
+        f"{entry.verdict.assignment}.ipynb"
+    try:
+        return tampering.signs(answers.cells(path.read_bytes()))
+    except OSError:
+        return []
+
+
+def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
+    """Return one exercise of one student: its page, points and comment, and the version that they are."""
+    course, grade = classroom.course, _grade(classroom, session, student)
+    notebook = _notebook(course, session, student)
+    shown = feedback.page_of(course, session, student, grade, notebook)
+    found = next((one for one in shown.exercises if one.name == name), None)
+    if found is None:
+        raise CourseError(f"{session} has no exercise {name}")
+    entry = classroom.store.load(session, student)
+    result = next((one for one in (entry.verdict.exercises if entry else ()) if one.exercise == name), None)
+    page = pages.environment().get_template("screen_exercise.html.j2").render(
+        session=session, student=student, one=found, result=result, entry=entry,
+        history=classroom.store.history(session, student),
+        flags=_flags(course, entry) if entry else [], notes=entry.verdict.notes if entry else ())
+    return {
+        "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,
+        "automatic": result.score if result else 0.0, "comment": found.comment,
+        "version": version(grade, f"check-{name}", name, ""),
+    }
+
+
+def _notebook(course: Course, session: str, student: str) -> bytes:
+    try:
+        return answers.notebook(course, session, student).read_bytes()
+    except OSError:
+        return b""
+
+
+def _grade(classroom: Classroom, session: str, student: str) -> Grade:
+    with classroom.gradebook() as gradebook:
+        found = gradebook.grades_of(session, student)
+    if student not in found:
+        raise CourseError(f"{student} has handed in nothing of {session}")
+    return found[student]
+
+
+def version(grade: Grade, cell: str, name: str, text: str, ticks: Sequence[bool] = ()) -> str:
+    """Return a name of what stands in the gradebook for a cell: another one as soon as somebody has changed it."""
+    score = grade.scores.get(cell, Score(None, 0.0))
+    return digests.of_texts([repr((score.points, score.by_person, grade.comment(name), list(ticks))), text])
+
+
+def version_of(question: Question, answer: Answer) -> str:
+    """Return the same of a written answer."""
+    said = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
+    return digests.of_texts([said, answer.version])
+
+
+def groups(question: Question) -> list[Group]:
+    """Return the answers to be read, those of the same words and the same reading together; unread ones first."""
+    found: dict[str, list[Answer]] = {}
+    for answer in question.to_read:
+        read = (answer.points, answer.comment, question.ticks(answer))
+        found.setdefault(repr((" ".join(answer.text.split()), read)), []).append(answer)
+    made = [Group(tuple(same)) for same in found.values()]
+    return sorted(made, key=lambda group: (group.read, -len(group.answers)))
+
+
+def asked(classroom: Classroom, session: str, name: str) -> Question:
+    """Return a question of a session with all its answers."""
+    for question in questions.collect(classroom, session):
+        if question.name == name:
+            return question
+    raise CourseError(f"{session} has no question {name}")
+
+
+def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
+    """Return a question: its text, its rubric, and the groups of answers."""
+    found = asked(classroom, session, name)
+    figures = classroom.course.released / session
+    rubric: Rubric = found.rubric
+    return {
+        "name": name, "max": found.points,
+        "text": str(offline(found.text, figures)), "model": str(offline(rubric.model, figures)),
+        "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in rubric.items],
+        "groups": [_group(found, group, figures) for group in groups(found)],
+        "blank": [answer.label for answer in found.blank],
+    }
+
+
+def _group(found: Question, group: Group, figures: Any) -> dict[str, Any]:
+    one = group.first
+    return {
+        "page": str(offline(one.text, figures)) if one.text else "",
+        "students": [{"student": answer.student, "version": version_of(found, answer)} for answer in group.answers],
+        "points": one.points, "ticks": found.ticks(one), "comment": one.comment, "read": group.read,
+    }
+
+
+def outdated(classroom: Classroom, session: str) -> int:
+    """Return how many feedback pages do not say what the gradebook says."""
+    exporter: Any = FeedbackExporter
+    model_answers = exporter(config=classroom.nbgrader.config).model_answers
+    with classroom.gradebook() as gradebook:
+        grades = gradebook.grades_of(session)
+    return sum(bool(changes(classroom.course, grade, session, student, model_answers))
+               for student, grade in grades.items() if answers.notebook(classroom.course, session, student).is_file())
+

@@ -1,0 +1,96 @@
+"""Work that the screen begins, in a process of its own: submissions graded anew, feedback pages written.
+
+``python -m autograder.classroom.screen.work ROOT grade|feedback SESSION [STUDENT]`` prints a line of JSON a step.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from ...course import Course
+from ...sandbox.options import Limits, options_of
+from ..grading import Classroom, Graded, Handed, grade_class
+
+
+class Work:
+    """At most one piece of work at a time, and how far it is."""
+
+    def __init__(self, course: Course):
+        self.course, self.lock = course, threading.Lock()
+        self._state: dict[str, Any] = {"running": False, "done": 0, "of": 0, "what": "", "said": []}
+
+    def state(self) -> dict[str, Any]:
+        """Return what is being done, and how far it is."""
+        with self.lock:
+            return dict(self._state)
+
+    def begin(self, what: str, session: str, student: str) -> bool:
+        """Begin it; return False where something is being done already."""
+        with self.lock:
+            if self._state["running"]:
+                return False
+            self._state = {"running": True, "done": 0, "of": 0, "what": what, "said": []}
+        one = [student] if student else []
+        command = [sys.executable, "-m", __name__, str(self.course.root), what, session, *one]
+        threading.Thread(target=self._follow, args=(command,), daemon=True).start()
+        return True
+
+    def _follow(self, command: list[str]) -> None:
+        last = ""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            for line in process.stdout or ():
+                try:
+                    told = json.loads(line)
+                    with self.lock:
+                        self._state |= {"done": int(told["done"]), "of": int(told["of"])}
+                        self._state["said"] = [*self._state["said"], *filter(None, [told["said"]])]
+                except (ValueError, KeyError, TypeError):
+                    last = line.strip() or last
+        with self.lock:
+            self._state["running"] = False
+            if process.returncode:
+                self._state["said"] = [*self._state["said"], last or "it could not be done"]
+
+
+class _Some(Classroom):
+    """A classroom in which only one student has handed in."""
+
+    def __init__(self, course: Course, student: str):
+        super().__init__(course)
+        self.student = student
+
+    def handed_in(self, assignments: list[str]) -> list[Handed]:
+        """Return the submissions of this student, or all where none is named."""
+        return [one for one in super().handed_in(assignments) if self.student in ("", one.student)]
+
+
+def _tell(done: int, of: int, said: str = "") -> None:
+    print(json.dumps({"done": done, "of": of, "said": said}), flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Do it; return 1 where something went wrong."""
+    root, what, session, *student = arguments
+    classroom = _Some(Course(Path(root)), student[0] if student else "")
+    problems: list[str | None] = []
+    if what == "grade":
+        def each(graded: Graded, done: int, total: int) -> None:
+            _tell(done, total, f"{graded.handed.student}: {graded.problem}" if graded.problem else "")
+
+        options = options_of("auto", True, Limits.exercise_seconds)
+        problems = [one.problem for one in grade_class(classroom, [session], options, 1, True, each)]
+    else:
+        from ..nbgrader.feedback import renew
+
+        written = renew(classroom, session)
+        problems = [one.problem for one in written]
+        changed = sum(bool(one.changed) for one in written)
+        _tell(changed, changed, "; ".join(filter(None, problems)))
+    return 1 if any(problems) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+"""The teacher's page of a session: slides to open it with, the short path, frequent faults, answers and rubrics.
+
+Every word comes from the session's source and its faults. The page holds solutions: it is for instructors alone, and
+nothing that students are given contains it.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course import Course
+from ..model import faults, rubric, source
+from ..model.faults import Fault
+from ..model.source import Source
+from ..publish import effort
+from .markdown import offline
+from .pages import environment
+
+SLIDES, FAULTS = 8, 5
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/[\w.-]+\)")
+_LIST = re.compile(r"^[-*] ", re.M)
+_READING = re.compile(r"^(?:#+ |\*\*)Further reading\b[*.:]*\s*", re.M)
+_SHORT = re.compile(r"90.minute")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*`A-Z])")
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A heading, and Markdown below it."""
+
+    heading: str
+    body: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer that a teacher would accept, and its rubric."""
+
+    name: str
+    points: float
+    question: str
+    rubric: rubric.Rubric
+
+
+def slides(tp: Source) -> list[Slide]:
+    """Return the opener of a session: title, aims, sections with their pictures, the plan, further reading."""
+    opening = _blocks(_texts(tp)[0])
+    aims = next((block for block in opening if _LIST.search(block)), "")
+    first = next((block for block in opening if block != aims and not block.startswith("#")), "")
+    plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(_plain(tp), 1))
+    ends = [Slide(tp.title, f"{first}\n\nTime: {effort.time(tp)}.", "title"), Slide("Aims", aims), Slide("Plan", plan)]
+    reading = [Slide("Further reading", text) for text in [further_reading(tp)] if text]
+    shown = _shown(tp, SLIDES - len(ends) - len(reading))
+    return [*ends, *shown, *reading]
+
+
+def _shown(tp: Source, most: int) -> list[Slide]:
+    """So many sections in their order: those with pictures first."""
+    found = [(heading, *_first(text)) for heading, text in sections(tp)]
+    chosen = sorted(range(len(found)), key=lambda i: (not found[i][2], i))[:most]
+    return [Slide(found[i][0], f"{found[i][1]}\n\n{found[i][2]}", "picture" if found[i][2] else "")
+            for i in sorted(chosen)]
+
+
+def _first(text: str) -> tuple[str, str]:
+    """The first two sentences of a section, and its first picture."""
+    picture = _PICTURE.search(text)
+    words = next((block for block in _blocks(_PICTURE.sub("", text)) if block[0] not in "#|-*<$(0123456789"), "")
+    return " ".join(_SENTENCE.split(words)[:2]), picture[0] if picture else ""
+
+
+def sections(tp: Source) -> Iterator[tuple[str, str]]:
+    """Yield the sections of a session: heading and text, up to the next heading of any level."""
+    for text in _texts(tp):
+        parts = re.split(r"^(#{2}) (.+)$", text, flags=re.M)
+        for heading, body in zip(parts[2::3], parts[3::3], strict=True):
+            yield heading, re.split(r"^#{3,} ", body, flags=re.M)[0]
+
+
+def _plain(tp: Source) -> list[str]:
+    """The headings of the sections without the numbers that they have in the source."""
+    return [re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(tp)]
+
+
+def further_reading(tp: Source) -> str:
+    """Return what stands under "Further reading" at the end of a session, or nothing."""
+    parts = _READING.split("\n\n".join(_texts(tp)), maxsplit=1)
+    return re.split(r"^## ", parts[1], flags=re.M)[0].strip() if len(parts) > 1 else ""
+
+
+def short_path(tp: Source) -> str:
+    """Return the sentence of the opening that says what fits into 90 minutes, or nothing."""
+    sentences = [one for block in _blocks(_texts(tp)[0]) for one in _SENTENCE.split(" ".join(block.split()))]
+    return next((one for one in sentences if _SHORT.search(one)), "")
+
+
+def frequent(course: Course, tp: Source) -> list[Fault]:
+    """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
+    points = {cell.name: cell.points for cell in tp.by_role("check")}
+    listed, _ = faults.load(course, tp.name)
+    first = {fault.exercise: fault for fault in reversed(listed)}
+    most = sorted((name for name in tp.exercises if name in first), key=lambda name: -points.get(name, 0))[:FAULTS]
+    return [first[name] for name in tp.exercises if name in most]
+
+
+def answers(tp: Source) -> list[Answer]:
+    """Return the questions of a session with their model answers and rubrics."""
+    return [Answer(str(cell.name), cell.points, cell.source.partition("### BEGIN SOLUTION")[0],
+                   rubric.parse(cell.hidden, cell.points)) for cell in tp.by_role("answer")]
+
+
+def page(course: Course, assignment: str) -> str:
+    """Return the teacher's page of a session in HTML; pictures lie in it."""
+    tp, folder = source.load(course, assignment), course.folder(assignment)
+    return environment().get_template("teacher.html.j2").render(
+        title=tp.title, slides=slides(tp), path=short_path(tp), tasks=effort.tasks(tp),
+        faults=frequent(course, tp), answers=answers(tp), shown=lambda text: offline(text, folder))
+
+
+def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
+    """Write the pages of these sessions, as HTML, and as PDF where a Chromium is installed; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    paths: list[Path] = []
+    for assignment in assignments:
+        path = folder / f"{assignment}.html"
+        path.write_text(page(course, assignment), encoding="utf-8")
+        paths.append(path)
+        if browser and _printed(browser, path):
+            paths.append(path.with_suffix(".pdf"))
+    return paths
+
+
+def _printed(browser: str, path: Path) -> bool:
+    """Whether the browser has printed the page as PDF beside it."""
+    target = path.with_suffix(".pdf")
+    target.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                        "--no-pdf-header-footer", f"--print-to-pdf={target}", path.resolve().as_uri()],
+                       capture_output=True, timeout=120, check=False)
+    return target.is_file()
+
+
+def _texts(tp: Source) -> list[str]:
+    """The text cells of a session, without hints."""
+    return [re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S) for cell in tp.by_role("text")]
+
+
+def _blocks(text: str) -> list[str]:
+    """The paragraphs of a text."""
+    return [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]

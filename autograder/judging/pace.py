@@ -1,0 +1,28 @@
+"""How long the parts of a submission may take before it is set aside, so that the rest of a class need not wait for it.
+
+What is set aside is judged later, from its beginning: no grade depends on it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+TIMES, SHARE, LEAST = 3.0, 0.5, 0.3  # what a part may take: times its own seconds, of the whole, seconds
+LOOSE = 5.0  # times the whole, at the second trial
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The seconds of each part of a submission in which all is right, and of all parts together."""
+
+    parts: Mapping[str, float] = field(default_factory=dict)
+    loose: bool = False
+
+    @property
+    def whole(self) -> float:
+        """Return the seconds that a whole submission may take."""
+        return max(LEAST, (LOOSE if self.loose else TIMES) * sum(self.parts.values()))
+
+    def patience(self, part: str) -> float:
+        """Return the seconds that a part may take."""
+        whole = sum(self.parts.values())
+        return self.whole if self.loose else max(TIMES * self.parts.get(part, 0.0), SHARE * whole, LEAST)

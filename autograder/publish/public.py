@@ -1,0 +1,166 @@
+"""The public repository: what anybody may have of a course, and nothing of its solutions.
+
+It is a repository of its own, for who publishes the one in which a course is written publishes its solutions, too.
+Binder, Codespaces and the badges for Colab open it. The file `.published` in it lists what was put there.
+"""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ..course import Course, CourseError
+from . import editions, kit
+from .about import CPU_INDEX, About, about
+from .address import Address, parsed
+from .engine_wheel import engine_wheel
+from .files import start
+from .leaks import leaks
+
+LIST = ".published"
+COLAB = "colab"  # the folder with the notebooks that stand alone
+SITE = "docs"  # where GitHub Pages finds a site
+PLACEHOLDER = "OWNER"
+MOST_LINES = 3
+
+
+def address_of(course: Course, target: str, typed: str) -> Address:
+    """Return where the public repository is read; ``CourseError`` where nobody has said whose it is.
+
+    It is what was typed, else the repository that is pushed to, else what `course.toml` says.
+    """
+    pushed = target.removesuffix(".git").replace("git@github.com:", "https://github.com/")
+    url = typed or (pushed if pushed.startswith("https://github.com/") else about(course).address)
+    if not url:
+        raise CourseError(f"{course.root / 'course.toml'} has no address: say where the public repository will lie")
+    if PLACEHOLDER in url:
+        raise CourseError(f"{course.root / 'course.toml'}: the address still says {PLACEHOLDER}. Put your account on "
+                          "GitHub in its place, or give --address")
+    found = parsed(url)
+    return found if found.folder else parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else '/tree/main'}/{COLAB}")
+
+
+def publish(course: Course, target: str, typed: str = "", site: Path | None = None) -> list[str]:
+    """Write what is public into a folder, or push it to a repository; return the names of the files.
+
+    ``CourseError`` where something of the instructor's would go with it, or where the target holds something else.
+    """
+    files = contents(course, address_of(course, target, typed), site)
+    if found := leaks(course, files):
+        more = f"; and {len(found) - MOST_LINES} more" if len(found) > MOST_LINES else ""
+        raise CourseError("nothing is published, because this is the instructor's: "
+                          + "; ".join(found[:MOST_LINES]) + more)
+    if "://" in target or target.startswith("git@"):
+        _push(target, files)
+    else:
+        _write(Path(target), files)
+    return sorted(files)
+
+
+def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
+    """Return what is public: name, with slashes, and bytes."""
+    details, files = about(course), kit.contents(course)
+    with tempfile.TemporaryDirectory() as made:
+        editions.edition(course, Path(made) / COLAB, "colab", address.url)
+        kit.kit(course, Path(made) / "student-kit.zip")
+        files |= _in(Path(made))
+    if site:
+        files |= {f"{SITE}/{name}": data for name, data in _in(site).items()} | {f"{SITE}/.nojekyll": b""}
+    for name in ("LICENSE", "CITATION.cff"):
+        if (course.root / name).is_file():
+            files[name] = (course.root / name).read_bytes()
+    files["README.md"] = _readme(course, details, address, bool(site)).encode()
+    return files | {name: text.encode() for name, text in hosts(course).items()}
+
+
+def hosts(course: Course) -> dict[str, str]:
+    """Return what Binder and Codespaces read, by name."""
+    details, (wheel, _) = about(course), engine_wheel()
+    return {".binder/requirements.txt": editions.binder_requirements(course, f"./{wheel}"),
+            ".binder/runtime.txt": f"python-{details.python}\n",
+            ".devcontainer/devcontainer.json": _devcontainer(details)}
+
+
+def _in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def _readme(course: Course, details: About, address: Address, has_site: bool) -> str:
+    root = Address(address.url, address.repository, address.branch)
+    lines = [f"# {details.title}", "",
+             "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
+    for one in start.sessions(course.released):
+        alone = Path(one.path).name
+        if address.repository:
+            colab = f"{editions.COLAB_BADGE}({address.colab(alone)})"
+            binder = f"{editions.BINDER_BADGE}({root.binder(one.path)})"
+        else:
+            colab, binder = f"[{alone}]({COLAB}/{alone})", "–"
+        lines.append(f"| [{one.title}]({one.path}) | {one.time} | {colab} | {binder} |")
+    lines += ["", "## On your own computer", "",
+              "Download [student-kit.zip](student-kit.zip), unpack it, and double-click `start.bat` on Windows, or "
+              f"type `sh start.sh` elsewhere. You need Python {details.python} or newer. In a clone of this "
+              "repository, `sh start.sh` does the same.", "",
+              "Run the cells of a notebook from the top, and fill those that say TODO. The cell beneath each checks "
+              "your work. `tp.hand_in()` writes the file to hand in.", "",
+              f"In `{COLAB}/` lie the same notebooks, each standing alone."]
+    if has_site:
+        branch = address.branch or "main"
+        lines.append(f"In `{SITE}/` lies a site to read (GitHub Pages: branch {branch}, folder /{SITE}).")
+    return "\n".join([*lines, "", "This repository is made by `autograder publish`; it holds no solutions.", ""])
+
+
+def _devcontainer(details: About) -> str:
+    tree = {
+        "name": details.name,
+        "image": f"mcr.microsoft.com/devcontainers/python:{details.python}-bookworm",
+        "containerEnv": {"PIP_EXTRA_INDEX_URL": CPU_INDEX},
+        "postCreateCommand": "python install.py -r requirements.txt -c constraints.txt",
+        "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
+    }
+    return json.dumps(tree, indent=2) + "\n"
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    """Bring a folder to these files: what was published before and is no more goes, and nothing else is touched."""
+    there = _published(folder)
+    for name in there - files.keys():
+        (folder / name).unlink(missing_ok=True)
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        if name.endswith(".sh"):
+            path.chmod(0o755)
+    (folder / LIST).write_text("\n".join([*sorted(files), ""]), encoding="utf-8")
+
+
+def _published(folder: Path) -> set[str]:
+    """What was published there before; ``CourseError`` where something else lies there."""
+    if (folder / LIST).is_file():
+        names = (folder / LIST).read_text(encoding="utf-8").splitlines()
+        return {name for name in names if (folder / name).resolve().is_relative_to(folder.resolve())}
+    if folder.is_dir() and any(path.name != ".git" for path in folder.iterdir()):
+        raise CourseError(f"{folder} holds files that autograder publish did not write: name an empty folder")
+    return set()
+
+
+def _push(url: str, files: dict[str, bytes]) -> None:
+    """Commit the files to the repository and push them, where they differ from what is there."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / "public"
+        _git(Path(made), "clone", "--quiet", "--depth", "1", url, str(folder))
+        _write(folder, files)
+        _git(folder, "add", "--all", "--force")
+        if _git(folder, "status", "--porcelain"):
+            _git(folder, "commit", "--quiet", "--message", "Publish the course as it is now")
+            _git(folder, "push", "--quiet", "origin", "HEAD")
+
+
+def _git(folder: Path, *command: str) -> str:
+    done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise CourseError(f"git {command[0]}: {reason}")
+    return done.stdout

@@ -1,0 +1,66 @@
+"""A bound of time for what a student's code does in the notebook: an endless loop is stopped, and its line is known."""
+
+import contextlib
+import signal
+import threading
+from _thread import interrupt_main
+from collections.abc import Iterator
+from types import FrameType
+
+AGAIN = 1.0  # seconds after which code that caught the interruption is interrupted again
+
+
+class TimeIsUp(BaseException):
+    """The bound was reached. It is no ``Exception``, so that code that catches those does not catch it."""
+
+    check = ""  # the check whose calls were made
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise ``TimeIsUp`` in the block after so many seconds; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+    elif hasattr(signal, "SIGALRM"):
+        with _alarmed(seconds):
+            yield
+    else:
+        with _interrupted(seconds):
+            yield
+
+
+@contextlib.contextmanager
+def _alarmed(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _interrupted(seconds: float) -> Iterator[None]:
+    """Bound the block where there is no alarm, as on Windows: another thread interrupts the main one."""
+    ended, stopped = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        wait = seconds
+        while not ended.wait(wait):
+            stopped.set()
+            interrupt_main()
+            wait = AGAIN
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if stopped.is_set():
+            raise TimeIsUp().with_traceback(error.__traceback__) from None
+        raise
+    finally:
+        ended.set()

@@ -1,0 +1,145 @@
+"""Hand in: write the file that a teacher wants, and say where it goes and what of it is not done.
+
+What counts is the notebook as it is saved. What was run since and is not saved is told by the cells that the kernel
+remembers; what was typed into text cells since, nobody but the front end knows.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import card, history, tables
+from .selfcheck_data import SELFCHECKS
+from .settings import Settings
+
+ANSWER_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
+FOLDER = "hand_in"
+WAYS = {
+    "exchange": "In JupyterLab: menu Nbgrader, Assignment List, and beside this session: Submit.",
+    "moodle": "Upload this file to the assignment of this session on Moodle.",
+    "canvas": "Upload this file to the assignment of this session on Canvas.",
+    "gradescope": "Upload this file to the assignment of this session on Gradescope.",
+}
+_DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.M)
+_UNWRITTEN = re.compile(r"^\s*raise NotImplementedError\b", re.M)
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What was found when a session was handed in; ``file`` is None where there is nothing to give."""
+
+    session: str
+    saved: float | None  # when the notebook was saved, in seconds since 1970; None: its file is not here
+    file: Path | None
+    unsaved: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
+    way: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """Say everything, a line each."""
+        if self.saved is None:
+            return [f"The file {self.session}.ipynb is not in this folder. Save the notebook under this name (on "
+                    "Colab: File, Download, Download .ipynb); that is the file to hand in.", f"→ {self.way}"]
+        said = [f"Saved {_ago(self.saved)}. If you have typed since, save (Ctrl+S) and run this cell again."]
+        if self.unsaved:
+            said.append(f"! Not saved as you last ran it: {', '.join(self.unsaved)}.")
+        if self.missing:
+            said.append(f"! The cell is gone: {', '.join(self.missing)}.")
+        if self.unwritten:
+            said.append(f"– Not written: {', '.join(self.unwritten)}.")
+        if self.blank:
+            said.append(f"– No answer yet: {', '.join(self.blank)}.")
+        if not self.unsaved + self.missing + self.unwritten + self.blank:
+            said.append("✓ Every exercise is written and every question answered.")
+        if self.file:
+            said.append(f"The file to hand in: `{_shown(self.file)}`, {self.file.stat().st_size / 1000:.0f} kB.")
+        return [*said, f"→ {self.way}"]
+
+
+def hand_in(session: str, exercises: Collection[str], says: Settings, namespace: Mapping[str, Any]) -> HandedIn:
+    """Write the file of a session from its saved notebook, and return what is to be said of it."""
+    path, way = _notebook(session, namespace), _way(says)
+    try:
+        data = path.read_bytes()
+        cells = {_about(cell).get("grade_id"): cell for cell in json.loads(data)["cells"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return HandedIn(session, None, None, way=way)
+    ours = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
+    code = {name: "".join(cell["source"]) for name, cell in ours.items() if cell["cell_type"] == "code"}
+    texts = {name: "".join(cell["source"]) for name, cell in ours.items() if cell["cell_type"] == "markdown"}
+    return HandedIn(
+        session, path.stat().st_mtime, None if says.to == "exchange" else _copy(path, session),
+        unsaved=tuple(name for name, text in code.items() if _is_unsaved(text)),
+        missing=tuple(name for name in exercises if name not in code),
+        unwritten=tuple(name for name, text in code.items() if _UNWRITTEN.search(text)),
+        blank=tuple(name for name, text in texts.items() if text.rstrip().endswith(ANSWER_STUB)),
+        way=way,
+    )
+
+
+def show(handed: HandedIn) -> None:
+    """Display what was found: in a notebook as HTML, elsewhere as text."""
+    text = "\n".join([f"{handed.session}: hand in", *(f"  {line}" for line in handed.lines)])
+    if tables.kernel() is None:
+        print(text)
+        return
+    from IPython.display import display
+
+    body = "".join(f"<p>{card.marked(line)}</p>" for line in handed.lines)
+    page = (f'{card.STYLE}<div class="tp-card" role="group" aria-label="Hand in">'
+            f'<p class="head"><b>{html.escape(handed.session)}</b>: hand in</p>{body}</div>')
+    display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
+    """The notebook's file, as its front end calls it, or as it is called in the course."""
+    told = namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name
+    named = Path(str(told)) if told else None
+    return named if named and named.suffix == ".ipynb" and named.is_file() else Path(f"{session}.ipynb")
+
+
+def _about(cell: Any) -> dict[str, Any]:
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return about if isinstance(about, dict) else {}
+
+
+def _is_unsaved(saved: str) -> bool:
+    """Whether a cell that defines the same was run later, and reads otherwise."""
+    names = set(_DEFINITION.findall(saved))
+    ran = next((text for text in reversed(history.cells()) if names & set(_DEFINITION.findall(text))), None)
+    return ran is not None and ran.strip() != saved.strip()
+
+
+def _copy(path: Path, session: str) -> Path:
+    """Write the copy that is handed in, beside the folders of the sessions, or in this folder."""
+    above = Path.cwd().parent
+    folder = (above if (above / SELFCHECKS).is_dir() and os.access(above, os.W_OK) else Path.cwd()) / FOLDER
+    folder.mkdir(exist_ok=True)
+    return Path(shutil.copyfile(path, folder / f"{session}.ipynb"))
+
+
+def _way(says: Settings) -> str:
+    sentence = WAYS.get(says.to.lower(), says.to or "Give this file to your teacher, as your course says.")
+    return f"{sentence} {says.address}".strip()
+
+
+def _shown(path: Path) -> str:
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else f"../{FOLDER}/{path.name}"
+
+
+def _ago(saved: float) -> str:
+    minutes = max(0, int(time.time() - saved)) // 60
+    clock = time.strftime("%H:%M" if minutes < 12 * 60 else "%Y-%m-%d %H:%M", time.localtime(saved))
+    return f"at {clock}, {'just now' if minutes < 1 else f'{minutes} min ago' if minutes < 120 else 'long ago'}"

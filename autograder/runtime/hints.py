@@ -1,0 +1,37 @@
+"""The hints of an exercise, as they stand above it in the notebook: the next one is offered where a check fails."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+_HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
+_OTHER_TAG = re.compile(r"</?(?!code\b|pre\b|em\b|b\b)[a-zA-Z][^>]*>")
+
+
+def hints(notebook: Path, exercise: str) -> list[tuple[str, str]]:
+    """Return the hints of an exercise, each with its title; none where the notebook or the exercise is not there."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        before = ""
+        for cell in cells:
+            if _grade_id(cell) == exercise:
+                return [(" ".join(title.split()), _plain(body)) for title, body in _HINT.findall(before)]
+            if cell["cell_type"] == "markdown":
+                before = _text(cell)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return []
+
+
+def _grade_id(cell: Any) -> str:
+    return str(cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""))
+
+
+def _text(cell: Any) -> str:
+    return "".join(cell["source"])
+
+
+def _plain(body: str) -> str:
+    """What a hint says, without tags other than those of code and emphasis."""
+    return _OTHER_TAG.sub("", body).strip()
