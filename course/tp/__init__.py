@@ -12,7 +12,8 @@ except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(f"{missing} (pip install replay-autograder brings it)") from None
 
 _NAMES = {
-    "autograder.runtime": ["borrow", "case", "check", "done", "progress", "start", "table"],
+    "autograder.runtime": ["borrow", "case", "check", "done", "hand_in", "progress", "start", "table"],
+    ".activations": ["trace"],
     ".experiments": ["experiment"],
     ".explorer": ["Step", "explore"],
     ".plots": ["attention_difference", "attention_evolution", "attention_heatmap", "attention_heatmaps", "show"],

@@ -31,13 +31,18 @@ def math_expressions_generation(n_samples=1000, n_digits=3, invert=True, operato
     return expressions(a, symbol, b, invert).tolist(), answers(a, symbol, b).tolist()
 
 
-def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None):
+def draw(rng, n_samples, n_digits=3, operators=OPERATORS, weights=None, even_lengths=False):
     """Operands `a`, `b` (int64) and the operators between them as `(a, symbol, b)`, arrays (N,) with N = `n_samples`.
 
     `rng` is a numpy `Generator`. `weights`, one for each of the `operators`, say how often each is wanted, if not
-    equally often.
+    equally often. With `even_lengths` the number of digits is drawn first, uniform in 1 … `n_digits`, so that short
+    numbers are as frequent as long ones.
     """
-    a, b = rng.integers(1, 10**n_digits, size=(2, n_samples))
+    if even_lengths:
+        digits = rng.integers(1, n_digits + 1, size=(2, n_samples))
+        a, b = rng.integers(10**(digits - 1), 10**digits)
+    else:
+        a, b = rng.integers(1, 10**n_digits, size=(2, n_samples))
     shares = None if weights is None else np.array(weights) / np.sum(weights)
     symbol = rng.choice(list(operators), size=n_samples, p=shares)
     return a, symbol, b
@@ -165,10 +170,11 @@ def pairs_split(X, invert=True, share=0.25):
     return np.flatnonzero(~kept), np.flatnonzero(kept)
 
 
-def draw_split(rng, n_samples, training=True, n_digits=3, operators=OPERATORS, weights=None, share=0.25):
+def draw_split(rng, n_samples, training=True, n_digits=3, operators=OPERATORS, weights=None, share=0.25,
+               even_lengths=False):
     """As `draw`, `(a, symbol, b)` of (N,) each, but training pairs only, or (`training=False`) held-out pairs only."""
     likely = 1 - share if training else share
-    a, symbol, b = draw(rng, int(1.3 * n_samples / likely) + 100, n_digits, operators, weights)
+    a, symbol, b = draw(rng, int(1.3 * n_samples / likely) + 100, n_digits, operators, weights, even_lengths)
     chosen = np.flatnonzero(held_out(a, b, share) != training)[:n_samples]
     return a[chosen], symbol[chosen], b[chosen]
 

@@ -1,4 +1,4 @@
-"""The frame around the encoder–decoder of TP 3 and TP 4: data, alphabets, optimizer, loss, training, answers.
+"""The frame around the encoder–decoder of sessions 2 and 3: data, alphabets, optimizer, loss, training, answers.
 
 Tensors are time first: S timesteps of the encoder, T of the decoder, B sequences, V characters of an alphabet.
 """
@@ -71,7 +71,7 @@ class Calculator(nn.Module):
         return self.criterion(output.flatten(0, 1), target.argmax(-1).flatten())
 
     def fit(self, nb_epoch, batch_size, teacher_enforce=True):
-        """Train for `nb_epoch` epochs on the training data; the validation loss is measured after each."""
+        """Train for `nb_epoch` epochs on the training data; each quarter of one the validation loss is measured."""
         n = self.encoder_input_tr.shape[1]
         batches = math.ceil(n / batch_size)
         view = live(steps=nb_epoch * batches, title="teacher forcing" if teacher_enforce else "free running")
@@ -85,7 +85,7 @@ class Calculator(nn.Module):
             loss.backward()
             self.optimizer.step()
             view.log(loss=loss.detach())
-            if step % batches == batches - 1:
+            if (step + 1) % batches in {(quarter * batches) // 4 for quarter in range(4)}:
                 view.log(val_loss=self.validation_loss())
         view.plot()
         return view

@@ -14,6 +14,7 @@ import math
 import textwrap
 from dataclasses import dataclass, field
 
+import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -22,12 +23,16 @@ from autograder.runtime import tables
 from autograder.runtime.colours import DIVERGING, ink_on
 
 __all__ = [
-    "COLOURS", "Picture", "show",
+    "COLOURS", "PALETTE", "Picture", "show",
     "attention_heatmap", "attention_heatmaps", "attention_difference", "attention_evolution",
+    "effects_heatmap",
 ]
 
 # The colours of the course: readable as text on white, and apart for every kind of colour vision.
 COLOURS = {"encoder": "#0B62A4", "decoder": "#B34700", "attention": "#7A2E9D", "output": "#00694E"}
+# The same for lines and bars, in the order in which they are used: what matplotlib draws has them, too.
+PALETTE = ("#0B62A4", "#B34700", "#00694E", "#7A2E9D", "#5C5C5C", "#8A5A00")
+matplotlib.rcParams["axes.prop_cycle"] = matplotlib.rcsetup.cycler(color=PALETTE)
 
 WEIGHT_MAP = LinearSegmentedColormap.from_list(
     "weights", ["#FFFFFF", "#E3CDEE", "#B884D2", "#7A2E9D", "#2E0B45"])
@@ -122,9 +127,9 @@ def as_weights(weights, source_tokens, target_tokens):
 
 
 def looks_at(weights, source, target):
-    """Where each target token looks most, in words: `weights` an array (T, S), S `source` and T `target` tokens."""
+    """Say to which of S `source` tokens each of T `target` tokens attends most: `weights` is an array (T, S)."""
     best = weights.argmax(axis=1)
-    return "; ".join(f"{token} looks most at {source[j]} ({row[j]:.2f})"
+    return "; ".join(f"{token} attends most to {source[j]} ({row[j]:.2f})"
                      for token, row, j in zip(target, weights, best, strict=True))
 
 
@@ -243,7 +248,7 @@ def attention_heatmaps(maps, source_tokens, target_tokens, numbers=False, column
 
 
 def attention_difference(first, second, source_tokens, target_tokens, title="", numbers=None):
-    """Show first − second, two maps (T, S), on a scale from −1 to 1: where the first looks more, it is positive.
+    """Show first − second, two maps (T, S), on a scale from −1 to 1: where the first attends more, it is positive.
 
     Returns a `Picture`. Raises `ValueError` as `attention_heatmap` does.
     """
@@ -255,9 +260,25 @@ def attention_difference(first, second, source_tokens, target_tokens, title="", 
                "difference")
     i, j = np.unravel_index(np.abs(difference).argmax(), difference.shape)
     alt = (f"Difference of two attention maps{': ' + title if title else ''}. The largest is "
-           f"{difference[i, j]:+.2f}, where {target[i]} looks at {source[j]}.")
+           f"{difference[i, j]:+.2f}, where {target[i]} attends to {source[j]}.")
     header, rows = weights_data(difference, source, target)
     return show(figure, alt, (header, rows))
+
+
+def effects_heatmap(effects, sites, positions, title="", numbers=None):
+    """Show effects (L, P), of L sites of a model at P positions: 0 is no effect, 1 all of it, below 0 the contrary.
+
+    The colours run from −1 to 1; what lies beyond has the colour of the end, and its number where `numbers` are
+    written. Returns a `Picture`. Raises `ValueError` where there are not L sites and P positions.
+    """
+    effects, positions, sites = as_weights(effects, positions, sites)
+    figure, (ax,), scale = figure_for([title], positions, sites)
+    draw_scale(scale, draw_map(ax, effects, positions, sites, numbers, DIFFERENCE_MAP, low=-1.0), "effect")
+    best = effects.argmax(axis=1)
+    alt = f"Effects{': ' + title if title else ''}. The largest of each site: " + "; ".join(
+        f"{site} at {positions[j]} ({row[j]:+.2f})" for site, row, j in zip(sites, effects, best, strict=True)) + "."
+    header, rows = weights_data(effects, positions, sites)
+    return show(figure, alt, (["site \\ position", *header[1:]], rows))
 
 
 def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6):

@@ -1,4 +1,4 @@
-"""Races of TP 4: the same recipe, the same number of steps, other models; and what they get right, by kind of question.
+"""Races of session 3: the same recipe, the same number of steps, other models; and what they get right, by kind.
 
 A task is a function `draw(rng, n, training=True)` → questions and answers, two lists or arrays (N,) of strings.
 """

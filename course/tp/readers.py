@@ -1,4 +1,4 @@
-"""What is asked of the readers of TP 1: which verbs they choose, and which sentences they write.
+"""What is asked of the readers of session 1: which verbs they choose, and which sentences they write.
 
 A reader takes ids (T, B) and a state, or None, and returns logits (T, B, V) and the new state.
 """

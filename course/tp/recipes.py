@@ -1,4 +1,4 @@
-"""How two papers start and feed their models, for TP 6: Bahdanau et al. (1409.0473), Sutskever et al. (1409.3215).
+"""How two papers start and feed their models, for session 5: Bahdanau et al. (1409.0473), Sutskever et al. (1409.3215).
 
 The optimizers are torch's own. Parameters are told apart by the names that the notebook gives them.
 """

@@ -29,7 +29,8 @@ __all__ = ["live", "one_cycle", "quick"]
 QUICK_SECONDS = 1.0
 QUICK_STEPS = 3
 REFRESH = 2.0  # seconds between two drawings of the curves
-LINES = [("#0B62A4", "-"), ("#B34700", "--"), ("#00694E", ":"), ("#7A2E9D", "-.")]
+TRAINING, VALIDATION = ("#0B62A4", "-"), ("#B34700", "--")  # a colour and a dash each, in all sessions
+LINES = [TRAINING, VALIDATION, ("#00694E", ":"), ("#7A2E9D", "-.")]
 
 
 def quick():
@@ -50,13 +51,14 @@ def one_cycle(progress, peak=6e-3, rise=0.08):
     return peak * (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
 
 
-def live(steps=None, seconds=None, title="", every=50):
+def live(steps=None, seconds=None, title="", every=50, summarised=True):
     """A `View` to iterate over: 0, 1, 2, … until `steps` or `seconds` (wall clock) run out.
 
-    `every` is the number of steps over which a running mean is taken. When the run is `quick`,
-    budgets are cut to one second and three steps. Raises `ValueError` without a budget.
+    `every` is the number of steps over which a mean is taken. When the run is `quick`,
+    budgets are cut to one second and three steps. With `summarised=False` no summary is printed at the end.
+    Raises `ValueError` without a budget.
     """
-    return View(steps, seconds, title, every)
+    return View(steps, seconds, title, every, summarised)
 
 
 class View:
@@ -66,13 +68,14 @@ class View:
     loop after the step in hand; iterating over the same view again goes on where it stopped.
     """
 
-    def __init__(self, steps, seconds, title, every):
+    def __init__(self, steps, seconds, title, every, summarised=True):
         if steps is None and seconds is None:
             raise ValueError("live() needs a budget: steps=… or seconds=…")
         if quick():
             steps = QUICK_STEPS if steps is None else min(steps, QUICK_STEPS)
             seconds = QUICK_SECONDS if seconds is None else min(seconds, QUICK_SECONDS)
         self.steps, self.seconds, self.title, self.every = steps, seconds, title, every
+        self.summarised = summarised
         self.history, self.samples = {}, []
         self.step = 0
         self._spent = 0.0       # seconds used by earlier rounds of the loop
@@ -130,9 +133,9 @@ class View:
         self.samples.append((self.step, str(text)))
 
     def summary(self):
-        """Title, steps, time in seconds and the running means, in one line."""
-        means = [f"{name.replace('_', ' ')} {self.mean(name):.4g}" for name in self.history]
-        line = " · ".join([f"{self.step} steps in {self.elapsed():.1f} s", *means])
+        """Title, steps, time in seconds, and where each curve ends, in one line."""
+        ends = [f"{name.replace('_', ' ')} {self.smoothed(name)[-1]:.4g}" for name in self.history]
+        line = " · ".join([f"{self.step} steps in {self.elapsed():.1f} s", *ends])
         return f"{self.title}: {line}" if self.title else line
 
     def story(self, n=4):
@@ -148,7 +151,7 @@ class View:
     def plot(self):
         """Show the curves and return them as a `Picture`; None where nothing was logged.
 
-        Pale is each value, strong the running mean; `loss` and `val_loss` share a panel.
+        Pale is each value, strong a centred mean of them; `loss` and `val_loss` share a panel.
         """
         from . import plots
 
@@ -165,11 +168,14 @@ class View:
         figure = Figure(figsize=(3.6 * len(panels) + 0.4, 2.7), layout="constrained", facecolor="white")
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for ax, (label, names) in zip(axes, panels.items(), strict=True):
-            for name, (colour, dash) in zip(names, cycle(LINES)):
+            others = cycle(LINES[2:] if any(name.startswith("val_") for name in names) else LINES)
+            for name in names:
+                colour, dash = VALIDATION if name.startswith("val_") else \
+                    TRAINING if f"val_{name}" in self.history else next(others)
                 steps, values = zip(*self.history[name], strict=True)
                 if len(values) > 2 * self.every:
                     ax.plot(steps, values, color=colour, alpha=0.18, linewidth=0.8)
-                ax.plot(steps, self.running_means(name), color=colour, linestyle=dash, linewidth=1.8,
+                ax.plot(steps, self.smoothed(name), color=colour, linestyle=dash, linewidth=1.8,
                         marker="o" if len(values) < 12 else None, markersize=3.5, label=name.replace("_", " "))
             ax.set_xlabel("step")
             ax.set_ylabel(label if len(names) > 1 else names[0].replace("_", " "))
@@ -181,21 +187,26 @@ class View:
             figure.suptitle(self.title, fontsize=11)
         return figure
 
-    def running_means(self, name):
-        """The running mean after each value of `name`; as raw values while there are only a few."""
+    def smoothed(self, name):
+        """What is drawn of the values of `name`: each value itself while there are only a few, else a centred mean.
+
+        The mean is over `every` values around each. Where there are fewer before it, as many are taken after it, so
+        that the line begins at the first value; at the end it is over the last values alone.
+        """
         values = [value for _, value in self.history[name]]
         if len(values) <= 2 * self.every:
             return values
         sums = [0.0]
         for value in values:
             sums.append(sums[-1] + value)
-        starts = (max(0, i - self.every) for i in range(1, len(sums)))
-        return [(sums[i] - sums[start]) / (i - start) for i, start in enumerate(starts, 1)]
+        reach = [min(self.every // 2, i) for i in range(len(values))]
+        spans = [(i - near, min(i + near + 1, len(values))) for i, near in enumerate(reach)]
+        return [(sums[end] - sums[start]) / (end - start) for start, end in spans]
 
     def alt(self):
         """The curves in words: where each begins and ends."""
-        said = [f"{name.replace('_', ' ')} goes from {self.running_means(name)[0]:.3g} to {self.mean(name):.3g}"
-                for name in self.history]
+        lines = {name.replace("_", " "): self.smoothed(name) for name in self.history}
+        said = [f"{name} goes from {line[0]:.3g} to {line[-1]:.3g}" for name, line in lines.items()]
         return f"Curves over {self.step} steps{': ' + self.title if self.title else ''}. " + "; ".join(said) + "."
 
 
@@ -260,7 +271,7 @@ class Display:
             self.bar.close()
         if self.handle is not None:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
-        if self.in_notebook or tables.kernel() is not None or self.bar is not None:
+        if view.summarised and (self.in_notebook or tables.kernel() is not None or self.bar is not None):
             print("\n".join(filter(None, [view.summary(), view.story()])))
 
 

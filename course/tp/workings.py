@@ -1,4 +1,4 @@
-"""Products with their working, for TP 7: designs of a working, operands apart for the test, batches of texts.
+"""Products with a scratchpad (a *working*), for session 6: its designs, operands held out for the test, batches.
 
 A design is a function of two numbers of at most n digits and of n; it returns digits and commas. A text is question,
 working, answer, end; numbers of the question and of the answer are written units first.
@@ -9,7 +9,7 @@ import random
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-__all__ = ["CHARACTERS", "as_on_paper", "draw_operands", "no_working", "text_batch", "written_out"]
+__all__ = ["CHARACTERS", "as_on_paper", "draw_operands", "no_working", "text_batch", "working", "written_out"]
 
 CHARACTERS = "\n0123456789*=,"
 
@@ -27,6 +27,34 @@ def as_on_paper(a, b, n):
         total += part
         parts += [part, total] if row else [part]
     return ",".join(f"{part:0{2 * n}d}"[::-1] for part in parts)
+
+
+def working(a, b, n):
+    """Every digit beside those that it depends on, with every carry: a row for each digit of b, the lowest first.
+
+    A row begins with its digit of b. Then come, for each digit of a, that digit, the last digit of the product with the
+    carry, and the new carry; from the second row on also the digit of the sum so far, the last digit of its sum with
+    the product's, and that sum's carry. Rows from the second on end with both last carries together. The lowest digit
+    of each row's sum is a digit of the answer; the others are the sum so far of the next row.
+    """
+    written, so_far = [], [0] * n
+    for row in range(n):
+        factor, carry, sum_carry, digits = b // 10 ** row % 10, 0, 0, []
+        written.append(factor)
+        for column in range(n):
+            digit = a // 10 ** column % 10
+            carry, last = divmod(digit * factor + carry, 10)
+            written += [digit, last, carry]
+            if row > 0:
+                sum_carry, total = divmod(so_far[column] + last + sum_carry, 10)
+                written += [so_far[column], total, sum_carry]
+                last = total
+            digits.append(last)
+        digits.append(carry + sum_carry)
+        if row > 0:
+            written.append(digits[-1])
+        so_far = digits[1:]
+    return "".join(map(str, written))
 
 
 def written_out(design, a, b, n):

@@ -1,4 +1,4 @@
-"""The checks of TP 1: tokens, embeddings, recurrences from their equations, shapes, gradients."""
+"""The checks of session 1: tokens, embeddings, recurrences from their equations, shapes, gradients."""
 
 import torch
 
@@ -16,8 +16,10 @@ def words(t, n):
 
 
 def numbered(t, tokens):
-    """A vocabulary whose ids are in no order."""
-    return {"<unk>": 0} | {token: int(i) + 1 for token, i in zip(tokens, t.rng.permutation(len(tokens)), strict=True)}
+    """A vocabulary whose ids are in no order; that of `<unk>` is not 0."""
+    first, *others = t.rng.permutation(tokens).tolist()
+    others.insert(t.integer(0, len(others) + 1), "<unk>")
+    return {token: i for i, token in enumerate([first, *others])}
 
 
 # --- vocabulary ---------------------------------------------------------------------------------
@@ -30,6 +32,14 @@ def every_token_once(t):
     t.require(pool != sorted(pool) and tokens.count(tokens[0]) < max(map(tokens.count, tokens)))
     sentences = [" ".join(tokens[i:i + 4]) for i in range(0, 16, 4)]
     t.output("vocabulary", t["build_vocabulary"](sentences))
+
+
+@check("vocabulary")
+def special_tokens(t):
+    """Special tokens get the first ids, in the order in which they are given."""
+    specials = ["<sos>", "<pad>", "<unk>", "<eos>"][:t.integer(3, 5)]
+    pool = words(t, 5)
+    t.output("vocabulary", t["build_vocabulary"]([" ".join(pool[:3]), " ".join(pool[2:])], specials))
 
 
 @check("vocabulary")
@@ -57,6 +67,13 @@ def one_token(t):
     vocabulary = numbered(t, pool)
     for i, token in enumerate(pool[:4]):
         t.output(f"ids of sentence {i}", t["encode"](token, vocabulary), axes="T")
+
+
+@check("vocabulary")
+def end_of_the_sequence(t):
+    """Where the vocabulary has `<eos>`, its id follows the last token."""
+    pool = words(t, 8)
+    t.output("ids", t["encode"](" ".join(pool[:5]), numbered(t, ["<eos>", *pool[:3], *pool[5:]])), axes="T")
 
 
 # --- one-hot ------------------------------------------------------------------------------------

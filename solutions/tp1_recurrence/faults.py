@@ -1,4 +1,4 @@
-"""What learners write in TP 1: faults with a sentence each, and right answers that look different."""
+"""What learners write in session 1: faults with a sentence each, and right answers that look different."""
 
 from autograder.model.faults import Fault, Variant
 
@@ -15,16 +15,27 @@ VOCABULARY = [
                   "[token for token, _ in __import__('collections').Counter("
                   "token for sentence in sentences for token in sentence.split()).most_common()]")),
     Fault("vocabulary", "numbered-from-zero",
-            "The first token of the alphabet gets id 0, which belongs to `<unk>`: "
-            "two tokens share an id. Start to count at 1.",
-            swap=("start=1", "start=0")),
-    Fault("vocabulary", "unk-missing",
-            "The token `<unk>` is not in your vocabulary. It needs id 0.",
-            swap=('{"<unk>": 0} | ', "")),
-    Fault("vocabulary", "unk-last",
-            "`<unk>` comes after all other tokens in your vocabulary. It has id 0, and the others begin at 1.",
-            swap=('{"<unk>": 0} | {token: i for i, token in enumerate(tokens, start=1)}',
-                  '{token: i for i, token in enumerate([*tokens, "<unk>"])}')),
+            "The first token of the alphabet gets id 0, which belongs to a special token: "
+            "two tokens share an id. Go on counting after the special tokens.",
+            swap=("{token: i for i, token in enumerate([*specials, *tokens])}",
+                  "{token: i for names in (specials, tokens) for i, token in enumerate(names)}")),
+    Fault("vocabulary", "numbered-from-one",
+            "Your tokens begin at 1, however many special tokens there are. "
+            "Go on counting after the last special token.",
+            swap=("{token: i for i, token in enumerate([*specials, *tokens])}",
+                  "{token: i for i, token in enumerate(specials)} | {token: i for i, token in enumerate(tokens, 1)}")),
+    Fault("vocabulary", "specials-missing",
+            "The special tokens are not in your vocabulary. They need the first ids.",
+            swap=("[*specials, *tokens]", "tokens")),
+    Fault("vocabulary", "unk-only",
+            "Of the special tokens your vocabulary has `<unk>` alone. All tokens in `specials` need an id.",
+            swap=("[*specials, *tokens]", '["<unk>", *tokens]')),
+    Fault("vocabulary", "specials-last",
+            "The special tokens come after all other tokens in your vocabulary. They have the first ids.",
+            swap=("[*specials, *tokens]", "[*tokens, *specials]")),
+    Fault("vocabulary", "specials-sorted",
+            "You sorted the special tokens. They keep the order in which they are given.",
+            swap=("[*specials, *tokens]", "[*sorted(specials), *tokens]")),
     Fault("vocabulary", "vocabulary-of-characters",
             "Your vocabulary holds single characters: a loop over a string goes through its letters. "
             "Split each sentence into words first.",
@@ -41,18 +52,30 @@ VOCABULARY = [
             swap=("for sentence in sentences for", "for sentence in sentences[:1] for")),
     Fault("vocabulary", "unknown-raises",
             "`encode` stops at a token that is not in the vocabulary. Such a token must get the id of `<unk>`.",
-            swap=("vocabulary.get(token, 0)", "vocabulary[token]")),
+            swap=("vocabulary.get(token, unknown)", "vocabulary[token]")),
     Fault("vocabulary", "unknown-left-out",
             "`encode` leaves unknown tokens out, so the sentence becomes shorter and the others change their place. "
             "Put the id of `<unk>` there.",
-            swap=("for token in sentence.split()],", "for token in sentence.split() if token in vocabulary],")),
+            swap=("for token in tokens],", "for token in tokens if token in vocabulary],")),
     Fault("vocabulary", "unknown-minus-one",
-            "An unknown token gets the id −1, which no table of embeddings has. The id of `<unk>` is 0.",
-            swap=("vocabulary.get(token, 0)", "vocabulary.get(token, -1)")),
+            "An unknown token gets the id −1, which no table of embeddings has. Use the id of `<unk>`.",
+            swap=('vocabulary["<unk>"]', "-1")),
+    Fault("vocabulary", "unknown-zero",
+            "An unknown token gets the id 0. That is the id of `<unk>` in some vocabularies; look it up in this one.",
+            swap=('vocabulary["<unk>"]', "0")),
     Fault("vocabulary", "unknown-added",
             "`encode` gives each unknown token a new id and so makes the vocabulary grow. "
             "Encoding must leave the vocabulary alone; unknown tokens share the id of `<unk>`.",
-            swap=("vocabulary.get(token, 0)", "vocabulary.setdefault(token, len(vocabulary))")),
+            swap=("vocabulary.get(token, unknown)", "vocabulary.setdefault(token, len(vocabulary))")),
+    Fault("vocabulary", "eos-missing",
+            "`encode` does not end with the id of `<eos>` where the vocabulary has one.",
+            swap=('tokens.append("<eos>")', "pass")),
+    Fault("vocabulary", "eos-always",
+            "`encode` adds an id at the end although the vocabulary has no `<eos>`.",
+            swap=('if "<eos>" in vocabulary:', "if True:")),
+    Fault("vocabulary", "eos-first",
+            "The id of `<eos>` stands at the beginning. It marks the end of the sequence.",
+            swap=('tokens.append("<eos>")', 'tokens.insert(0, "<eos>")')),
     Fault("vocabulary", "ids-as-real-numbers",
             "The ids come as real numbers. Ids are used to count and to index, so their type is `torch.long`. "
             "(`torch.Tensor` with a capital T always makes real numbers.)",
@@ -63,20 +86,22 @@ VOCABULARY = [
     Fault("vocabulary", "characters-encoded",
             "`encode` gives one id per letter: a loop over a string goes through its letters. "
             "Split the sentence into words first.",
-            swap=("for token in sentence.split()],", "for token in sentence],")),
+            swap=("tokens = sentence.split()", "tokens = list(sentence)")),
     Fault("vocabulary", "from-zero-and-real-numbers",
-            "Two things: ids must begin at 1, because 0 belongs to `<unk>`; "
-            "and they must be whole numbers (`torch.long`).",
+            "Two things: the tokens must be numbered after the special tokens; "
+            "and ids must be whole numbers (`torch.long`).",
             both=("numbered-from-zero", "ids-as-real-numbers")),
     Variant("vocabulary", "loops", source='''
-def build_vocabulary(sentences):
+def build_vocabulary(sentences, specials=("<unk>",)):
     vocabulary = {}
+    for special in specials:
+        vocabulary[special] = len(vocabulary)
+    found = set()
     for sentence in sentences:
         for token in sentence.split():
-            vocabulary[token] = None
-    for i, token in enumerate(sorted(vocabulary)):
-        vocabulary[token] = i + 1
-    vocabulary["<unk>"] = 0
+            found.add(token)
+    for token in sorted(found):
+        vocabulary[token] = len(vocabulary)
     return vocabulary
 
 
@@ -87,19 +112,23 @@ def encode(sentence, vocabulary):
             ids.append(vocabulary[token])
         else:
             ids.append(vocabulary["<unk>"])
+    if "<eos>" in vocabulary:
+        ids.append(vocabulary["<eos>"])
     return torch.tensor(ids)
 '''),
     Variant("vocabulary", "one string of all sentences", source='''
-def build_vocabulary(sentences):
-    names = ["<unk>"] + sorted(set(" ".join(sentences).split()))
+def build_vocabulary(sentences, specials=("<unk>",)):
+    names = list(specials) + sorted(set(" ".join(sentences).split()))
     return {name: names.index(name) for name in names}
 
 
 def encode(sentence, vocabulary):
+    if "<eos>" in vocabulary:
+        sentence = sentence + " <eos>"
     tokens = [token if token in vocabulary else "<unk>" for token in sentence.split()]
     return torch.LongTensor([vocabulary[token] for token in tokens])
 '''),
-    Variant("vocabulary", "zip and map", source='''
+    Variant("vocabulary", "zip and a tensor that is filled", source='''
 def tokens_of(sentences):
     found = set()
     for sentence in sentences:
@@ -107,35 +136,35 @@ def tokens_of(sentences):
     return found
 
 
-def build_vocabulary(sentences):
+def build_vocabulary(sentences, specials=("<unk>",)):
     tokens = sorted(tokens_of(sentences))
-    return dict(zip(["<unk>", *tokens], range(len(tokens) + 1)))
+    return dict(zip([*specials, *tokens], range(len(specials) + len(tokens))))
 
 
 def encode(sentence, vocabulary):
-    ids = torch.zeros(len(sentence.split()), dtype=torch.int64)
-    for t, token in enumerate(sentence.split()):
+    tokens = sentence.split() + ["<eos>"] * ("<eos>" in vocabulary)
+    ids = torch.full((len(tokens),), vocabulary["<unk>"], dtype=torch.int64)
+    for t, token in enumerate(tokens):
         if token in vocabulary:
             ids[t] = vocabulary[token]
     return ids
 '''),
-    Variant("vocabulary", "a default for missing keys", source='''
-from collections import Counter, defaultdict
+    Variant("vocabulary", "a counter, and a stack", source='''
+from collections import Counter
 
 
-def build_vocabulary(sentences):
+def build_vocabulary(sentences, specials=("<unk>",)):
     counts = Counter()
     for sentence in sentences:
         counts.update(sentence.split())
-    vocabulary = {"<unk>": 0}
-    for token in sorted(counts):
-        vocabulary[token] = len(vocabulary)
-    return vocabulary
+    return {token: i for i, token in enumerate(list(specials) + sorted(counts))}
 
 
 def encode(sentence, vocabulary):
-    lookup = defaultdict(int, vocabulary)
-    return torch.stack([torch.tensor(lookup[token]) for token in sentence.split()])
+    tokens = sentence.split()
+    if "<eos>" in vocabulary:
+        tokens = [*tokens, "<eos>"]
+    return torch.stack([torch.tensor(vocabulary.get(token, vocabulary["<unk>"])) for token in tokens])
 '''),
 ]
 

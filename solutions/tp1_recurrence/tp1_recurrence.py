@@ -1,31 +1,22 @@
 # %% [markdown]
-# # TP 1 · Tokens and recurrence
+# # Session 1 · Tokens and recurrence
 #
-# A TP (*travaux pratiques*) is a lab session. This one answers two questions: how does a word become numbers, and how
-# can a network of fixed size read a sequence of any length?
+# How does a word become numbers, and how can a network of fixed size read a sequence of any length? (`tp1` stands for
+# *travaux pratiques*, lab session.)
 #
-# At the end of this session you will be able to
+# **After this session you can**
 #
-# - turn text into ids, ids into one-hot vectors, and both into embeddings, and say why;
-# - write a recurrence, a GRU cell and an LSTM cell from their equations, with the same results as torch;
-# - predict every shape that an LSTM returns, for any number of layers and directions;
-# - find which units of a state keep a piece of information, and for how long;
-# - measure how a gradient vanishes, and say what a gate changes.
+# - turn text into ids, one-hot vectors and embeddings, and say why;
+# - write a recurrence, a GRU cell and an LSTM cell from their equations;
+# - find which units of a state keep a piece of information;
+# - derive and measure how a gradient vanishes, and say what a gate changes.
 #
-# **Time:** {time}. **You need:** Python, tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a
-# gradient is.
+# **Time:** {time}. **In 90 minutes:** exercises 1, 4, 5 and 8, with the text around them. **You need** Python, tensors
+# in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is.
 #
-# **How it works.** Fill in one cell per exercise. The cell below it checks your work on several inputs. If you are
-# stuck, open the hints one by one. You can leave an exercise out and go on; only the demonstrations that use it are
-# skipped.
+# **How it works.** Fill in one cell per exercise; the cell below it checks your work. You can leave an exercise out.
 #
-# | letter | what it counts |
-# |---|---|
-# | T | timesteps: tokens of a sentence |
-# | B | sentences in a batch |
-# | V | tokens in the vocabulary |
-# | D | numbers in an embedding |
-# | H | numbers in a hidden state |
+# Axes have letters: **T** timesteps, **B** batch, **V** vocabulary, **D** embedding, **H** hidden state.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -44,7 +35,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from tp import readers
+from tp import plots, readers
 
 # %% [markdown]
 # ## 1 · From words to numbers
@@ -55,9 +46,8 @@ from tp import readers
 # >
 # > the **dogs** near the old bird **sleep** today .
 #
-# The verb agrees with the *first* noun, however many nouns stand between the two. To predict the verb, a model must
-# store the number of that first noun. This test is called **subject–verb agreement** (Linzen et al. 2016, arXiv
-# 1611.01368). The whole session uses it.
+# The verb agrees with the *first* noun, so a model must store the number of that noun. This test is called
+# **subject–verb agreement** (Linzen et al. 2016, arXiv 1611.01368).
 
 # %% given="corpus"
 NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"),
@@ -94,57 +84,69 @@ print(*corpus[:6], sep="\n")
 # %% [markdown]
 # ### Exercise 1 · A vocabulary
 #
-# A **token** is a piece of text that the network treats as one unit. Here a token is a word, or the full stop; tokens
-# are separated by spaces. A **vocabulary** gives each token an **id**, a whole number.
+# A **token** is a piece of text that the network treats as one unit: here a word or the full stop. A **vocabulary**
+# gives each token an **id**, a whole number. Some ids belong to **special tokens**:
 #
-# Write two functions.
+# | token | name | use |
+# |---|---|---|
+# | `<unk>` | UNK, unknown | stands for every token outside the vocabulary |
+# | `<pad>` | PAD, padding | fills short sequences of a batch up to the longest |
+# | `<sos>` | SOS, start of sequence | what a decoder reads before it has written a token |
+# | `<eos>` | EOS, end of sequence | follows the last token, so that an end can be predicted |
 #
-# - `build_vocabulary(sentences)` takes a list of strings and returns a dict, token → id. Id 0 belongs to the token
-#   `"<unk>"`, for everything that was never seen. The tokens of the sentences get the ids 1, 2, 3, … in alphabetical
-#   order (the order of Python's `sorted`), each token once.
-# - `encode(sentence, vocabulary)` takes one string and returns its ids as a tensor of whole numbers (`torch.long`) of
-#   shape (T,). A token that is not in the vocabulary gets the id of `"<unk>"`.
+# This session needs `<unk>` alone, session 5 all four. **Write** two functions.
+#
+# - `build_vocabulary(sentences, specials)`: strings → dict, token → id. The special tokens get the ids 0, 1, … in their
+#   order. The tokens of the sentences follow, in the order of Python's `sorted`, each once.
+# - `encode(sentence, vocabulary)`: a string → its ids, `torch.long`, (T,). A token outside the vocabulary gets the id
+#   of `"<unk>"`. If the vocabulary has `"<eos>"`, its id comes last.
 #
 # **Example.** `build_vocabulary(["the dog runs .", "the cat runs ."])` is
 # `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is
 # `tensor([5, 0, 4])`.
 #
-# *Minutes* 10 · *Difficulty* ●○○○
+# *Minutes* 15 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# Collect the distinct tokens first: Python has a type for collections without repetition. Then sort them, then number
-# them.
+# Collect the distinct tokens first: Python has a type for collections without repetition. Then sort them, put the
+# special tokens before them, and number all of them.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `"the dog runs".split()` is a list of three strings. `encode` has exactly one id per item of that list, so T is its
-# length; a vocabulary has one entry more than there are distinct tokens.
+# `"the dog runs".split()` is a list of three strings. `encode` has exactly one id per item of that list, and one more
+# where there is an `<eos>`. A vocabulary has as many entries as there are special tokens and distinct tokens.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# `enumerate(something, start=1)` counts from one. A dict has a method that returns a second value of your choice when
-# the key is missing. A list of integers becomes a tensor with `torch.tensor(…, dtype=torch.long)`.
+# `enumerate` counts from zero. A dict has a method that returns a second value of your choice when the key is missing.
+# A list of integers becomes a tensor with `torch.tensor(…, dtype=torch.long)`.
 # </details>
 
 # %% exercise="vocabulary"
-def build_vocabulary(sentences):
-    """The ids of all tokens in a list of strings.
+def build_vocabulary(sentences, specials=("<unk>",)):
+    """The ids of some special tokens, and of all tokens in a list of strings.
 
-    Returns a dict, token → id: "<unk>" has id 0, the others 1, 2, … by the alphabet.
+    Returns a dict, token → id: first `specials`, in their order, then the alphabet.
     """
-    # TODO: collect the distinct tokens, sort them, number them from 1
+    # TODO: collect the distinct tokens, sort them, number all
     ### BEGIN SOLUTION
     tokens = sorted({token for sentence in sentences for token in sentence.split()})
-    return {"<unk>": 0} | {token: i for i, token in enumerate(tokens, start=1)}
+    return {token: i for i, token in enumerate([*specials, *tokens])}
     ### END SOLUTION
 
 
 def encode(sentence, vocabulary):
-    """The ids of a string's tokens, (T,), whole numbers; 0 for an unknown token."""
-    # TODO: one id per token
+    """The ids of a string's tokens, (T,), whole numbers; at the end that of <eos>,
+    if the vocabulary has it. An unknown token has the id of <unk>.
+    """
+    # TODO: one id per token, and one for the end if there is an <eos>
     ### BEGIN SOLUTION
-    return torch.tensor([vocabulary.get(token, 0) for token in sentence.split()],
+    tokens = sentence.split()
+    if "<eos>" in vocabulary:
+        tokens.append("<eos>")
+    unknown = vocabulary["<unk>"]
+    return torch.tensor([vocabulary.get(token, unknown) for token in tokens],
                         dtype=torch.long)
     ### END SOLUTION
 
@@ -159,8 +161,18 @@ if tp.done("vocabulary"):
         tp.table([["token", *sentence.split()],
                   ["id", *encode(sentence, vocabulary).tolist()]])
 
+    # a batch needs one length: all four special tokens at work
+    four = build_vocabulary(corpus, ["<pad>", "<sos>", "<eos>", "<unk>"])
+    batch = nn.utils.rnn.pad_sequence(
+        [encode(text, four) for text in ("the dog sleeps .", "the old dragon runs .")],
+        padding_value=four["<pad>"])  # (T, B), time first
+    names = [*four]
+    tp.table([[names[i] for i in column] for column in batch.T.tolist()],
+             caption="Two sentences of one batch, with <unk>, <eos> and <pad>")
+
 # %% [markdown]
-# The dragon became `<unk>`, as every other unknown token would.
+# The dragon became `<unk>`, as every other unknown token would. In the batch both sentences have the same T, because
+# the shorter one is filled up with `<pad>`.
 #
 # ### What is wrong with ids
 #
@@ -183,7 +195,7 @@ if tp.done("vocabulary"):
 #
 # **Example.** `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
 #
-# *Minutes* 10 · *Difficulty* ●○○○
+# *Minutes* 5 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -217,8 +229,7 @@ def one_hot(ids, vocabulary_size):
 tp.check("one-hot")
 
 # %% demo="distances"
-# The distance between any two of eight words: what each way of writing them says
-# about who is close to whom.
+# The distance between any two of eight words, as ids and as one-hot vectors.
 if tp.done("vocabulary", "one-hot"):
     words = ["cat", "cats", "dog", "dogs", "run", "runs", "old", "the"]
     ids = encode(" ".join(words), vocabulary)
@@ -231,21 +242,20 @@ if tp.done("vocabulary", "one-hot"):
         ax.set_yticks(range(len(words)), words)
         ax.set_title(f"distance between {title}")
         figure.colorbar(image, ax=ax, shrink=0.8)
-    tp.plots.show(figure, "Two maps of distances between eight words. Left, with ids: "
-                          "every pair has another distance, and neighbours in the "
-                          "alphabet are close. Right, with one-hot vectors: every two "
-                          "different words are equally far, 1.41.")
+    plots.show(figure, "Two maps of distances between eight words. Left, with ids: "
+                       "every pair has another distance, and neighbours in the "
+                       "alphabet are close. Right, with one-hot vectors: every two "
+                       "different words are equally far, 1.41.")
 
 # %% [markdown]
 # All one-hot vectors are equally far apart: `dog` is as far from `dogs` as from `the`. And they are long. With a
-# vocabulary of 30 000 tokens, each token of each sentence is 30 000 numbers, all but one of them zero.
+# vocabulary of 30 000 tokens, each token is 30 000 numbers, all but one of them zero.
 #
 # ### Embeddings
 #
 # An **embedding** is a short vector per token that is *learned* (Bengio et al. 2003; Mikolov et al. 2013, arXiv
 # 1301.3781). All of them together are a **table**, a matrix with V rows and D columns: row number 3 belongs to token
-# number 3. A one-hot vector times the table is exactly that row. In practice the row is looked up, because that needs
-# no product.
+# number 3. A one-hot vector times the table is exactly that row. In practice the row is looked up.
 #
 # ![The word cat becomes id 3, and id 3 a one-hot vector; times the table of embeddings it gives row 3 of the table. A
 # dashed arrow goes from the id straight to the same row.](figures/embedding_lookup.svg)
@@ -264,8 +274,8 @@ if tp.done("vocabulary", "one-hot"):
 #
 # **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
 # table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
-# `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. TP 2 uses such weighted sums for
-# attention.
+# `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. Session 3 uses such weighted
+# sums.
 #
 # *Minutes* 10 · *Difficulty* ●○○○
 #
@@ -334,14 +344,13 @@ if tp.done("vocabulary", "one-hot", "embed"):
              caption="One token, embeddings of D = 300 numbers of 4 bytes")
 
 # %% [markdown]
-# Note two things. Only the rows of the tokens that occur get a gradient, so the row of a rare token is rarely updated.
-# And `the` occurs twice, so its row gets twice the gradient.
+# Only the rows of the tokens that occur get a gradient. `the` occurs twice, so its row gets twice the gradient.
 #
-# ### An id out of range, seen
+# ### An id out of range
 #
 # This error occurs, for example, when a text was encoded with one vocabulary and the table was made for another. On the
-# CPU it looks as below. On a GPU the message is long and contains "device-side assert", and the line it names may not
-# be the cause. If you see that message, run the same code on the CPU.
+# CPU it looks as below. On a GPU the message contains "device-side assert", and the line it names may not be the cause:
+# run the same code on the CPU.
 
 # %% demo="out-of-range"
 layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
@@ -351,7 +360,7 @@ for token_id in (4, 5, -1):
     except IndexError as error:
         print(f"id {token_id:>2}: IndexError:", error)
 same = torch.equal(layer.weight[-1], layer.weight[4])
-print("but plain indexing with -1 takes the last row in silence:", same)
+print("plain indexing with -1 returns the last row without an error:", same)
 
 # %% [markdown] answer="why-embeddings" points=2
 # **Question 1.** A colleague feeds ids to a network as plain numbers, divided by V "so that they lie between 0 and 1".
@@ -467,8 +476,7 @@ if tp.done("rnn-loop"):
                            "largest difference"])
 
 # %% [markdown]
-# Your loop computes the same as `nn.RNN`. Torch's final state has one more axis in front, of size 1; section 4 explains
-# it. From here on we use torch's.
+# Torch's final state has one more axis in front, of size 1; section 5 explains it. From here on we use torch's loop.
 
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
@@ -483,7 +491,7 @@ if tp.done("rnn-loop"):
 # - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so
 #   that one can go on reading from there.
 #
-# Logits are raw scores. Do not apply softmax: the loss (`nn.CrossEntropyLoss`) does.
+# **Logits** are scores before a softmax. Do not apply one: the loss (`nn.CrossEntropyLoss`) does.
 #
 # **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
 # token that may follow the first four tokens of sentence number 1.
@@ -507,12 +515,12 @@ if tp.done("rnn-loop"):
 
 # %% exercise="next-token"
 class NextToken(nn.Module):
-    """Reads tokens and says, after each of them, which one may come next."""
+    """A language model: reads tokens, and scores after each of them the next one."""
 
     def __init__(self, vocabulary_size, embedding_size, hidden_size, recurrence=nn.GRU):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        # near one another; learning parts them
+        # small, so that all rows begin close together
         nn.init.normal_(self.embedding.weight, std=0.1)
         self.recurrence = recurrence(embedding_size, hidden_size)
         self.readout = nn.Linear(hidden_size, vocabulary_size)
@@ -530,18 +538,16 @@ tp.check("next-token")
 
 
 # %% [markdown]
-# ### Let it read
+# ### Train the reader
 #
-# We join all sentences to one long stream of ids and cut it into pieces of 20 tokens. The target is the same stream,
-# one token later. `loss.backward()` goes back through all 20 timesteps of the loop and stops where a piece begins. This
-# is **truncated backpropagation through time** (section 5). The plot also shows the loss on sentences that are not in
-# the corpus.
+# We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
+# token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
+# backpropagation through time** (section 4). The **validation loss** is measured on sentences that are not in the
+# corpus.
 #
-# Then we look at two things. Which sentences does the reader write? And does it choose the right number for the verb,
-# *sleeps* or *sleep*?
-#
-# For the second question, every noun between the first one and the verb has the *other* number. In the literature such
-# nouns are called **attractors**.
+# Which sentences does the reader write? And does it choose the right number for the verb, *sleeps* or *sleep*? For the
+# second question, every noun between the first one and the verb has the *other* number. Such nouns are called
+# **attractors**.
 #
 # > the **dog** near the birds with the cats …
 #
@@ -567,7 +573,7 @@ def loss_of(model, inputs, targets):
     return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def train(model, stream, unseen, steps, title, batch_size=32):
+def train(model, stream, unseen, steps, title="", quiet=False, batch_size=32):
     """Train a reader on a stream of ids (N,); `unseen` (M,) is for the validation loss.
 
     Returns the view, which also has the share of right verbs with two nouns in
@@ -575,7 +581,7 @@ def train(model, stream, unseen, steps, title, batch_size=32):
     """
     (inputs, targets), validation = pieces(stream), pieces(unseen)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    view = tp.live(steps=steps, title=title)
+    view = tp.live(steps=steps, title=title, summarised=not quiet)
     for step in view:
         if step % 20 == 0:
             with torch.no_grad():
@@ -604,15 +610,14 @@ if tp.done("vocabulary", "next-token"):
               f"{share:.0%} of the verbs have the right number")
 
 # %% [markdown]
-# The samples go from noise to sentences that look right. With no noun in between, the verbs agree. With one or two
-# nouns of the other number in between, nearly every verb is *wrong*, not half of them. This is what a reader does that
-# makes the verb agree with the last noun.
+# With no noun in between, the verbs agree. With one or two nouns of the other number in between, nearly every verb is
+# *wrong*, not half of them. That is what a reader does whose verb agrees with the last noun.
 
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
 # timestep instead. Name two things that would no longer work, or would work worse.
 #
-# *Minutes* 5
+# *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # The number of weights would grow with the length, and the network could not read a sentence longer than the longest
@@ -644,11 +649,9 @@ if tp.done("vocabulary", "next-token"):
 # \end{aligned} $$
 #
 # In the last line, where z is 1, the old state is *copied*. (The figure writes W for the matrices of the input and U
-# for those of the state, and draws the two biases of a gate as one.)
-#
-# The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers differ in details; your cell must follow torch's equations
-# above. In the paper of TP 6 (Bahdanau et al. 2015, arXiv 1409.0473) z and 1 − z are exchanged, and r multiplies the
-# state *before* the matrix product.
+# for those of the state.) The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers differ in details; your cell must
+# follow torch's equations above. In the paper of session 5 (Bahdanau et al. 2015, arXiv 1409.0473) z and 1 − z are
+# exchanged, and r multiplies the state *before* the matrix product.
 
 # %% [markdown]
 # ### Exercise 6 · A GRU cell from its equations
@@ -724,7 +727,7 @@ tp.check("gru-cell")
 # h_t &= o \odot \tanh(c_t)
 # \end{aligned} $$
 #
-# Note the name: a forget gate of 1 forgets *nothing*.
+# A forget gate of 1 forgets *nothing*.
 
 # %% [markdown]
 # ### Exercise 7 · An LSTM cell from its equations
@@ -777,8 +780,7 @@ tp.check("lstm-cell")
 
 
 # %% [markdown]
-# The loop around your cells is always the same: only the line that updates the state differs. So here it is once, for
-# any cell. (`itertools.accumulate` hands each result to the next call.)
+# The loop around your cells is the same for any cell: only the line that updates the state differs.
 
 # %% given="unroll"
 def unroll(cell, x, state, weights):
@@ -811,12 +813,10 @@ if tp.done("gru-cell", "lstm-cell"):
 # %% [markdown]
 # ### Does a gate help our reader?
 #
-# The class, the sizes and the number of updates stay the same; only the recurrence changes. (The same H means more
-# parameters with gates: about three times as many for a GRU's recurrence, four times for an LSTM's.)
-#
-# Each is trained three times, from three **seeds**: other initial weights, other batches. With one run of each, a
-# difference between recurrences could not be told from chance. **Write down first** what you expect. `tp.experiment`
-# runs every setting with every seed, and shows the mean with the lowest and the highest.
+# The class, the sizes and the number of updates stay the same; only the recurrence changes. (The same H means three
+# times as many weights in a GRU's recurrence, four times in an LSTM's.) Each is trained five times, from five
+# **seeds**: other initial weights, other batches. With one run of each, a difference between recurrences could not be
+# told from chance. **Write down first** what you expect. The table shows the mean, the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -827,9 +827,9 @@ if tp.done("vocabulary", "next-token"):
         """Train a reader; its share of right verbs, by the nouns in between."""
         torch.manual_seed(seed)
         reader = NextToken(len(vocabulary), 16, 32, recurrence)
-        view = train(reader, stream, unseen, steps,
-                     f"{recurrence.__name__}, seed {seed}")
-        grew[recurrence.__name__, seed] = view.history["agreement"]
+        view = train(reader, stream, unseen, steps, quiet=True)
+        grew[recurrence.__name__, seed] = [*view.history["agreement"],
+                                           (view.step, agreement(reader, 2))]
         # that of the first seed, to be looked at
         trained.setdefault(recurrence.__name__, reader)
         return {f"{n} nouns": agreement(reader, n) for n in range(4)}
@@ -837,11 +837,11 @@ if tp.done("vocabulary", "next-token"):
     kinds = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
     tp.experiment("verbs with the right number",
                   {name: {"recurrence": kind} for name, kind in kinds.items()},
-                  read, steps=320,
+                  read, steps=320, seeds=range(5),
                   expected="the gated readers keep the number of the first noun, "
-                           "the plain one loses it")
+                           "the plain one does not")
     figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    styles = {"RNN": ("C3", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
+    styles = {"RNN": ("C1", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
     for (name, seed), points in grew.items():
         colour, dash = styles[name]
         ax.plot(*zip(*points), dash, color=colour, marker="o", markersize=2, alpha=0.8,
@@ -849,29 +849,26 @@ if tp.done("vocabulary", "next-token"):
     ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
            title="two nouns of the other number in between, a line for each seed")
     ax.legend()
-    tp.plots.show(figure, "Share of verbs with the right number over 320 updates. "
-                  + " ".join(f"{name}, seed {seed}: at {min(shares):.0%} when it is "
-                             f"worst, ends at {shares[-1]:.0%}."
-                             for (name, seed), shares in
-                             ((key, [share for _, share in points])
-                              for key, points in grew.items())))
+    plots.show(figure, "Share of verbs with the right number over 320 updates. "
+               + " ".join(f"{name}, seed {seed}: at {min(shares):.0%} when it is "
+                          f"worst, ends at {shares[-1]:.0%}."
+                          for (name, seed), shares in
+                          ((key, [share for _, share in points])
+                           for key, points in grew.items())))
 
 # %% [markdown]
 # Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
-# chance level. A reader *below* 50 % follows the last noun. All nine curves of our run were below 50 % at some point.
-# In our run the GRU then found the long rule with all three seeds: 100 % of the verbs at every distance. With one noun
-# in between, the LSTM had between 10 and 100 %, and the plain RNN between 12 and 68 %.
+# chance level. A reader *below* 50 % follows the last noun. All fifteen curves of our run were below 50 % at some
+# point. In our run the GRU then found the long rule with all five seeds: 100 % of the verbs at every distance. With one
+# noun in between, the LSTM had between 0 and 100 %, and the plain RNN between 12 and 100 %.
 #
-# Now read the spread. The LSTM found the rule with the first seed, and had 50 % with the third at two nouns; the ranges
-# of LSTM and plain RNN overlap at every distance. **What these runs do not show:** that gated readers are better in
-# general, or that a plain RNN cannot learn the rule. The budget is 320 updates at one learning rate. The GRU's range
-# lies apart from the plain RNN's at one noun and at no other distance, and with three seeds against three that happens
-# once in ten by chance. Section 5 measures how far back a gradient reaches with gates and without.
+# **What these runs do not show:** that gated readers are better in general, or that a plain RNN cannot learn the rule.
+# The budget is 320 updates at one learning rate, and the ranges overlap: at each distance one run of the plain RNN had
+# 100 % in our run. Section 4 measures how far back a gradient reaches with gates and without.
 #
 # ### What the words have become
 #
-# In section 1 all words were equally far from one another. Here are the distances between the embeddings that the GRU
-# reader has learned.
+# Distances between the embeddings that the GRU reader has learned:
 
 # %% demo="learned-distances"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -885,20 +882,236 @@ if tp.done("vocabulary", "next-token", "trained"):
     ax.set_yticks(range(len(words)), words)
     ax.set_title("distance between learned embeddings")
     figure.colorbar(image, ax=ax, shrink=0.8)
-    tp.plots.show(figure, "A map of distances between fourteen words. Words that are "
-                          "used alike lie closer together: singular nouns, plural "
-                          "nouns, verbs, prepositions and adjectives form light "
-                          "squares along the diagonal.")
+    plots.show(figure, "A map of distances between fourteen words. Words that are "
+                       "used alike lie closer together: singular nouns, plural "
+                       "nouns, verbs, prepositions and adjectives form light "
+                       "squares along the diagonal.")
 
 # %% [markdown]
-# The training data do not label the parts of speech. Words that are used in the same contexts got similar embeddings.
-# Look at two details: singular and plural nouns are two groups, singular and plural verbs are *one*. Can you say why?
-# (What comes after a verb does not depend on its number.)
+# Words that are used in the same contexts got similar embeddings. Singular and plural nouns are two groups, singular
+# and plural verbs are *one*. Can you say why? (What comes after a verb does not depend on its number.)
 
 # %% [markdown]
-# ## 4 · The shapes of an LSTM
+# ## 4 · What a state remembers, and why learning it is hard
 #
-# Some errors of shape raise no exception, so learn to predict the shapes. An LSTM can have
+# ### A look into the memory
+#
+# If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
+# units carry it? The reader gets two texts that differ in the number of the first noun and of its verb, and we subtract
+# the states. A unit with a difference of zero carries no information about that number.
+
+# %% demo="what-it-remembers"
+if tp.done("vocabulary", "next-token", "trained"):
+    texts = [". the dog near the old bird with the cat sings in the garden . "
+             "the cat runs .",
+             ". the dogs near the old bird with the cat sing in the garden . "
+             "the cat runs ."]
+    ids = torch.stack([encode(text, vocabulary) for text in texts], dim=1)  # (T, 2)
+    plural_verbs = [vocabulary[verb[1]] for verb in VERBS]
+    reader, noun, verb = trained["GRU"], 2, texts[0].split().index("sings")
+    with torch.no_grad():
+        h_ts, _ = reader.recurrence(reader.embedding(ids))
+        plural = reader(ids)[0].softmax(-1)[..., plural_verbs].sum(-1)  # (T, 2)
+    difference = h_ts[:, 0] - h_ts[:, 1]  # (T, H)
+    strongest_first = difference[noun + 1:verb].abs().mean(0).argsort(descending=True)
+    difference = difference[:, strongest_first]
+
+    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True,
+                                          layout="constrained", height_ratios=[3, 1])
+    image = above.imshow(difference.T, cmap="RdBu", vmin=-2, vmax=2, aspect="auto",
+                         interpolation="nearest")
+    above.set(ylabel="units of the state",
+              title="state after reading “dog …” minus state after reading “dogs …”")
+    figure.colorbar(image, ax=above)
+    below.plot(plural[:, 0], "o-", label="after “dog”")
+    below.plot(plural[:, 1], "s--", label="after “dogs”")
+    below.set(ylabel="P(plural verb next)", ylim=(-0.05, 1.05))
+    below.set_xticks(range(len(ids)), texts[0].split(), rotation=60)
+    below.legend()
+    kept = (difference[noun + 1:verb].abs() > 0.5).all(0).sum().item()
+    plots.show(figure, "Above, the difference between two states, units by "
+                       "timesteps. It is zero before the noun; from the word after "
+                       f"it to the verb {kept} of 32 units keep a difference above "
+                       "0.5 at every timestep; soon after the verb it is zero "
+                       "again. Below, the probability that a plural verb comes "
+                       "next: above zero only after “dogs”, where a verb can stand.")
+
+# %% [markdown] answer="what-is-kept" points=2
+# **Question 3.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
+# difference end soon after the verb, although the loss does not ask for it? And what does the update gate do in such a
+# unit while the other words pass by?
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
+# word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
+# use for any prediction, so no gradient favours keeping it, and the unit can store something else. Between noun and
+# verb the update gate of such a unit must be close to 1 (in torch's equations), which copies the old value. Where the
+# difference ends the gate must be close to 0, so that the value is overwritten. (The picture shows states; to see the
+# gates one would have to compute them.)
+#
+# **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
+# useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's
+# convention; accept the other one if it is said).
+# ### END SOLUTION
+
+# %% [markdown]
+# ### How far back does a gradient reach?
+#
+# To learn that the first noun matters, the gradient of the loss at the verb must reach that noun. Computing gradients
+# through the unrolled loop is **backpropagation through time** (BPTT; Werbos 1990). It is the chain rule, applied once
+# per timestep. Let L be a number computed from the last state, and write $g_t = \partial L / \partial h_t$, a column of
+# H numbers:
+#
+# 1. One step forward is $h_t = \tanh(a_t)$ with $a_t = W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh}$.
+# 2. The slope of tanh is $1 - h_t^2$, so $\partial L / \partial a_t = (1 - h_t^2) \odot g_t$. Call it $d_t$.
+# 3. One step back in time: $g_{t-1} = W_{hh}^\top d_t = W_{hh}^\top \left((1 - h_t^2) \odot g_t\right)$.
+# 4. To the input: $\partial L / \partial x_t = W_{ih}^\top d_t$.
+# 5. The same matrix is used at all timesteps, so its gradients add up: $\partial L / \partial W_{hh} = \sum_t d_t
+#    h_{t-1}^\top$.
+#
+# Line 3 is the one to look at. Going back k timesteps multiplies the gradient k times by $W_{hh}^\top$ and by slopes,
+# which are at most 1. So its norm is at most $\sigma^k$ times what it was, where $\sigma$ is the largest singular value
+# of $W_{hh}$. If $\sigma < 1$, it goes to zero *exponentially*: the gradient **vanishes** (Hochreiter 1991; Bengio et
+# al. 1994). It can grow exponentially, or **explode**, only if $\sigma > 1$ (Pascanu et al. 2013, arXiv 1211.5063).
+#
+# Autograd follows the five lines for you. To measure, take for L the sum of the entries of the last state, and
+# its derivative with respect to the input of timestep t, line 4.
+
+# %% [markdown]
+# ### Exercise 8 · Measure the gradient
+#
+# Write `gradient_norms(run, x)`.
+#
+# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a
+#   function, `nn.LSTM` is another. And `x`, the input.
+# - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with
+#   respect to `x[t]`, over all sentences and features together.
+#
+# Leave the caller's `x` as it is: work on a copy. The result does not need a gradient of its own.
+#
+# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
+# B = 2 and D = 8 all T norms are √16 = 4.
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+#
+# Autograd gives the derivative of one number with respect to any tensor. Make that one number from the last state, and
+# ask for the derivative with respect to the whole of x at once.
+# </details>
+# <details><summary>Hint 2 · the shape</summary>
+#
+# The gradient has the shape of x: (T, B, D). Only the first axis remains in the answer, so the norm goes over the other
+# two, which can be flattened into one: (T, B · D).
+# </details>
+# <details><summary>Hint 3 · the line</summary>
+#
+# `x.detach().clone().requires_grad_(True)` is a copy that autograd watches. `torch.autograd.grad(number, tensor)`
+# returns a tuple with one gradient. `.flatten(1)` keeps the first axis, and `.norm(dim=…)` takes the norm along one.
+# </details>
+
+# %% exercise="gradients"
+def gradient_norms(run, x):
+    """How much the last state depends on the input of each timestep.
+
+    run: x (T, B, D) → (h_ts (T, B, H), anything). x: (T, B, D), left as it is.
+    Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t],
+    for each t.
+    """
+    # TODO: run on a watched copy, differentiate the sum of the last state, take norms
+    ### BEGIN SOLUTION
+    x = x.detach().clone().requires_grad_(True)
+    h_ts, _ = run(x)
+    gradient, = torch.autograd.grad(h_ts[-1].sum(), x)
+    return gradient.flatten(1).norm(dim=1)
+    ### END SOLUTION
+
+# %% check="gradients" points=4
+tp.check("gradients")
+
+# %% [markdown]
+# Now measure your loop. W_hh is an orthogonal matrix (all its singular values are 1) times a factor. To compare, two
+# layers of torch with gates: in the LSTM the bias of the forget gate is 3, so that about σ(3) = 0.95 of the memory is
+# kept at each timestep; in the GRU the same with the update gate.
+#
+# **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
+
+# %% demo="vanishing"
+if tp.done("rnn-loop", "gradients"):
+    torch.manual_seed(0)
+    T, B, D, H = 60, 8, 8, 32
+    x = torch.randn(T, B, D)
+    W_ih, zeros = 0.05 * torch.randn(H, D), torch.zeros(H)
+    orthogonal = torch.linalg.qr(torch.randn(H, H)).Q
+    h_0, gru, lstm = torch.zeros(B, H), nn.GRU(D, H), nn.LSTM(D, H)
+    with torch.no_grad():
+        # the second part of the LSTM's bias belongs to f, of the GRU's to z
+        for layer in (gru, lstm):
+            layer.bias_ih_l0[H:2 * H] = 3.0
+
+    def plain(factor):
+        return lambda x: rnn_loop(x, h_0, W_ih, factor * orthogonal, zeros, zeros)
+
+    loops = {f"tanh, factor {factor}": plain(factor) for factor in (0.5, 0.9, 1, 2)}
+    loops |= {"GRU, update bias 3": gru, "LSTM, forget bias 3": lstm}
+    norms = {name: gradient_norms(run, x).flip(0)  # the last timestep first
+             for name, run in loops.items()}
+    figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    for (name, values), style in zip(norms.items(),
+                                     ("o-", "s-", "^-", "v-", "--", ":")):
+        ax.semilogy(values / values[0], style, markevery=10,
+                    linewidth=3 if style == ":" else 1.8, label=name)
+    ax.set(xlabel="timesteps back from the last one",
+           ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
+           title="how far back a gradient reaches")
+    ax.legend()
+    back = (1, 10, 20, 50)
+    rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)]
+            for name, values in norms.items()]
+    header = ["loop", *(f"{k} back" for k in back)]
+    plots.show(figure, "Norm of the gradient over the distance in timesteps, on a "
+                       "logarithmic scale: four nearly straight lines for the plain "
+                       "loop, from steeply falling to rising, and two flat ones for "
+                       "the gated loops.")
+    tp.table(rows, header=header, caption="What is left of the gradient")
+
+# %% [markdown]
+# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are nearly straight. With
+# factor 0.5 less than a millionth is left after 20 timesteps, so the first noun of a long sentence hardly changes an
+# update. With factor 2 the gradient grows; such gradients are scaled down to a largest norm (**gradient clipping**,
+# Pascanu et al.), as in `train` above. Clipping does not help against vanishing, because it only shrinks gradients.
+#
+# The gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1 has 2 %. In the gated loops
+# the old state is multiplied by f or z, which is learned and can be close to 1. The bias of 3 matters: with torch's
+# usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and see). Gates make it *possible* to
+# keep a gradient large; they do not ensure it. A positive initial forget bias is a common choice (Jozefowicz et al.
+# 2015).
+
+# %% [markdown] answer="why-vanish" points=3
+# **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
+# line of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep?
+# (c) The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+#
+# *Minutes* 8
+#
+# ### BEGIN SOLUTION
+# (a) By line 3, going back k timesteps multiplies the gradient by k factors, each of them W_hhᵀ times the slopes of
+# tanh (at most 1). A product of k similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙ c_{t−1} +
+# i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh (apart
+# from the indirect ways through h). With f near 1 it shrinks slowly: 0.95 to the power 20 is 0.36. (c) Where the
+# factors are below 1, the gradient from the first noun would be smaller by many orders of magnitude. So we expect that
+# it would not learn the agreement in a comparable time, and would keep following the last noun. (We have not run this.)
+#
+# **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
+# (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 5 · The shapes of an LSTM
+#
+# An LSTM can have
 #
 # - several **layers**: the states of layer 0 are the inputs of layer 1;
 # - two **directions**: a second LSTM reads the sequence from its end to its start;
@@ -911,9 +1124,9 @@ if tp.done("vocabulary", "next-token", "trained"):
 # stands at the four ends of the chains.](figures/lstm_shapes.svg)
 
 # %% [markdown]
-# ### Exercise 8 · Predict, then check
+# ### Exercise 9 · Predict, then check
 #
-# Take paper. An LSTM has input size 128, `hidden_size=32`, `num_layers=2`, `bidirectional=True`, `batch_first=True`. It
+# An LSTM has input size 128, `hidden_size=32`, `num_layers=2`, `bidirectional=True`, `batch_first=True`. It
 # reads a batch of 16 sequences of 10 timesteps. Write down the shapes of `output`, `h_n` and `c_n`.
 #
 # Then write the general rule: `lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first)`
@@ -921,7 +1134,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # **Example.** `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
 #
-# *Minutes* 15 · *Difficulty* ●●○○
+# *Minutes* 15 · *Difficulty* ●●○○ · *Extension*: come back to it when a later session uses two layers or two
+# directions.
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -972,10 +1186,10 @@ if tp.done("lstm-shapes"):
                            "output", "h_n", "c_n", "as predicted"])
 
 # %% [markdown] answer="why-four" points=2
-# **Question 3.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4?
+# **Question 5.** With 2 layers and 2 directions, `h_n` of our LSTM is (4, 16, 32), although `batch_first=True`. Why 4?
 # And why does 4 not show in the shape of `output`, while 64 does?
 #
-# *Minutes* 5
+# *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # There are 2 · 2 = 4 chains of states, a forward and a backward one in each layer, and each has a last state of its
@@ -987,22 +1201,21 @@ if tp.done("lstm-shapes"):
 # ### END SOLUTION
 
 # %% [markdown]
-# ### Exercise 9 · Both ends
+# ### Exercise 10 · Both ends
 #
 # You want one vector per sentence from a bidirectional LSTM. A common choice is `output[:, -1]`, the state at the last
 # timestep. Half of it is of little use: at the last timestep the *backward* direction has read a single token.
 #
 # Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
 #
-# - In: `output` (B, T, 2H) and `h_n` (2 · layers, B, H), as the LSTM returned them. You need only one of the two;
-#   choose.
+# - In: `output` (B, T, 2H) and `h_n` (2 · layers, B, H), as the LSTM returned them.
 # - Out: (B, 2H). The first H numbers are the last layer's forward state after *its* last token; the other H numbers are
 #   the last layer's backward state after *its* last token, which is the first token of the sentence.
 #
 # **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1
 # forward, layer 1 backward.
 #
-# *Minutes* 10 · *Difficulty* ●●○○
+# *Minutes* 10 · *Difficulty* ●●○○ · *Extension*
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
@@ -1036,8 +1249,7 @@ def both_ends(output, h_n):
 tp.check("both-ends")
 
 # %% demo="who-saw-what"
-# Change one token, and see which numbers of a sentence's vector notice.
-# A summary should notice every token.
+# Change one token, and count the numbers of the sentence's vector that change.
 if tp.done("both-ends"):
     torch.manual_seed(0)
     lstm = nn.LSTM(8, 16, bidirectional=True, batch_first=True)
@@ -1048,234 +1260,18 @@ if tp.done("both-ends"):
         changed = x.clone()
         changed[:, t] = torch.randn(8)
         (before, (h_before, _)), (after, (h_after, _)) = lstm(x), lstm(changed)
-        notice = [(vector(before, h_before) - vector(after, h_after)).abs() > 1e-6
-                  for vector in vectors.values()]
+        moved = [(vector(before, h_before) - vector(after, h_after)).abs() > 1e-6
+                 for vector in vectors.values()]
         rows.append([f"token {t}",
-                     *(f"{places.sum().item()} of 32" for places in notice)])
+                     *(f"{numbers.sum().item()} of 32" for numbers in moved)])
     tp.table(rows, header=["changed", *vectors],
              caption="How many of the 32 numbers change")
 
 # %% [markdown]
-# ## 5 · What a state remembers, and why learning it is hard
-#
-# ### A look into the memory
-#
-# If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
-# units carry it? The reader gets two texts that differ in the number of the first noun and of its verb, and we subtract
-# the states. A unit whose difference is zero carries no information about the number; a unit whose difference is not
-# zero does.
-
-# %% demo="what-it-remembers"
-if tp.done("vocabulary", "next-token", "trained"):
-    texts = [". the dog near the old bird with the cat sings in the garden . "
-             "the cat runs .",
-             ". the dogs near the old bird with the cat sing in the garden . "
-             "the cat runs ."]
-    ids = torch.stack([encode(text, vocabulary) for text in texts], dim=1)  # (T, 2)
-    plural_verbs = [vocabulary[verb[1]] for verb in VERBS]
-    reader, noun, verb = trained["GRU"], 2, texts[0].split().index("sings")
-    with torch.no_grad():
-        h_ts, _ = reader.recurrence(reader.embedding(ids))
-        plural = reader(ids)[0].softmax(-1)[..., plural_verbs].sum(-1)  # (T, 2)
-    difference = h_ts[:, 0] - h_ts[:, 1]  # (T, H)
-    strongest_first = difference[noun + 1:verb].abs().mean(0).argsort(descending=True)
-    difference = difference[:, strongest_first]
-
-    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True,
-                                          layout="constrained", height_ratios=[3, 1])
-    image = above.imshow(difference.T, cmap="RdBu", vmin=-2, vmax=2, aspect="auto",
-                         interpolation="nearest")
-    above.set(ylabel="units of the state",
-              title="state after reading “dog …” minus state after reading “dogs …”")
-    figure.colorbar(image, ax=above)
-    below.plot(plural[:, 0], "o-", label="after “dog”")
-    below.plot(plural[:, 1], "s--", label="after “dogs”")
-    below.set(ylabel="P(plural verb next)", ylim=(-0.05, 1.05))
-    below.set_xticks(range(len(ids)), texts[0].split(), rotation=60)
-    below.legend()
-    kept = (difference[noun + 1:verb].abs() > 0.5).all(0).sum().item()
-    tp.plots.show(figure, "Above, the difference between two states, units by "
-                          "timesteps. It is zero before the noun; from the word after "
-                          f"it to the verb {kept} of 32 units keep a difference above "
-                          "0.5 at every timestep; soon after the verb it is zero "
-                          "again. Below, the probability that a plural verb comes "
-                          "next: above zero only after “dogs”, where a verb can stand.")
-
-# %% [markdown] answer="what-is-kept" points=2
-# **Question 4.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
-# difference end soon after the verb, although the loss does not ask for it? And what does the update gate do in such a
-# unit while the other words pass by?
-#
-# *Minutes* 5
-#
-# ### BEGIN SOLUTION
-# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
-# word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
-# use for any prediction, so no gradient favours keeping it, and the unit can store something else. Between noun and
-# verb the update gate of such a unit must be close to 1 (in torch's equations), which copies the old value. Where the
-# difference ends the gate must be close to 0, so that the value is overwritten. (The picture shows states; to see the
-# gates one would have to compute them.)
-#
-# **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
-# useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's
-# convention; accept the other one if it is said).
-# ### END SOLUTION
-
-# %% [markdown]
-# ### How far back does a gradient reach?
-#
-# To learn that the first noun matters, the gradient of the loss at the verb must reach that noun. Each step back
-# through the loop multiplies it by the transpose of W_hh and by the slope of tanh, which is at most 1. If each of T
-# factors has a norm below one, their product goes to zero *exponentially*: the gradient **vanishes** (Hochreiter 1991;
-# Bengio et al. 1994). It can grow exponentially, or **explode**, only if W_hh has a singular value above 1 (Pascanu et
-# al. 2013, arXiv 1211.5063). Computing gradients through the unrolled loop is **backpropagation through time** (BPTT;
-# Werbos 1990). Autograd does it as for any other code.
-#
-# You can measure it. Take the sum of the entries of the last state, and its derivative with respect to the input of
-# timestep t.
-
-# %% [markdown]
-# ### Exercise 10 · Measure the gradient
-#
-# Write `gradient_norms(run, x)`.
-#
-# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a
-#   function, `nn.LSTM` is another. And `x`, the input.
-# - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with
-#   respect to `x[t]`, over all sentences and features together.
-#
-# Leave the caller's `x` as it is: work on a copy. What you return is a measurement, so it does not need a gradient of
-# its own.
-#
-# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
-# B = 2 and D = 8 all T norms are √16 = 4.
-#
-# *Minutes* 20 · *Difficulty* ●●●○ · *Extension*: a measurement; no later session needs the function.
-#
-# <details><summary>Hint 1 · the idea</summary>
-#
-# Autograd gives the derivative of one number with respect to any tensor. Make that one number from the last state, and
-# ask for the derivative with respect to the whole of x at once.
-# </details>
-# <details><summary>Hint 2 · the shape</summary>
-#
-# The gradient has the shape of x: (T, B, D). Only the first axis remains in the answer, so the norm goes over the other
-# two, which can be flattened into one: (T, B · D).
-# </details>
-# <details><summary>Hint 3 · the line</summary>
-#
-# `x.detach().clone().requires_grad_(True)` is a copy that autograd watches. `torch.autograd.grad(number, tensor)`
-# returns a tuple with one gradient. `.flatten(1)` keeps the first axis, and `.norm(dim=…)` takes the norm along one.
-# </details>
-
-# %% exercise="gradients"
-def gradient_norms(run, x):
-    """How much the last state depends on the input of each timestep.
-
-    run: x (T, B, D) → (h_ts (T, B, H), anything). x: (T, B, D), left as it is.
-    Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t],
-    for each t.
-    """
-    # TODO: run on a watched copy, differentiate the sum of the last state, take norms
-    ### BEGIN SOLUTION
-    x = x.detach().clone().requires_grad_(True)
-    h_ts, _ = run(x)
-    gradient, = torch.autograd.grad(h_ts[-1].sum(), x)
-    return gradient.flatten(1).norm(dim=1)
-    ### END SOLUTION
-
-# %% check="gradients" points=4
-tp.check("gradients")
-
-# %% [markdown]
-# Now measure your loop. W_hh is an orthogonal matrix (which changes no length) times a factor. With a factor below 1
-# every step shrinks the gradient. With a factor well above 1 it can grow, as long as tanh does not saturate. To
-# compare, two loops around your gated cells: in the LSTM the bias of the forget gate is 3, so that σ(3) = 0.95 of the
-# memory is kept at each timestep; in the GRU the same with the update gate.
-#
-# **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
-
-# %% demo="vanishing"
-if tp.done("rnn-loop", "gru-cell", "lstm-cell", "gradients"):
-    torch.manual_seed(0)
-    T, B, D, H = 60, 8, 8, 32
-    x = torch.randn(T, B, D)
-    W_ih, zeros = 0.05 * torch.randn(H, D), torch.zeros(H)
-    orthogonal = torch.linalg.qr(torch.randn(H, H)).Q
-    h_0, gru, lstm = torch.zeros(B, H), nn.GRU(D, H), nn.LSTM(D, H)
-    with torch.no_grad():
-        # the second part of the LSTM's bias belongs to f, of the GRU's to z
-        for layer in (gru, lstm):
-            layer.bias_ih_l0[H:2 * H] = 3.0
-
-    def plain(factor):
-        return lambda x: rnn_loop(x, h_0, W_ih, factor * orthogonal, zeros, zeros)
-
-    loops = {f"tanh, factor {factor}": plain(factor) for factor in (0.5, 0.9, 1, 2)}
-    loops["GRU, update bias 3"] = lambda x: unroll(gru_cell, x, h_0, weights_of(gru))
-    loops["LSTM, forget bias 3"] = lambda x: unroll(lstm_cell, x, (h_0, h_0),
-                                                    weights_of(lstm))
-    norms = {name: gradient_norms(run, x).flip(0)  # the last timestep first
-             for name, run in loops.items()}
-    figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    for (name, values), style in zip(norms.items(),
-                                     ("o-", "s-", "^-", "v-", "--", ":")):
-        ax.semilogy(values / values[0], style, markevery=10,
-                    linewidth=3 if style == ":" else 1.8, label=name)
-    ax.set(xlabel="timesteps back from the last one",
-           ylabel="gradient, as a share of the nearest", ylim=(1e-12, 1e6),
-           title="how far back a gradient reaches")
-    ax.legend()
-    back = (1, 10, 20, 50)
-    rows = [[name, *(f"{values[k] / values[0]:.0e}" for k in back)]
-            for name, values in norms.items()]
-    header = ["loop", *(f"{k} back" for k in back)]
-    tp.plots.show(figure, "Norm of the gradient over the distance in timesteps, on a "
-                          "logarithmic scale: four nearly straight lines for the plain "
-                          "loop, from steeply falling to rising, and two flat ones for "
-                          "the gated loops.")
-    tp.table(rows, header=header, caption="What is left of the gradient")
-
-# %% [markdown]
-# On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are nearly straight. With
-# factor 0.5 less than a millionth is left after 20 timesteps, so the first noun of a long sentence hardly changes an
-# update. With factor 2 the gradient grows; such gradients are clipped to a largest norm (**gradient clipping**, Pascanu
-# et al.), as `train` did above. Clipping does not help against vanishing, because it only shrinks gradients.
-#
-# The gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1 has 2 %. In the gated loops
-# the old state is multiplied by f or z, which is learned and can be close to 1. The bias of 3 matters: with torch's
-# usual initialisation σ(0) = 0.5, and the gradient of an LSTM vanishes too (set the bias to 0 above and see). Gates
-# make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a common choice
-# (Jozefowicz et al. 2015).
-
-# %% [markdown] answer="why-vanish" points=3
-# **Question 5.** (a) Why is the decay exponential in a plain recurrence? Use the equation of the loop. (b) Which line
-# of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep? (c)
-# The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
-#
-# *Minutes* 8 · *Extension*
-#
-# ### BEGIN SOLUTION
-# (a) By the chain rule, the derivative of h_T by h_t is a product of T − t factors, each of them the slope of tanh (at
-# most 1) times W_hh. A product of that many similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙
-# c_{t−1} + i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh
-# (apart from the indirect ways through h). With f near 1 it shrinks slowly: 0.95 to the power 20 is 0.36. (c) Where the
-# factors are below 1, the gradient from the first noun would be smaller by many orders of magnitude. So we expect that
-# it would not learn the agreement in a comparable time, and would keep following the last noun. (We have not run this.)
-#
-# **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
-# (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.
-# ### END SOLUTION
-
-# %% [markdown]
 # ## What you have now
 #
-# You wrote a vocabulary, one-hot vectors, an embedding, the recurrence, a GRU, an LSTM, and a function that measures
-# how far back a gradient reaches. You saw units that store the number of a noun up to the verb, and are overwritten
-# afterwards.
-#
-# Two limits remain. The whole sentence must fit into one vector of H numbers, and gradients from distant tokens may
-# vanish. TP 2 keeps all the states and reads them by **attention**.
+# You wrote the recurrence, its gated cells, and the measure of its gradient. In session 2 two such networks work
+# together: one reads a question, the other writes the answer.
 #
 # **Further reading**
 #

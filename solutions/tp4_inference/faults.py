@@ -1,0 +1,1093 @@
+"""Wrong versions of session 4 that learners write, and right ones that look different."""
+
+from autograder.model.faults import Fault, Variant
+
+
+def cell(head):
+    """A function that completes `head`, the given part of a cell, with a body written at the margin."""
+    margin = " " * (8 if head.startswith("class") else 4)
+
+    def with_body(body):
+        return head + "".join(f"{margin}{line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
+
+    return with_body
+
+
+# ---------------------------------------------------------------- decoder
+
+decoder = cell('''class DecoderLSTM(nn.Module):
+    def __init__(self, vocabulary_size, embedding_size, latent_dim):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.lstm = nn.LSTM(embedding_size, latent_dim)
+        self.dense_final = nn.Linear(latent_dim, vocabulary_size)
+
+    def forward(self, decoder_tokens, states, henc_ts=None):
+''')
+DECODED = "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)"
+LOGITS = "return self.dense_final(hdec_ts), states"
+
+DECODER = [
+    Fault("decoder", "starts-from-zeros",
+            "Your decoder starts from zeros, whatever states it is given. "
+            "It knows nothing of the question; hand the states to the LSTM.",
+            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens))")),
+    Fault("decoder", "cell-state-lost",
+            "Your decoder starts from the given h, but from a c of zeros. "
+            "Half of the encoder's state is thrown away.",
+            swap=(DECODED,
+                  "hdec_ts, states = self.lstm("
+                  "self.embedding(decoder_tokens), (states[0], torch.zeros_like(states[1])))")),
+    Fault("decoder", "cell-state-copied",
+            "Your decoder takes h for both states. c is a state of its own, the second of the tuple.",
+            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), (states[0], states[0]))")),
+    Fault("decoder", "states-swapped",
+            "Your decoder takes h for c, and c for h. The tuple goes in as it came.",
+            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), (states[1], states[0]))")),
+    Fault("decoder", "old-states-returned",
+            "You return the states that came in, not those after the last step. "
+            "At inference, every step would start from the beginning.",
+            swap=(DECODED, "hdec_ts, _ = self.lstm(self.embedding(decoder_tokens), states)")),
+    Fault("decoder", "new-cell-state-copied",
+            "The h that you return is right, and you return it again in the place of c.",
+            swap=(LOGITS, "return self.dense_final(hdec_ts), (states[0], states[0])")),
+    Fault("decoder", "softmax",
+            "You return probabilities. Logits are asked for: "
+            "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
+            swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
+    Fault("decoder", "log-softmax",
+            "You return log-probabilities. Here the plain scores are asked for; the log-softmax comes later, "
+            "in the loss and in `decoder_step`.",
+            swap=(LOGITS, "return self.dense_final(hdec_ts).log_softmax(dim=-1), states")),
+    Fault("decoder", "only-the-last-step",
+            "You give the logits of the last step only. In training every step has a target, "
+            "so every step needs its row.",
+            swap=(LOGITS, "return self.dense_final(hdec_ts[-1:]), states")),
+    Fault("decoder", "cell-state-lost-and-softmax",
+            "Two things at once: your decoder starts from a c of zeros, "
+            "and it returns probabilities instead of logits.",
+            both=("cell-state-lost", "softmax")),
+    Variant("decoder", "states unpacked", source=decoder('''
+h, c = states
+output, (h_new, c_new) = self.lstm(self.embedding(decoder_tokens), (h, c))
+return self.dense_final(output), (h_new, c_new)
+''')),
+    Variant("decoder", "one step at a time", source=decoder('''
+rows = []
+for t in range(decoder_tokens.shape[0]):
+    output, states = self.lstm(self.embedding(decoder_tokens[t:t + 1]), states)
+    rows.append(self.dense_final(output[0]))
+return torch.stack(rows, dim=0), states
+''')),
+    Variant("decoder", "the linear layer as an einsum", source=decoder('''
+hdec_ts, states = self.lstm(self.embedding(decoder_tokens), tuple(states))
+return torch.einsum("tbh,vh->tbv", hdec_ts, self.dense_final.weight) + self.dense_final.bias, states
+''')),
+    Variant("decoder", "time and batch merged for the linear layer", source=decoder('''
+T, B = decoder_tokens.shape
+hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)
+flat = self.dense_final(hdec_ts.reshape(T * B, -1))
+return flat.view(T, B, -1), states
+''')),
+]
+
+# ---------------------------------------------------------------- training-pass
+
+forced = cell('''def training_pass(model, encoder_tokens, target_tokens):
+''')
+SHIFT = "decoder_tokens = torch.cat([go, target_tokens[:-1]])"
+FORCED = "logits, _ = model.decoder(decoder_tokens, encoder_states, henc_ts)"
+LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
+
+TRAINING_PASS = [
+    Fault("training-pass", "target-not-shifted",
+            "The decoder reads at each step the very character that it should say there. "
+            "It will learn to copy, and at inference there is nothing to copy from.",
+            swap=(SHIFT, "decoder_tokens = target_tokens")),
+    Fault("training-pass", "shifted-the-wrong-way",
+            "You moved the target forwards: the decoder reads the character after the one that it should say. "
+            "GO comes first, and the last character is never read.",
+            swap=(SHIFT, "decoder_tokens = torch.cat([target_tokens[1:], go])")),
+    Fault("training-pass", "starts-with-zeros",
+            "The first character that the decoder reads is number 0. "
+            "It has to be `model.GO`, so that a start looks like a start.",
+            swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.zeros_like(target_tokens[:1])")),
+    Fault("training-pass", "starts-with-eos",
+            "The first character that the decoder reads is EOS. It has to be `model.GO`.",
+            swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
+    Fault("training-pass", "one-step-too-many",
+            "You put GO in front but drop nothing at the end, "
+            "so there is one row of logits more than there are targets. The last target is never read.",
+            swap=(SHIFT, "decoder_tokens = torch.cat([go, target_tokens])")),
+    Fault("training-pass", "cell-state-lost",
+            "The decoder gets h and a c of zeros. Hand over the encoder's tuple as it is.",
+            swap=(FORCED,
+                  "logits, _ = model.decoder("
+                  "decoder_tokens, (encoder_states[0], torch.zeros_like(encoder_states[1])), henc_ts)")),
+    Fault("training-pass", "cell-state-copied",
+            "The decoder gets h twice. Hand over the encoder's tuple as it is.",
+            swap=(FORCED,
+                  "logits, _ = model.decoder(decoder_tokens, (encoder_states[0], encoder_states[0]), henc_ts)")),
+    Fault("training-pass", "henc-ts-not-passed",
+            "You do not hand `henc_ts` to the decoder. "
+            "Ours does not use it yet; a decoder with attention cannot do without.",
+            swap=(FORCED, "logits, _ = model.decoder(decoder_tokens, encoder_states)")),
+    Fault("training-pass", "softmax-before-cross-entropy",
+            "You apply a softmax before `cross_entropy`, which applies its own. "
+            "The loss can then never get small, and its gradient is small.",
+            swap=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
+    Fault("training-pass", "nll-of-logits",
+            "`nll_loss` wants log-probabilities, and you give it logits: "
+            "the \"loss\" can become as negative as it likes. `cross_entropy` takes logits.",
+            swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
+    Fault("training-pass", "loss-summed",
+            "Your loss is the sum over all characters. "
+            "The mean is asked for, so that it does not depend on the size of the batch.",
+            swap=(LOSS, 'loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), reduction="sum")')),
+    Fault("training-pass", "flattened-in-two-orders",
+            "You flatten the logits in one order and the targets in another, "
+            "so characters are compared with those of other sequences. Leave time first in both.",
+            swap=(LOSS, "loss = F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), target_tokens.flatten())")),
+    Fault("training-pass", "loss-against-the-input",
+            "You compare the logits with what the decoder *reads*. It should say the next character: "
+            "compare with `target_tokens`.",
+            swap=(LOSS, "loss = F.cross_entropy(logits.flatten(0, 1), decoder_tokens.flatten())")),
+    Fault("training-pass", "eos-ignored",
+            "You leave EOS out of the loss. Then the network is never told to stop, and it will not.",
+            swap=(LOSS,
+                  "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
+    Fault("training-pass", "not-shifted-and-softmax",
+            "Two things at once: the decoder reads the very character that it should say, "
+            "and there is a softmax before `cross_entropy`.",
+            both=("target-not-shifted", "softmax-before-cross-entropy")),
+    Fault("training-pass", "cell-state-lost-and-eos-ignored",
+            "Two things at once: the decoder gets a c of zeros, and EOS is left out of the loss.",
+            both=("cell-state-lost", "eos-ignored")),
+    Variant("training-pass", "classes on the second axis", source=forced('''
+T, B = target_tokens.shape
+henc_ts, (h, c) = model.encoder(encoder_tokens)
+decoder_tokens = torch.roll(target_tokens, 1, dims=0)
+decoder_tokens[0] = model.GO
+logits, states = model.decoder(decoder_tokens, (h, c), henc_ts)
+return logits, F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)
+''')),
+    Variant("training-pass", "one step at a time", source=forced('''
+henc_ts, states = model.encoder(encoder_tokens)
+reads, rows, losses = torch.full_like(target_tokens[0], model.GO), [], []
+for target in target_tokens:
+    row, states = model.decoder(reads.unsqueeze(0), states, henc_ts)
+    rows.append(row[0])
+    losses.append(nn.CrossEntropyLoss()(row[0], target))
+    reads = target
+return torch.stack(rows), torch.stack(losses).mean()
+''')),
+    Variant("training-pass", "log-softmax and gather", source=forced('''
+henc_ts, encoder_states = model.encoder(encoder_tokens)
+go = torch.tensor([[model.GO] * target_tokens.shape[1]], device=target_tokens.device)
+logits, _ = model.decoder(torch.vstack([go, target_tokens[:-1]]), encoder_states, henc_ts)
+chosen = logits.log_softmax(-1).gather(-1, target_tokens.unsqueeze(-1))
+return logits, -chosen.mean()
+''')),
+    Variant("training-pass", "negative log-likelihood, a padded shift", source=forced('''
+henc_ts, encoder_states = model.encoder(encoder_tokens)
+shifted = F.pad(target_tokens, (0, 0, 1, 0), value=model.GO)[:-1]
+logits = model.decoder(shifted, encoder_states, henc_ts)[0]
+loss = nn.NLLLoss()(torch.log_softmax(logits, dim=2).reshape(-1, logits.shape[-1]), target_tokens.reshape(-1))
+return logits, loss
+''')),
+]
+
+# ---------------------------------------------------------------- optimizer
+
+ADAM = "torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98))"
+optimizer = cell('def make_optimizer(model, learning_rate):\n')
+
+OPTIMIZER = [
+    Fault("optimizer", "decoder-only",
+            "Your optimizer changes the decoder only. The encoder keeps its initial weights; pass the weights of both.",
+            swap=("model.parameters()", "model.decoder.parameters()")),
+    Fault("optimizer", "encoder-only",
+            "Your optimizer changes the encoder only. The decoder keeps its initial weights; pass the weights of both.",
+            swap=("model.parameters()", "model.encoder.parameters()")),
+    Fault("optimizer", "default-betas",
+            "The averages of your Adam have the default β of torch, 0.9 and 0.999. Set both: 0.9 and 0.98.",
+            swap=(", betas=(0.9, 0.98)", "")),
+    Fault("optimizer", "betas-swapped",
+            "Your two β have changed places: the first one averages the gradient, the second one its square.",
+            swap=("(0.9, 0.98)", "(0.98, 0.9)")),
+    Fault("optimizer", "rate-not-used",
+            "Your optimizer has torch's default learning rate, 0.001, whatever `learning_rate` is.",
+            swap=(" lr=learning_rate,", "")),
+    Fault("optimizer", "sgd",
+            "You make plain gradient descent, `SGD`. Adam is asked for: it divides each step by an average size of the "
+            "gradient.",
+            swap=(ADAM, "torch.optim.SGD(model.parameters(), lr=learning_rate)")),
+    Variant("optimizer", "the parameters of both parts", source=optimizer('''
+weights = [*model.encoder.parameters(), *model.decoder.parameters()]
+return torch.optim.Adam(weights, learning_rate, (0.9, 0.98))
+''')),
+    Variant("optimizer", "two groups", source=optimizer('''
+groups = [{"params": part.parameters(), "lr": learning_rate} for part in (model.decoder, model.encoder)]
+return torch.optim.Adam(groups, betas=(0.9, 0.98), fused=True)
+''')),
+]
+
+
+# ---------------------------------------------------------------- inference-programs
+
+
+READ = "return model.encoder(encoder_tokens)"
+STEP = "logits, states = model.decoder(tokens[None], states, henc_ts)"
+SAID = "return logits[0].log_softmax(dim=-1), states"
+
+INFERENCE_PROGRAMS = [
+    Fault("inference-programs", "encoded-cell-state-lost",
+            "`encode` gives a c of zeros. Both states are the memory of the question: "
+            "return the tuple as the encoder gave it.",
+            swap=(READ,
+                  "henc_ts, (h, c) = model.encoder(encoder_tokens)\n        return henc_ts, (h, torch.zeros_like(c))")),
+    Fault("inference-programs", "only-the-states",
+            "`encode` returns the states alone. `henc_ts` is needed too, at every step of a decoder with attention.",
+            swap=(READ, "return model.encoder(encoder_tokens)[1]")),
+    Fault("inference-programs", "old-states-returned",
+            "`decoder_step` returns the states that came in. "
+            "The next step would start from the same place again; return the new ones.",
+            swap=(STEP, "logits, _ = model.decoder(tokens[None], states, henc_ts)")),
+    Fault("inference-programs", "old-cell-state",
+            "`decoder_step` returns the new h with the old c. Both have moved on.",
+            source='''def encode(model, encoder_tokens):
+    with torch.no_grad():
+        return model.encoder(encoder_tokens)
+
+
+def decoder_step(model, tokens, states, henc_ts):
+    with torch.no_grad():
+        logits, new = model.decoder(tokens[None], states, henc_ts)
+        return logits[0].log_softmax(dim=-1), (new[0], states[1])
+'''),
+    Fault("inference-programs", "probabilities",
+            "You return probabilities. Their logs are asked for: beam search adds them up.",
+            swap=(SAID, "return logits[0].softmax(dim=-1), states")),
+    Fault("inference-programs", "logits-returned",
+            "You return the logits as they are: their exponentials do not sum to 1. A log-softmax over V is missing.",
+            swap=(SAID, "return logits[0], states")),
+    Fault("inference-programs", "softmax-over-the-batch",
+            "Your log-softmax runs over the batch, so the sequences share one distribution. "
+            "Each sequence needs its own, over V, the last axis.",
+            swap=(SAID, "return logits[0].log_softmax(dim=0), states")),
+    Fault("inference-programs", "softmax-over-one-step",
+            "Your log-softmax runs over the time axis, which has one step: every log-probability becomes 0. "
+            "It has to run over V, the last axis.",
+            swap=(SAID, "return logits.log_softmax(dim=0)[0], states")),
+    Fault("inference-programs", "squeezed-too-much",
+            "`squeeze()` without an axis removes every axis of size one, also the batch when it holds one sequence. "
+            "Say which axis you mean.",
+            swap=(SAID, "return logits.squeeze().log_softmax(dim=-1), states")),
+    Fault("inference-programs", "henc-ts-not-passed",
+            "`decoder_step` does not hand `henc_ts` on to the decoder. "
+            "A decoder with attention needs it at every step.",
+            swap=(STEP, "logits, states = model.decoder(tokens[None], states)")),
+    Fault("inference-programs", "gradient-kept-by-encode",
+            "The values are right, but `encode` records every operation for a gradient that nobody asks for. "
+            "That fills the memory; `torch.no_grad()` switches it off.",
+            source='''def encode(model, encoder_tokens):
+    return model.encoder(encoder_tokens)
+
+
+def decoder_step(model, tokens, states, henc_ts):
+    with torch.no_grad():
+        logits, states = model.decoder(tokens[None], states, henc_ts)
+        return logits[0].log_softmax(dim=-1), states
+'''),
+    Fault("inference-programs", "gradient-kept-by-the-step",
+            "The values are right, but `decoder_step` records every operation for a gradient that nobody asks for, "
+            "and step after step the memory fills; `torch.no_grad()` switches it off.",
+            source='''def encode(model, encoder_tokens):
+    with torch.no_grad():
+        return model.encoder(encoder_tokens)
+
+
+def decoder_step(model, tokens, states, henc_ts):
+    logits, states = model.decoder(tokens[None], states, henc_ts)
+    return logits[0].log_softmax(dim=-1), states
+'''),
+    Variant("inference-programs", "decorators", source='''@torch.no_grad()
+def encode(model, encoder_tokens):
+    henc_ts, (h, c) = model.encoder(encoder_tokens)
+    return henc_ts, (h, c)
+
+
+@torch.no_grad()
+def decoder_step(model, tokens, states, henc_ts):
+    logits, new_states = model.decoder(tokens.unsqueeze(0), states, henc_ts)
+    return F.log_softmax(logits.squeeze(0), dim=1), new_states
+'''),
+    Variant("inference-programs", "inference mode", source='''@torch.inference_mode()
+def encode(model, encoder_tokens):
+    return model.encoder(encoder_tokens)
+
+
+@torch.inference_mode()
+def decoder_step(model, tokens, states, henc_ts):
+    logits, states = model.decoder(tokens.view(1, -1), states, henc_ts)
+    return torch.log_softmax(logits, dim=-1)[-1], states
+'''),
+    Variant("inference-programs", "minus the log of the sum", source='''def encode(model, encoder_tokens):
+    with torch.no_grad():
+        henc_ts, encoder_states = model.encoder(encoder_tokens)
+    return henc_ts, encoder_states
+
+
+def decoder_step(model, tokens, states, henc_ts):
+    with torch.no_grad():
+        output = model.decoder(tokens.reshape(1, len(tokens)), states, henc_ts)
+    scores = output[0][0]
+    return scores - scores.logsumexp(dim=1, keepdim=True), output[1]
+'''),
+    Variant("inference-programs", "detached afterwards", source='''def encode(model, encoder_tokens):
+    henc_ts, (h, c) = model.encoder(encoder_tokens)
+    return henc_ts.detach(), (h.detach(), c.detach())
+
+
+def decoder_step(model, tokens, states, henc_ts):
+    logits, (h, c) = model.decoder(torch.stack([tokens]), states, henc_ts)
+    return logits[0].softmax(-1).log().detach(), (h.detach(), c.detach())
+'''),
+]
+
+# ---------------------------------------------------------------- decode-sequence
+
+greedy = cell('''def decode_sequence(model, encoder_tokens):
+''')
+NEXT = "log_probabilities, states = decoder_step(model, tokens, states, henc_ts)"
+CHOICE = "tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.EOS)"
+ENDED = "finished = finished | (tokens == model.EOS)"
+LOOP = "while len(said) < model.max_length and not finished.all():"
+
+DECODE_SEQUENCE = [
+    Fault("decode-sequence", "eos-does-not-stop",
+            "After its EOS, a sequence gets other characters in your code, "
+            "as long as another one of the batch is running. Keep it still: EOS from then on.",
+            swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
+    Fault("decode-sequence", "first-eos-stops-all",
+            "Your loop stops as soon as *one* sequence has ended. The others are not finished.",
+            swap=(LOOP, "while len(said) < model.max_length and not finished.any():")),
+    Fault("decode-sequence", "always-to-the-limit",
+            "Your loop always makes `max_length` steps. Stop when every sequence has ended.",
+            swap=(LOOP, "while len(said) < model.max_length:")),
+    Fault("decode-sequence", "one-step-too-many",
+            "Your loop makes one step more than `max_length`.",
+            swap=(LOOP, "while len(said) <= model.max_length and not finished.all():")),
+    Fault("decode-sequence", "states-not-carried",
+            "Every step starts from the encoder's states again. "
+            "Give each step the states that the step before returned.",
+            swap=(NEXT, "log_probabilities, _ = decoder_step(model, tokens, states, henc_ts)")),
+    Fault("decode-sequence", "cell-state-not-carried",
+            "h moves on from step to step, but c stays that of the encoder. Carry both.",
+            swap=(NEXT,
+                  "log_probabilities, new = decoder_step(model, tokens, states, henc_ts)\n"
+                  "        states = (new[0], states[1])")),
+    Fault("decode-sequence", "reads-go-at-every-step",
+            "The decoder reads GO at every step. After the first step it has to read what it has just said.",
+            swap=(NEXT,
+                  "log_probabilities, states = decoder_step("
+                  "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
+    Fault("decode-sequence", "starts-with-eos",
+            "You start from EOS. A start is marked by `model.GO`.",
+            swap=("torch.full_like(encoder_tokens[0], model.GO)", "torch.full_like(encoder_tokens[0], model.EOS)")),
+    Fault("decode-sequence", "least-probable",
+            "You take the *least* probable character. "
+            "Log-probabilities are negative, and the largest one is nearest to zero.",
+            swap=(CHOICE, CHOICE.replace("argmax", "argmin"))),
+    Fault("decode-sequence", "best-over-the-batch",
+            "Your arg-max runs over the batch: it finds the sequence with the largest score for a character. "
+            "It has to run over V.",
+            swap=(CHOICE, CHOICE.replace("dim=-1", "dim=0"))),
+    Fault("decode-sequence", "logits-fed-back",
+            "You feed the whole row of log-probabilities back. The decoder reads a character: "
+            "the number of the best one.",
+            swap=(CHOICE, "tokens = log_probabilities")),
+    Fault("decode-sequence", "eos-is-number-zero",
+            "You take 0 for EOS. The model knows its own mark: `model.EOS`.",
+            swap=[(CHOICE, CHOICE.replace("model.EOS", "0")), (ENDED, ENDED.replace("model.EOS", "0"))]),
+    Fault("decode-sequence", "go-in-the-result",
+            "GO is the first row of your result. It is read, never said: leave it out.",
+            swap=("    said = []", "    said = [tokens]")),
+    Fault("decode-sequence", "eos-left-out",
+            "The step at which the last sequence says EOS is missing from your result. "
+            "Keep the characters of a step before you ask whether to stop.",
+            swap=("        said.append(tokens)", "        if not finished.all():\n            said.append(tokens)")),
+    Fault("decode-sequence", "batch-first",
+            "Your result is (B, T). Time comes first, in this course: (T, B).",
+            swap=("torch.stack(said)", "torch.stack(said, dim=1)")),
+    Fault("decode-sequence", "henc-ts-forgotten",
+            "You do not give `henc_ts` to the decoder's steps. Keep what `encode` returned, for all of them.",
+            swap=(NEXT, "log_probabilities, states = decoder_step(model, tokens, states, None)")),
+    Fault("decode-sequence", "never-still-and-never-ending",
+            "Two things at once: an ended sequence gets other characters, and the loop always runs to the limit. "
+            "Nothing in your code reacts to EOS.",
+            both=("eos-does-not-stop", "always-to-the-limit")),
+    Variant("decode-sequence", "a for loop with a break", source=greedy('''
+henc_ts, states = encode(model, encoder_tokens)
+B = encoder_tokens.shape[1]
+now = torch.tensor([model.GO] * B, device=encoder_tokens.device)
+done = torch.zeros(B, dtype=torch.bool, device=encoder_tokens.device)
+steps = []
+for _ in range(model.max_length):
+    scores, states = decoder_step(model, now, states, henc_ts)
+    best = scores.max(dim=1).indices
+    now = torch.where(done, torch.tensor(model.EOS, device=best.device), best)
+    steps.append(now[None])
+    done |= now == model.EOS
+    if done.all():
+        break
+return torch.cat(steps, dim=0)
+''')),
+    Variant("decode-sequence", "the decoder called directly", source=greedy('''
+with torch.no_grad():
+    henc_ts, states = model.encoder(encoder_tokens)
+    tokens = torch.full((1, encoder_tokens.size(1)), model.GO, device=encoder_tokens.device)
+    answer = tokens[:0]
+    while len(answer) < model.max_length and not (answer == model.EOS).any(dim=0).all():
+        logits, states = model.decoder(tokens, states, henc_ts)
+        tokens = logits.argmax(dim=2)
+        tokens[0, (answer == model.EOS).any(dim=0)] = model.EOS
+        answer = torch.cat([answer, tokens])
+return answer
+''')),
+    Variant("decode-sequence", "one question after another", source=greedy('''
+answers = []
+for b in range(encoder_tokens.shape[1]):
+    henc_ts, states = encode(model, encoder_tokens[:, b:b + 1])
+    token, answer = model.GO, []
+    while len(answer) < model.max_length and token != model.EOS:
+        row, states = decoder_step(model, torch.tensor([token], device=encoder_tokens.device), states, henc_ts)
+        token = int(row[0].argmax())
+        answer.append(token)
+    answers.append(answer)
+T = max(len(answer) for answer in answers)
+filled = [answer + [model.EOS] * (T - len(answer)) for answer in answers]
+return torch.tensor(filled, device=encoder_tokens.device).T
+''')),
+    Variant("decode-sequence", "a result prepared in advance", source=greedy('''
+henc_ts, states = encode(model, encoder_tokens)
+B = encoder_tokens.shape[1]
+result = torch.full((model.max_length, B), model.EOS, dtype=torch.long, device=encoder_tokens.device)
+running = torch.ones(B, dtype=torch.bool, device=encoder_tokens.device)
+tokens = torch.full_like(encoder_tokens[0], model.GO)
+for t in range(model.max_length):
+    log_p, states = decoder_step(model, tokens, states, henc_ts)
+    tokens = log_p.argmax(-1)
+    result[t, running] = tokens[running]
+    running = running & (tokens != model.EOS)
+    if not running.any():
+        return result[:t + 1]
+return result
+''')),
+]
+
+# ---------------------------------------------------------------- accuracy-by-step
+
+shares = cell('''def accuracy_by_step(predicted_tokens, target_tokens, EOS):
+''')
+RUNNING = "running = (target_tokens == EOS).cumsum(dim=0) <= 1"
+RIGHT = "right = (predicted_tokens == target_tokens) & running"
+SHARE = "return right.sum(dim=1) / running.sum(dim=1)"
+
+ACCURACY = [
+    Fault("accuracy-by-step", "padding-counted",
+            "You count the padding too: EOS after the end counts as right. "
+            "Only sequences that are still running count.",
+            swap=(RUNNING, "running = torch.ones_like(target_tokens, dtype=torch.bool)")),
+    Fault("accuracy-by-step", "end-not-counted",
+            "You leave out the EOS itself. To stop in time is part of the answer: "
+            "a sequence runs up to *and including* its EOS.",
+            swap=(RUNNING, RUNNING.replace("<= 1", "== 0"))),
+    Fault("accuracy-by-step", "divided-by-the-batch",
+            "You divide by the size of the batch at every step. "
+            "Divide by the number of sequences that are still running there.",
+            swap=(SHARE, "return right.sum(dim=1) / target_tokens.shape[1]")),
+    Fault("accuracy-by-step", "padding-in-the-numerator",
+            "You divide by the sequences that are still running, but count right characters of all, "
+            "so an accuracy can be more than 1.",
+            swap=(RIGHT, "right = predicted_tokens == target_tokens")),
+    Fault("accuracy-by-step", "averaged-over-time",
+            "You average over time: one number per sequence. "
+            "One number per *step* is asked for, averaged over the batch.",
+            swap=(SHARE, "return right.sum(dim=0) / running.sum(dim=0)")),
+    Fault("accuracy-by-step", "one-number",
+            "You give one accuracy for everything. Keep the time axis: one number per step.",
+            swap=(SHARE, "return right.sum() / running.sum()")),
+    Fault("accuracy-by-step", "ends-of-the-prediction",
+            "You take the ends from the prediction. A network that stops too early would look good; "
+            "the *target* says how long a sequence runs.",
+            swap=(RUNNING, RUNNING.replace("target_tokens", "predicted_tokens"))),
+    Fault("accuracy-by-step", "eos-is-number-zero",
+            "You take 0 for EOS. Use the `EOS` that is given.",
+            swap=(RUNNING, RUNNING.replace("EOS", "0"))),
+    Fault("accuracy-by-step", "right-until-now",
+            "You count a character only if everything before it was right as well. "
+            "That is a useful number too, but another one; here each step stands for itself.",
+            swap=(RIGHT, "right = (predicted_tokens == target_tokens).cumprod(dim=0).bool() & running")),
+    Variant("accuracy-by-step", "loops", source=shares('''
+T, B = target_tokens.shape
+shares = []
+for t in range(T):
+    right = running = 0
+    for b in range(B):
+        if EOS not in target_tokens[:t, b].tolist():
+            running += 1
+            right += int(predicted_tokens[t, b] == target_tokens[t, b])
+    shares.append(right / running)
+return torch.tensor(shares)
+''')),
+    Variant("accuracy-by-step", "ends seen before", source=shares('''
+ended = (target_tokens == EOS).long()
+before = ended.cumsum(0) - ended
+weights = (before == 0).float()
+return ((predicted_tokens == target_tokens).float() * weights).sum(1) / weights.sum(1)
+''')),
+    Variant("accuracy-by-step", "by length", source=shares('''
+T = target_tokens.shape[0]
+lengths = (target_tokens == EOS).int().argmax(dim=0) + 1
+running = torch.arange(T, device=target_tokens.device)[:, None] < lengths[None, :]
+agree = predicted_tokens.eq(target_tokens)
+return torch.stack([agree[t][running[t]].float().mean() for t in range(T)])
+''')),
+    Variant("accuracy-by-step", "shifted by one", source=shares('''
+is_end = target_tokens == EOS
+running = torch.cat([torch.ones_like(is_end[:1]), ~is_end[:-1]])
+hits = torch.where(running, predicted_tokens == target_tokens, False)
+return hits.float().sum(dim=1).div(running.float().sum(dim=1))
+''')),
+]
+
+# ---------------------------------------------------------------- scheduled-sampling
+
+coined = cell('''def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
+''')
+COIN = """tokens = torch.where(coins[t], target_tokens[t - 1],
+                                 logits[-1][0].argmax(dim=-1))"""
+CALL = "step_logits, states = model.decoder(tokens[None], states, henc_ts)"
+
+SCHEDULED_SAMPLING = [
+    Fault("scheduled-sampling", "coins-inverted",
+            "You use `coins` the wrong way round: true means that the right character is read.",
+            swap=(COIN, COIN.replace("coins[t]", "~coins[t]"))),
+    Fault("scheduled-sampling", "coins-one-step-late",
+            "At step t you use the decision of step t − 1. `coins[t]` decides what step t reads.",
+            swap=(COIN, COIN.replace("coins[t]", "coins[t - 1]"))),
+    Fault("scheduled-sampling", "one-coin-for-all",
+            "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
+            swap=(COIN, COIN.replace("coins[t]", "coins[t, 0]"))),
+    Fault("scheduled-sampling", "own-coins-drawn",
+            "You draw decisions of your own and do not use `coins`. "
+            "With the given ones, two runs can be compared.",
+            swap=(COIN, COIN.replace("coins[t]", "torch.rand(coins.shape[1], device=coins.device) < 0.5"))),
+    Fault("scheduled-sampling", "teacher-tells-the-target",
+            "The decoder reads `target_tokens[t]` at step t: the very character that it should predict there. "
+            "It has to be the one before.",
+            swap=(COIN, COIN.replace("target_tokens[t - 1]", "target_tokens[t]"))),
+    Fault("scheduled-sampling", "only-the-teacher",
+            "You never read what the network wrote: this is plain teacher forcing, whatever `coins` is.",
+            swap=(COIN, "tokens = target_tokens[t - 1]")),
+    Fault("scheduled-sampling", "only-itself",
+            "You never read the right answer: this is free running, whatever `coins` is.",
+            swap=(COIN, "tokens = logits[-1][0].argmax(dim=-1)")),
+    Fault("scheduled-sampling", "states-not-carried",
+            "Every step starts from the encoder's states again. "
+            "Give each step the states that the step before returned.",
+            swap=(CALL, "step_logits, _ = model.decoder(tokens[None], states, henc_ts)")),
+    Fault("scheduled-sampling", "cell-state-not-carried",
+            "h moves on from step to step, but c stays that of the encoder. Carry both.",
+            swap=(CALL,
+                  "step_logits, new = model.decoder(tokens[None], states, henc_ts)\n"
+                  "        states = (new[0], states[1])")),
+    Fault("scheduled-sampling", "starts-with-the-answer",
+            "Step 0 reads the first character of the answer. It has to read GO: "
+            "the first character is what it should say.",
+            swap=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
+    Fault("scheduled-sampling", "no-gradient",
+            "The values are right, but no gradient is kept. This is a training pass: "
+            "call `model.decoder` itself, without `no_grad`.",
+            swap=(CALL,
+                  "with torch.no_grad():\n"
+                  "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
+    Fault("scheduled-sampling", "henc-ts-forgotten",
+            "You do not give `henc_ts` to the decoder.",
+            swap=(CALL, "step_logits, states = model.decoder(tokens[None], states)")),
+    Fault("scheduled-sampling", "inverted-and-not-carried",
+            "Two things at once: you use `coins` the wrong way round, "
+            "and every step starts from the encoder's states again.",
+            both=("coins-inverted", "states-not-carried")),
+    Variant("scheduled-sampling", "a list of tokens for each sequence", source=coined('''
+T, B = target_tokens.shape
+henc_ts, (h, c) = model.encoder(encoder_tokens)
+rows = []
+for t in range(T):
+    if t == 0:
+        reads = [model.GO] * B
+    else:
+        said = rows[-1].argmax(dim=1)
+        reads = [int(target_tokens[t - 1, b]) if coins[t, b] else int(said[b]) for b in range(B)]
+    row, (h, c) = model.decoder(torch.tensor([reads], device=target_tokens.device), (h, c), henc_ts)
+    rows.append(row.squeeze(0))
+return torch.stack(rows)
+''')),
+    Variant("scheduled-sampling", "coins as zeros and ones", source=coined('''
+henc_ts, states = model.encoder(encoder_tokens)
+tokens = torch.full_like(target_tokens[:1], model.GO)
+outputs = torch.empty(0, device=target_tokens.device)
+for t, target in enumerate(target_tokens):
+    row, states = model.decoder(tokens, states, henc_ts)
+    outputs = torch.cat([outputs, row])
+    if t + 1 < len(target_tokens):
+        coin = coins[t + 1].long()
+        tokens = (coin * target + (1 - coin) * row[0].argmax(-1)).unsqueeze(0)
+return outputs
+''')),
+    Variant("scheduled-sampling", "first what is read, then one call", source=coined('''
+henc_ts, start = model.encoder(encoder_tokens)
+reads = [torch.full_like(target_tokens[0], model.GO)]
+with torch.no_grad():
+    states = start
+    for t in range(1, len(target_tokens)):
+        said, states = model.decoder(reads[-1][None], states, henc_ts)
+        choice = said[0].argmax(-1)
+        choice[coins[t]] = target_tokens[t - 1][coins[t]]
+        reads.append(choice)
+return model.decoder(torch.stack(reads), start, henc_ts)[0]
+''')),
+    Variant("scheduled-sampling", "the teacher's row prepared", source=coined('''
+teacher = torch.cat([torch.full_like(target_tokens[:1], model.GO), target_tokens[:-1]])
+henc_ts, states = model.encoder(encoder_tokens)
+result = []
+for t in range(teacher.size(0)):
+    use_teacher = coins[t] if t else torch.ones_like(coins[0])
+    own = result[-1].detach().max(-1).indices if t else teacher[0]
+    step, states = model.decoder(own.masked_scatter(use_teacher, teacher[t][use_teacher])[None], states, henc_ts)
+    result.append(step[0])
+return torch.stack(result, dim=0)
+''')),
+]
+
+# ---------------------------------------------------------------- beam-step
+
+beam = cell('''def beam_step(log_probabilities, scores, finished, beam_width, EOS):
+''')
+MASK = "log_probabilities = log_probabilities.masked_fill(finished[:, None], -torch.inf)"
+FREE = "log_probabilities[finished, EOS] = 0.0"
+TABLE = "candidates = (scores[:, None] + log_probabilities).flatten()"
+TOP = "scores, best = candidates.topk(min(beam_width, K * V))"
+FOUND = "return best % V, best // V, scores"
+
+BEAM_STEP = [
+    Fault("beam-step", "probabilities-added",
+            "You add probabilities. The probability of a sequence is a product, so it is the *logs* that add up.",
+            swap=(TABLE, "candidates = (scores.exp()[:, None] + log_probabilities.exp()).flatten()")),
+    Fault("beam-step", "logs-multiplied",
+            "You multiply log-probabilities. Probabilities multiply; their logs add.",
+            swap=(TABLE, "candidates = (scores[:, None] * log_probabilities).flatten()")),
+    Fault("beam-step", "past-forgotten",
+            "Your candidates have the log-probability of the last step only. "
+            "The score of the hypothesis has to be added.",
+            swap=(TABLE, "candidates = log_probabilities.flatten()")),
+    Fault("beam-step", "one-child-each",
+            "Each hypothesis keeps exactly one child in your code. The candidates of *all* hypotheses compete: "
+            "one may have several children, another none.",
+            swap=[(TABLE, "candidates = scores[:, None] + log_probabilities"),
+                  (TOP, "scores, best = candidates.max(dim=1)\n    scores, order = scores.sort(descending=True)"),
+                  (FOUND, "return best[order], order, scores")]),
+    Fault("beam-step", "token-and-parent-swapped",
+            "Your `tokens` are the parents, and your `parents` the tokens. Think of the flat table: "
+            "candidate number i stands in row i // V, column i % V.",
+            swap=(FOUND, "return best // V, best % V, scores")),
+    Fault("beam-step", "divided-by-the-beam",
+            "You find row and column of a candidate by dividing by K. A row of the table has V entries.",
+            swap=(FOUND, "return best % K, best // K, scores")),
+    Fault("beam-step", "finished-ones-go-on",
+            "A finished hypothesis is continued like any other. It has a single candidate left, EOS, at no cost.",
+            swap=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
+    Fault("beam-step", "finished-ones-pay",
+            "A finished hypothesis may only say EOS, which is right, but it pays for it again at every step. "
+            "Its score has to stay.",
+            swap=[(MASK,
+                   "said = log_probabilities\n    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
+                  (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
+    Fault("beam-step", "finished-ones-dropped",
+            "A finished hypothesis has no candidate at all in your code: a complete answer falls out of the beam. "
+            "It stays, and competes.",
+            swap=(FREE, "")),
+    Fault("beam-step", "finished-ones-may-also-go-on",
+            "EOS is free for a finished hypothesis, but its other continuations still compete. "
+            "They have to be ruled out.",
+            swap=(MASK, "log_probabilities = log_probabilities.clone()")),
+    Fault("beam-step", "worst-candidates",
+            "You keep the *worst* candidates. Scores are negative, and larger is better.",
+            swap=(TOP, "scores, best = candidates.topk(min(beam_width, K * V), largest=False)")),
+    Fault("beam-step", "more-than-there-are",
+            "You ask for more candidates than there are: with a wide beam, the first step has only V of them. "
+            "Then keep them all.",
+            swap=(TOP, "scores, best = candidates.topk(beam_width)")),
+    Fault("beam-step", "no-more-than-before",
+            "You never keep more than K candidates. From a single hypothesis, at the first step, "
+            "`beam_width` of them survive.",
+            swap=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
+    Fault("beam-step", "arguments-changed",
+            "The values are right, but you write into `log_probabilities`, "
+            "which belongs to the caller. Work on a copy.",
+            swap=(MASK, "log_probabilities[finished] = -torch.inf")),
+    Variant("beam-step", "loops and a sort", source=beam('''
+candidates = []
+for k in range(len(scores)):
+    if finished[k]:
+        candidates.append((scores[k].item(), k, EOS))
+        continue
+    for v in range(log_probabilities.shape[1]):
+        candidates.append((scores[k].item() + log_probabilities[k, v].item(), k, v))
+candidates = sorted(candidates, reverse=True)[:beam_width]
+sums, parents, tokens = map(torch.tensor, zip(*candidates))
+return tokens, parents, sums
+''')),
+    Variant("beam-step", "a choice instead of a mask", source=beam('''
+K, V = log_probabilities.shape
+still = torch.full((V,), float("-inf"), device=scores.device)
+still[EOS] = 0
+table = scores.unsqueeze(1) + torch.where(finished.unsqueeze(1), still, log_probabilities)
+values, places = table.reshape(-1).sort(descending=True)
+n = min(beam_width, K * V)
+return places[:n].remainder(V), torch.div(places[:n], V, rounding_mode="floor"), values[:n]
+''')),
+    Variant("beam-step", "unravelled", source=beam('''
+log_p = log_probabilities.clone()
+log_p[finished, :] = -1e30
+log_p[finished, EOS] = 0
+total = log_p + scores.view(-1, 1)
+top = torch.topk(total.view(-1), k=min(beam_width, total.numel()))
+parents, tokens = torch.unravel_index(top.indices, total.shape)
+return tokens, parents, top.values
+''')),
+    Variant("beam-step", "best of each row first", source=beam('''
+V = log_probabilities.shape[1]
+table = log_probabilities.clone()
+for k in finished.nonzero().flatten().tolist():
+    table[k] = -torch.inf
+    table[k, EOS] = 0.0
+values, tokens = table.topk(min(beam_width, V), dim=1)
+values = values + scores[:, None]
+parents = torch.arange(len(scores), device=scores.device)[:, None].expand_as(tokens)
+order = values.flatten().argsort(descending=True)[:beam_width]
+return tokens.flatten()[order], parents.flatten()[order], values.flatten()[order]
+''')),
+]
+
+# ---------------------------------------------------------------- beam-search
+
+search = cell('''def beam_search(model, encoder_tokens, beam_width, alpha=0.0):
+''')
+FOLLOW = "states = h[:, parents], c[:, parents]"
+DONE = "finished = finished[parents] | (tokens == model.EOS)"
+GROW = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
+LENGTHS = "lengths = (hypotheses != model.EOS).sum(dim=0) + finished"
+NORMALISED = "normalised = scores / lengths ** alpha"
+ORDER = "order = normalised.argsort(descending=True)"
+SELECT = """tokens, parents, scores = beam_step(
+            log_probabilities, scores, finished, beam_width, model.EOS)"""
+WHILE = "while len(history) < model.max_length and not finished.all():"
+
+BEAM_SEARCH = [
+    Fault("beam-search", "states-do-not-follow",
+            "Your hidden states stay where they were while the hypotheses change places: "
+            "a hypothesis goes on with the states of another. Both states must follow `parents`.",
+            swap=(FOLLOW,
+                  "rows = torch.arange(len(parents), device=parents.device) % h.shape[1]\n"
+                  "        states = h[:, rows], c[:, rows]")),
+    Fault("beam-search", "one-state-for-all",
+            "All hypotheses of your beam share one hidden state, that of the best. "
+            "Each has a past of its own, so each needs its own state.",
+            swap=(FOLLOW,
+                  "states = h[:, parents[:1]].expand(-1, len(parents), -1), "
+                  "c[:, parents[:1]].expand(-1, len(parents), -1)")),
+    Fault("beam-search", "cell-state-does-not-follow",
+            "h follows the parents, c does not. An LSTM has two states, and both belong to their hypothesis.",
+            swap=(FOLLOW,
+                  "states = h[:, parents], c[:, torch.arange(len(parents), device=parents.device) % c.shape[1]]")),
+    Fault("beam-search", "ends-do-not-follow",
+            "Who has finished does not follow the parents in your code, so hypotheses inherit the end of another.",
+            swap=(DONE,
+                  "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
+                  "| (tokens == model.EOS)")),
+    Fault("beam-search", "characters-do-not-follow",
+            "You add the new characters without moving the old ones: hypotheses get the characters of another. "
+            "The characters so far follow `parents` too.",
+            swap=(GROW,
+                  "hypotheses = torch.cat("
+                  "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
+    Fault("beam-search", "eos-does-not-finish",
+            "No hypothesis is ever finished in your code: it goes on after its EOS. Keep a record of who has said it.",
+            swap=(DONE, "finished = finished[parents]")),
+    Fault("beam-search", "first-end-stops-all",
+            "Your search stops when one hypothesis has ended. Others may still become better: "
+            "stop when all have ended.",
+            swap=(WHILE, "while len(history) < model.max_length and not finished.any():")),
+    Fault("beam-search", "always-to-the-limit",
+            "Your search always makes `max_length` steps. Stop when every hypothesis has ended.",
+            swap=(WHILE, "while len(history) < model.max_length:")),
+    Fault("beam-search", "starts-with-copies",
+            "You begin with `beam_width` copies of the empty hypothesis, so the beam finds everything several times. "
+            "Begin with a single one.",
+            swap=[("tokens = torch.full_like(encoder_tokens[0], model.GO)",
+                   "tokens = torch.full((beam_width,), model.GO, device=encoder_tokens.device)\n"
+                   "    states = tuple(state.expand(-1, beam_width, -1) for state in states)"),
+                  ("torch.zeros(1, device", "torch.zeros(beam_width, device"),
+                  ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
+    Fault("beam-search", "log-probabilities-counted-twice",
+            "`beam_step` already returns the new sums. You add the old scores once more.",
+            swap=(SELECT,
+                  "old = scores\n"
+                  "        tokens, parents, scores = beam_step("
+                  "log_probabilities, scores, finished, beam_width, model.EOS)\n"
+                  "        scores = scores + old[parents]")),
+    Fault("beam-search", "alpha-ignored",
+            "You do not use `alpha`: the scores are not normalised by length.",
+            swap=(NORMALISED, "normalised = scores")),
+    Fault("beam-search", "same-length-for-all",
+            "You divide every score by the number of steps of the search. "
+            "Each hypothesis has its own length, up to its EOS.",
+            swap=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
+    Fault("beam-search", "length-without-eos",
+            "Your lengths leave out the EOS. "
+            "It has been said, its log-probability is part of the sum, so it counts, once.",
+            swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0)")),
+    Fault("beam-search", "eos-counted-at-the-limit",
+            "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
+            swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
+    Fault("beam-search", "multiplied-by-length",
+            "You multiply by the length. That punishes long hypotheses even more; divide.",
+            swap=(NORMALISED, "normalised = scores * lengths ** alpha")),
+    Fault("beam-search", "alpha-as-a-factor",
+            "You divide by alpha times the length. alpha is an exponent: `length ** alpha`.",
+            swap=(NORMALISED, "normalised = scores / (alpha * lengths) if alpha else scores")),
+    Fault("beam-search", "sorted-before-normalising",
+            "The hypotheses are in the order of their plain sums. Sort again, by the normalised score.",
+            swap=(ORDER, "order = scores.argsort(descending=True)")),
+    Fault("beam-search", "worst-first",
+            "Your hypotheses come worst first. Scores are negative, and larger is better.",
+            swap=(ORDER, "order = normalised.argsort()")),
+    Fault("beam-search", "plain-sums-returned",
+            "The order is right, but the scores that you return are the plain sums. Return the normalised ones.",
+            swap=("normalised[order], history", "scores[order], history")),
+    Fault("beam-search", "reads-go-at-every-step",
+            "Every hypothesis reads GO at every step. "
+            "It has to read the character with which it has just been continued.",
+            swap=("model, tokens, states, henc_ts.expand",
+                  "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
+    Fault("beam-search", "beam-step-not-called",
+            "Your function selects the candidates itself. Call your `beam_step`: "
+            "this check puts a stub of its own in its place, and looks whether you use it.",
+            swap=(SELECT, """V = log_probabilities.shape[1]
+        log_probabilities[finished] = -torch.inf
+        log_probabilities[finished, model.EOS] = 0.0
+        scores, best = (scores[:, None] + log_probabilities).flatten().topk(min(beam_width, log_probabilities.numel()))
+        tokens, parents = best % V, best // V""")),
+    Fault("beam-search", "states-and-length",
+            "Two things at once: the states do not follow their hypotheses, and `alpha` is not used.",
+            both=("states-do-not-follow", "alpha-ignored")),
+    Fault("beam-search", "states-and-characters",
+            "Two things at once: neither the states nor the characters so far follow the parents. "
+            "Everything that belongs to a hypothesis has to.",
+            both=("states-do-not-follow", "characters-do-not-follow")),
+    Variant("beam-search", "back-pointers followed at the end", source=search('''
+henc_ts, states = encode(model, encoder_tokens)
+device = encoder_tokens.device
+tokens, scores = torch.tensor([model.GO], device=device), torch.zeros(1, device=device)
+finished, history = torch.tensor([False], device=device), []
+for _ in range(model.max_length):
+    n = len(tokens)
+    log_p, states = decoder_step(model, tokens, states, henc_ts.repeat(1, n, 1))
+    step = beam_step(log_p, scores, finished, beam_width, model.EOS)
+    history.append(step)
+    tokens, parents, scores = step
+    states = tuple(state.index_select(1, parents) for state in states)
+    finished = finished.index_select(0, parents)
+    finished = finished.logical_or(tokens == model.EOS)
+    if bool(finished.all()):
+        break
+columns = []
+for row in range(len(tokens)):
+    path, at = [], row
+    for step_tokens, step_parents, _ in reversed(history):
+        path.append(int(step_tokens[at]))
+        at = int(step_parents[at])
+    columns.append(path[::-1])
+lengths = [column.index(model.EOS) + 1 if model.EOS in column else len(column) for column in columns]
+final = [float(score) / length ** alpha for score, length in zip(scores, lengths)]
+order = sorted(range(len(final)), key=lambda row: final[row], reverse=True)
+return (torch.tensor([columns[row] for row in order], device=device).T,
+        torch.tensor([final[row] for row in order], device=device), history)
+''')),
+    Variant("beam-search", "finished ones found in the characters", source=search('''
+henc_ts, states = encode(model, encoder_tokens)
+said = torch.full((1, 1), model.GO, device=encoder_tokens.device)
+scores, history = torch.zeros(1, device=encoder_tokens.device), []
+while len(history) < model.max_length:
+    finished = (said == model.EOS).any(dim=0)
+    if finished.all():
+        break
+    log_p, (h, c) = decoder_step(model, said[-1], states, \
+henc_ts.expand(henc_ts.shape[0], said.shape[1], henc_ts.shape[2]))
+    tokens, parents, scores = beam_step(log_p, scores, finished, beam_width, model.EOS)
+    history += [(tokens, parents, scores)]
+    said = torch.vstack([said[:, parents], tokens])
+    states = (h[:, parents, :], c[:, parents, :])
+said = said[1:]
+lengths = ((said == model.EOS).cumsum(dim=0) <= 1).sum(dim=0)
+scores, order = (scores / lengths.float().pow(alpha)).sort(descending=True)
+return said[:, order], scores, history
+''')),
+    Variant("beam-search", "henc_ts left to broadcasting, the decoder called directly", source=search('''
+with torch.no_grad():
+    henc_ts, states = model.encoder(encoder_tokens)
+tokens = torch.tensor([model.GO], device=encoder_tokens.device)
+scores = torch.zeros(1, device=encoder_tokens.device)
+finished = torch.zeros(1, dtype=torch.bool, device=encoder_tokens.device)
+rows, history = [], []
+while len(rows) < model.max_length and not all(finished.tolist()):
+    with torch.no_grad():
+        logits, states = model.decoder(tokens.unsqueeze(0), states, henc_ts)
+    tokens, parents, scores = beam_step(logits[0].log_softmax(-1), scores, finished, beam_width, model.EOS)
+    states = states[0][:, parents], states[1][:, parents]
+    rows = [row[parents] for row in rows] + [tokens]
+    finished = finished[parents]
+    finished[tokens == model.EOS] = True
+    history.append((tokens, parents, scores))
+hypotheses = torch.stack(rows)
+lengths = torch.tensor([len(column) if model.EOS not in column else column.index(model.EOS) + 1 \
+for column in hypotheses.T.tolist()],
+                       device=scores.device)
+normalised = scores / lengths ** alpha
+best = torch.argsort(-normalised)
+return hypotheses[:, best], normalised[best], history
+''')),
+    Variant("beam-search", "a list of hypotheses", source=search('''
+henc_ts, start = encode(model, encoder_tokens)
+device = encoder_tokens.device
+beams, history = [([model.GO], start)], []
+scores = torch.zeros(1, device=device)
+for _ in range(model.max_length):
+    finished = torch.tensor([model.EOS in said for said, _ in beams], device=device)
+    if finished.all():
+        break
+    rows, after = [], []
+    for said, states in beams:
+        row, new = decoder_step(model, torch.tensor(said[-1:], device=device), states, henc_ts)
+        rows.append(row[0])
+        after.append(new)
+    tokens, parents, scores = beam_step(torch.stack(rows), scores, finished, beam_width, model.EOS)
+    beams = [(beams[p][0] + [v], after[p]) for v, p in zip(tokens.tolist(), parents.tolist())]
+    history.append((tokens, parents, scores))
+lengths = [(said + [model.EOS]).index(model.EOS) - 1 + (model.EOS in said) for said, _ in beams]
+normalised = torch.stack([score / length ** alpha for score, length in zip(scores, lengths)])
+order = normalised.argsort(descending=True).tolist()
+return torch.tensor([beams[k][0][1:] for k in order], device=device).T, normalised[order], history
+''')),
+]
+
+# ---------------------------------------------------------------- wider-loses
+
+POOR_D, POOR_E = (f'"{word}": {{word: 1 / len(poor) for word in poor}},' for word in "de")
+A, B, ENDS = '"a": {word: 1 / parts for word in good},', '"b": {"d": 0.5, "e": 0.5},', '["c", *good, *poor]'
+table = cell("def wider_loses(first):\n")
+
+WIDER_LOSES = [
+    Fault("wider-loses", "rows-do-not-sum-to-one",
+            "You give the way out after the tempting words a small probability, and leave out where the rest goes. "
+            "A row holds *all* that may follow.",
+            swap=[(POOR_D, '"d": {"poor 0": 0.1},'), (POOR_E, '"e": {"poor 0": 0.1},')]),
+    Fault("wider-loses", "words-without-a-row",
+            "The words at the end have no row: nothing says that the sentence is over after them. Give each a row that "
+            "leads to EOS.",
+            swap=(ENDS, '["c", *good]')),
+    Fault("wider-loses", "one-tempting-word",
+            "The second of the first words goes on with a single tempting one. It takes one place of the beam, and the "
+            "greedy sentence keeps the other: it is found again. How many hypotheses fill a beam of two?",
+            swap=(B, '"b": {"d": 1.0},')),
+    Fault("wider-loses", "greedy-too-strong",
+            "Greedy decoding goes on with one half, so at the second step it holds more than the tempting words do, "
+            "and nothing pushes it out. Cut its row into more parts.",
+            swap=("int(2 * best / second) + 1", "2")),
+    Fault("wider-loses", "three-parts-always",
+            "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
+            "second word less probable than that, it takes more.",
+            swap=("int(2 * best / second) + 1", "3")),
+    Fault("wider-loses", "tempting-words-lead-somewhere",
+            "The tempting words push the greedy sentence out, and then end well themselves: the wider beam wins. What "
+            "follows them must be improbable, whatever it is.",
+            swap=[(POOR_D, '"d": {"EOS": 1.0},'), (POOR_E, '"e": {"EOS": 1.0},')]),
+    Fault("wider-loses", "greedy-falls-for-them",
+            "The tempting words follow the most probable first word, so greedy decoding falls for them itself. "
+            "They must follow another one.",
+            swap=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
+    Fault("wider-loses", "logarithms",
+            "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
+            swap=('{"a": best, "b": second, "c": third}',
+                  '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
+    Fault("wider-loses", "those-of-the-example",
+            "Your first words have the probabilities of the example, 0.4, 0.35 and 0.25. Take those of `first`.",
+            swap=('{"a": best, "b": second, "c": third}', '{"a": 0.4, "b": 0.35, "c": 0.25}')),
+    Fault("wider-loses", "no-end-in-time",
+            "Your sentences are too long: one of the two searches has not said EOS after five tokens.",
+            swap=(f'**{{word: {{"EOS": 1.0}} for word in {ENDS}}},',
+                  f'**{{word: {{"and": 1.0}} for word in {ENDS}}}, "and": {{"so": 1.0}}, "so": {{"on": 1.0}}, '
+                  '"on": {"EOS": 1.0},')),
+    Variant("wider-loses", "twelve parts are always enough", source=table('''
+best, second, third = first
+follows = {"GO": {"it": best, "we": second, "yes": third}, "yes": {"EOS": 1}}
+follows["it"] = {f"rains {i}": 1 / 12 for i in range(12)}
+follows["we"] = {"hope": 0.5, "fear": 0.5}
+follows["hope"] = follows["fear"] = {f"so {i}": 0.01 for i in range(100)}
+for i in range(100):
+    follows[f"so {i}"] = {"EOS": 1}
+    if i < 12:
+        follows[f"rains {i}"] = {"EOS": 1}
+return follows
+''')),
+    Variant("wider-loses", "the greedy word a little more probable than the others", source=table('''
+q = 0.9 * first[1] / 2 / first[0]  # of the word that greedy decoding goes on with
+others = 2 + int((1 - q) / q)
+many = {f"m{i}": 0.02 for i in range(50)}
+follows = {"GO": dict(zip(("x", "y", "z"), first)), "x": {"good": q}, "y": {"one": 0.5, "two": 0.5},
+           "z": {"EOS": 1.0}, "good": {"EOS": 1.0}, "one": dict(many), "two": dict(many)}
+for i in range(others):
+    follows["x"][f"o{i}"] = (1 - q) / others
+    follows[f"o{i}"] = {"EOS": 1.0}
+follows.update({word: {"EOS": 1.0} for word in many})
+return follows
+''')),
+    Variant("wider-loses", "lost one step later", source=table('''
+best, second, third = first
+parts = 2
+while best / parts >= second / 2:
+    parts += 1
+many = {str(i): 1 / 60 for i in range(60)}
+return {"GO": {"c": third, "b": second, "a": best}, "a": {f"g{i}": 1 / parts for i in range(parts)},
+        "b": {"d": 0.5, "e": 0.5}, "d": {"f": 1.0}, "e": {"f": 1.0}, "f": many, "c": {"0": 1.0},
+        **{f"g{i}": {"0": 1.0} for i in range(parts)}, **{word: {"EOS": 1.0} for word in many}}
+''')),
+    Variant("wider-loses", "only what is needed, by a helper", source=table('''
+def even(words):
+    return dict.fromkeys(words, 1 / len(words))
+
+words = iter(range(10_000))
+good = [f"w{next(words)}" for _ in range(math.floor(2 * first[0] / first[1]) + 1)]
+poor = [f"w{next(words)}" for _ in range(40)]
+rows = {"GO": dict(zip("abc", first)), "a": even(good), "b": even(["p", "q"]), "p": even(poor), "q": even(poor)}
+return rows | dict.fromkeys([*good, *poor, "c"], {"EOS": 1.0})
+''')),
+]
+
+
+EVERYTHING = [*DECODER, *TRAINING_PASS, *OPTIMIZER, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY,
+              *SCHEDULED_SAMPLING, *BEAM_STEP, *BEAM_SEARCH, *WIDER_LOSES]
+FAULTS = [version for version in EVERYTHING if isinstance(version, Fault)]
+VARIANTS = [version for version in EVERYTHING if isinstance(version, Variant)]

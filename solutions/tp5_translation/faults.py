@@ -1,0 +1,1149 @@
+"""Wrong versions that learners write in session 5, and right ones that look different."""
+
+from autograder.model.faults import Fault, Variant
+
+# Lines of the solution that several versions edit.
+PADDED = '''return (pad_sequence(sources, padding_value=PAD), lengths,
+            pad_sequence(targets, padding_value=PAD))'''
+LENGTHS = "lengths = torch.tensor([len(source) for source in sources])"
+PACK = '''packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
+                                      enforce_sorted=False)'''
+READ = "packed_ts, final = self.gru(packed)"
+UNPACK = "henc_ts, _ = pad_packed_sequence(packed_ts)"
+ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
+DOT = "return (hdec * keys).sum(-1).T"
+SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
+CONTEXT = '''context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)'''
+Z = '''z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec)
+                          + self.C_z(context_vectors))'''
+R = '''r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec)
+                          + self.C_r(context_vectors))'''
+CANDIDATE = '''candidate = torch.tanh(self.W(embedded) + self.U(r * hdec)
+                               + self.C(context_vectors))'''
+MIXED = "return (1 - z) * hdec + z * candidate"
+ATTEND = '''context_vectors, attention_weights = attend(
+            self.score(hdec, memory.keys), memory.mask, memory.henc_ts)'''
+PAPER_CELL = "hdec = self.cell(self.embedding(tokens), hdec, context_vectors)"
+PLAIN_CELL = "hdec = self.cell(self.embedding(tokens), hdec)"
+READOUT = "logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))"
+STEP = "logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)"
+NEXT = "tokens = target[t] if forced[t] else logits.argmax(dim=-1)"
+FIRST = "tokens = torch.full_like(target[0], SOS)"
+STACKED = "return torch.stack(all_logits), torch.stack(all_weights)"
+ENTROPY = '''return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,
+                           label_smoothing=smoothing)'''
+CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"
+CLEAR = "        optimizer.zero_grad()\n"
+BACKWARD = "        loss.backward()\n"
+TOTALS = "matches, total = sum(m for m, _ in counts), sum(k for _, k in counts)"
+SCORE = "return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)"
+ALIGNED = "for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):"
+RATE = "return 1 - (in_sure + in_possible) / (proposed + sure)"
+
+FAULTS = [
+
+
+    # ------------------------------------------------------------ collate
+    Fault("collate", "batch-first",
+            "Your tensors have the batch first. In this course time is the first axis: `source` is (S, B), `target` "
+            "(T, B).",
+            swap=(PADDED, "return pad_sequence(sources, True, PAD), lengths, pad_sequence(targets, True, PAD)")),
+    Fault("collate", "padded-in-front",
+            "The padding stands before the sentences. It belongs at their ends.",
+            swap=(PADDED, '''front = lambda rows: pad_sequence([row.flip(0) for row in rows], padding_value=PAD).flip(0)
+    return front(sources), lengths, front(targets)''')),
+    Fault("collate", "padded-with-eos",
+            "The padding is EOS, so the loss and the attention cannot tell it from the end of the "
+            "sentence. Fill up with PAD.",
+            swap=(PADDED, PADDED.replace("padding_value=PAD", "padding_value=EOS"))),
+    Fault("collate", "lengths-of-targets",
+            "`lengths` are those of the targets. The encoder needs the lengths of the sources.",
+            swap=("[len(source) for source in sources]", "[len(target) for target in targets]")),
+    Fault("collate", "lengths-after-padding",
+            "All `lengths` are equal: you took them after the padding, when every row is as long as the longest.",
+            swap=("[len(source) for source in sources]", "[max(map(len, sources))] * len(sources)")),
+    Fault("collate", "lengths-without-eos",
+            "Each length is one too small: EOS counts.", swap=("[len(source) for", "[len(source) - 1 for")),
+    Fault("collate", "one-length-for-both",
+            "Source and target are padded to the same length. Each needs only its own longest.",
+            swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
+    return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
+    Fault("collate", "sorted-by-length",
+            "The sentences of the batch have changed their order. They stay as they came: column b is pair b.",
+            swap=("    sources = [", "    pairs = sorted(pairs, key=lambda pair: -len(pair[0]))\n    sources = [")),
+
+
+    # ------------------------------------------------------------ encoder
+    Fault("encoder", "padding-read",
+            "Your GRU reads the padding: its backward direction starts there, "
+            "and every hidden vector of a short sentence feels it. Pack before, unpack after.",
+            swap=[(PACK, "packed = self.embedding(source)"), (UNPACK, "henc_ts = packed_ts")]),
+    Fault("encoder", "lengths-must-be-sorted",
+            "`pack_padded_sequence` wants the longest sentence first, unless it is told `enforce_sorted=False`.",
+            swap=(',\n                                      enforce_sorted=False', "")),
+    Fault("encoder", "state-of-forward-direction",
+            "`hdec_init` is made of the forward direction's last state. The paper takes the backward direction: "
+            "it has just read the first word.",
+            swap=("final[1]", "final[0]")),
+    Fault("encoder", "no-tanh",
+            "`hdec_init` lacks the tanh: states of this decoder lie between −1 and 1.",
+            swap=("torch.tanh(self.W_s(final[1]))", "self.W_s(final[1])")),
+    Fault("encoder", "last-timestep",
+            "`hdec_init` comes from `henc_ts[-1]`. There the backward direction has read only one word, and a short "
+            "sentence has only zeros. Its final state, with the whole sentence read, is in the GRU's second result.",
+            swap=("final[1]", "henc_ts[-1][:, henc_ts.shape[-1] // 2:]")),
+    Fault("encoder", "detached",
+            "The way back for the gradient is cut: `detach`, `.data` or `no_grad` keeps the encoder from learning.",
+            swap=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
+    Fault("encoder", "embedding-through-tanh",
+            "The embedding goes through a tanh before the GRU. The paper's encoder reads the embeddings as they are.",
+            swap=("self.embedding(source), lengths", "self.embedding(source).tanh(), lengths")),
+
+    # ------------------------------------------------------------ scores
+    Fault("scores", "no-tanh",
+            "The additive score has no tanh. Without it the decoder's part adds the same number to the scores of all "
+            "words, and the softmax cancels it: the decoder has no say.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "self.W_a(hdec) + keys")),
+    Fault("scores", "keys-without-matrix",
+            "The additive keys are the hidden vectors themselves: U_a is never used and never learns.",
+            swap=("return self.U_a(henc_ts)", "return henc_ts")),
+    Fault("scores", "matrix-twice",
+            "U_a is applied twice: once in `keys`, once more in `forward`.",
+            swap=("self.W_a(hdec) + keys)", "self.W_a(hdec) + self.U_a(keys))")),
+    Fault("scores", "decoder-unseen",
+            "The additive score does not look at the decoder's state: the same words would be chosen at every step.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(keys)")),
+    Fault("scores", "encoder-unseen",
+            "The additive score does not look at the keys: all words get the same score.",
+            swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(self.W_a(hdec) + 0 * keys)")),
+    Fault("scores", "product-in-additive",
+            "In the additive score the two parts are multiplied. They are added: that is its name.",
+            swap=("self.W_a(hdec) + keys", "self.W_a(hdec) * keys")),
+    Fault("scores", "matrices-swapped",
+            "W_a and U_a have changed places: W_a belongs to the decoder's state, U_a to the encoder's vectors.",
+            swap=[("return self.U_a(henc_ts)", "return self.W_a(henc_ts)"),
+                  ("self.W_a(hdec) + keys", "self.U_a(hdec) + keys")]),
+    Fault("scores", "scaled-dot",
+            "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
+            swap=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
+    Fault("scores", "mean-instead-of-sum",
+            "The dot score is a mean over H. A dot product is a sum.",
+            swap=("(hdec * keys).sum(-1)", "(hdec * keys).mean(-1)")),
+    Fault("scores", "cosine",
+            "The dot score is divided by the lengths of the vectors: this is the cosine. Luong's is the dot product "
+            "alone.",
+            swap=(DOT, "return F.cosine_similarity(hdec[None], keys, dim=-1).T")),
+    Fault("scores", "time-first",
+            "The scores are (S, B). The interface says (B, S): one row per sentence.",
+            swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
+    Fault("scores", "keys-kept",
+            "The additive score keeps the keys that it made last and does not look at those it is given. One score "
+            "object serves many sentences.",
+            swap=[("return self.U_a(henc_ts)", "self.kept = self.U_a(henc_ts)\n        return self.kept"),
+                  ("self.W_a(hdec) + keys", "self.W_a(hdec) + getattr(self, 'kept', keys)")]),
+
+    # ------------------------------------------------------------ attend
+    Fault("attend", "log-softmax",
+            "Your weights are log-probabilities, the logarithms of what the softmax gives: negative numbers that do "
+            "not sum to 1. A weighted sum needs the softmax itself.",
+            swap=(".softmax(dim=-1)", ".masked_fill(~mask, -1e9).log_softmax(dim=-1)")),
+    Fault("attend", "softmax-over-batch",
+            "The softmax runs over the batch: sentences compete with each other for each position. "
+            "It must run over the source timesteps.",
+            swap=("-math.inf).softmax(dim=-1)", "-1e9).softmax(dim=0)")),
+    Fault("attend", "no-mask",
+            "The padding gets a share of the attention. "
+            "Either `mask` is not used, or the result of `masked_fill` is thrown away: it returns a new tensor.",
+            swap=(".masked_fill(~mask, -math.inf)", "")),
+    Fault("attend", "mask-inverted",
+            "The mask is the wrong way round: words get no weight, padding gets all. "
+            "`mask` is True at words; `masked_fill` fills where it is told True.",
+            swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
+    Fault("attend", "mask-read-as-a-length",
+            "You take the mask for a length: so many words, from the first on. It says of each place whether one may "
+            "look there, and a word between two others may be hidden.",
+            swap=("~mask", "torch.arange(len(henc_ts)).to(mask.device) >= mask.sum(-1, keepdim=True)")),
+    Fault("attend", "zero-before-softmax",
+            "The padding's scores are set to 0 before the softmax. But exp(0) is 1: padding still gets weight. "
+            "Minus infinity gets none.",
+            swap=("scores.masked_fill(~mask, -math.inf)", "(scores * mask)")),
+    Fault("attend", "zero-after-softmax",
+            "The padding's weights are set to 0 after the softmax, so what is left does not sum to 1. "
+            "Mask the scores, before.",
+            swap=(SOFTMAX, "attention_weights = scores.softmax(dim=-1) * mask")),
+    Fault("attend", "context-from-scores",
+            "The context is weighted with the raw scores, not with the attention weights.",
+            swap=('"bs,sbh->bh", attention_weights, henc_ts', '"bs,sbh->bh", scores * mask, henc_ts')),
+    Fault("attend", "mean-context",
+            "The context is the mean of all hidden vectors: your weights are computed and not used.",
+            swap=(CONTEXT, "context_vectors = henc_ts.mean(dim=0)")),
+    Fault("attend", "exp-overflows",
+            "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. "
+            "Subtract the maximum first, or use torch's softmax.",
+            swap=(SOFTMAX,
+                  "shares = scores.exp() * mask\n    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
+    Fault("attend", "detached-weights",
+            "The weights are detached: no gradient reaches the scores, and the attention never learns where to look.",
+            swap=("attention_weights, henc_ts)", "attention_weights.detach(), henc_ts)")),
+
+    Fault("attend", "batch-softmax-without-mask",
+            "The softmax runs over the batch, and the mask is not used: two things at once. "
+            "Softmax over the source timesteps, padding masked before it.",
+            swap=(SOFTMAX, "attention_weights = scores.softmax(dim=0)")),
+    Fault("attend", "small-number-instead-of-infinity",
+            "The padding's scores are set to a negative number, but not below every score: where the words' scores "
+            "are lower still, the padding gets the weight. Minus infinity is below them all.",
+            swap=("-math.inf", "-100.0")),
+    Fault("attend", "smaller-number-instead-of-infinity",
+            "The padding's scores are set to a negative number, but not below every score: where the words' scores "
+            "are lower still, the padding gets the weight. Minus infinity is below them all.",
+            swap=("-math.inf", "-1000.0")),
+    Fault("attend", "rescaled-after-softmax",
+            "You take the softmax over words and padding, and rescale what the words have. Where a score of padding is "
+            "far above all others, they have nothing, and 0/0 is NaN. Mask the scores, before.",
+            swap=(SOFTMAX, "shares = scores.softmax(dim=-1) * mask\n"
+                           "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
+
+    # ------------------------------------------------------------ gated-cell
+    Fault("gated-cell", "z-swapped",
+            "z and 1 − z have changed places: that is torch's convention. In this paper z lets the *candidate* in.",
+            swap=(MIXED, "return z * hdec + (1 - z) * candidate")),
+    Fault("gated-cell", "reset-after-product",
+            "r is applied after the product with U: that is torch's convention. Here U gets r ⊙ s.",
+            swap=("self.U(r * hdec)", "r * self.U(hdec)")),
+    Fault("gated-cell", "torchs-gru",
+            "This is torch's GRU: z and 1 − z have changed places, and r is applied after U. "
+            "Follow the paper's equations.",
+            both=("z-swapped", "reset-after-product")),
+    Fault("gated-cell", "context-not-in-candidate",
+            "The context does not enter the candidate: the term with C is missing.",
+            swap=("\n                               + self.C(context_vectors)", "")),
+    Fault("gated-cell", "context-not-in-gates",
+            "The context does not enter the gates: the options with C_z and C_r are missing.",
+            swap=[(" + self.C_z(context_vectors)", ""), (" + self.C_r(context_vectors)", "")]),
+    Fault("gated-cell", "reset-unused",
+            "r is computed and not used: the candidate sees the whole old state.",
+            swap=("self.U(r * hdec)", "self.U(hdec)")),
+    Fault("gated-cell", "gates-swapped",
+            "z and r have changed places: each gate has its own job.",
+            swap=[("self.U(r * hdec)", "self.U(z * hdec)"), (MIXED, "return (1 - r) * hdec + r * candidate")]),
+    Fault("gated-cell", "sigmoid-candidate",
+            "The candidate goes through a sigmoid, so that it can never be negative. The paper has a tanh there.",
+            swap=("candidate = torch.tanh(", "candidate = torch.sigmoid(")),
+    Fault("gated-cell", "tanh-gates",
+            "The gates go through a tanh and can be negative. A gate is a share, from 0 to 1: a sigmoid.",
+            swap=[("z = torch.sigmoid", "z = torch.tanh"), ("r = torch.sigmoid", "r = torch.tanh")]),
+    Fault("gated-cell", "one-gate-for-both",
+            "Both gates use the same matrices. Each equation has its own three.", swap=(R, "r = z")),
+    Fault("gated-cell", "old-state-lost",
+            "The old state is not mixed in: the result is the candidate's part alone.",
+            swap=(MIXED, "return z * candidate")),
+
+    # ------------------------------------------------------------ paper-decoder
+    Fault("paper-decoder", "state-after-scores",
+            "The cell steps first, and its new state does the scoring. "
+            "In this decoder the state *before* the step scores, because the cell needs the context.",
+            swap=(ATTEND + "\n        " + PAPER_CELL,
+                  "hdec = self.cell(self.embedding(tokens), hdec, torch.zeros_like(hdec))\n        " + ATTEND)),
+    Fault("paper-decoder", "context-not-in-cell",
+            "The cell gets zeros, or no context at all: the context is computed and the state does not feel it.",
+            swap=("hdec, context_vectors)\n        logits", "hdec, 0 * context_vectors)\n        logits")),
+    Fault("paper-decoder", "context-not-in-readout",
+            "The readout does not see the context. It takes the new state and the context, side by side.",
+            swap=("torch.cat([hdec, context_vectors], dim=-1)", "torch.cat([hdec, 0 * context_vectors], dim=-1)")),
+    Fault("paper-decoder", "old-state-in-readout",
+            "The readout gets the state before the step, together with the new context. It needs the new state.",
+            swap=[(PAPER_CELL, "before = hdec\n        " + PAPER_CELL), ("torch.cat([hdec, ", "torch.cat([before, ")]),
+    Fault("paper-decoder", "readout-order",
+            "Context and state have changed places in front of the readout: the state comes first.",
+            swap=("torch.cat([hdec, context_vectors]", "torch.cat([context_vectors, hdec]")),
+    Fault("paper-decoder", "softmax-on-logits",
+            "You return probabilities. The loss takes the softmax itself: give it raw logits.",
+            swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
+    Fault("paper-decoder", "state-not-carried",
+            "You return the state that came in: the next step would begin where this one began.",
+            swap=[(PAPER_CELL, "before = hdec\n        " + PAPER_CELL),
+                  ("return logits, hdec", "return logits, before")]),
+    Fault("paper-decoder", "keys-as-values",
+            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Fault("paper-decoder", "values-as-keys",
+            "The scores are computed from `henc_ts`, not from the keys that were made for this: take `memory.keys`.",
+            swap=("self.score(hdec, memory.keys)", "self.score(hdec, memory.henc_ts)")),
+    Fault("paper-decoder", "mask-forgotten",
+            "The padding is not masked: `memory.mask` is not given to `attend`.",
+            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
+
+    # ------------------------------------------------------------ plain-decoder
+    Fault("plain-decoder", "old-state-scores",
+            "The state before the step does the scoring. That is Bahdanau's order; here the GRU steps first, "
+            "and its new state scores.",
+            swap=(PLAIN_CELL + "\n        " + ATTEND, ATTEND + "\n        " + PLAIN_CELL)),
+    Fault("plain-decoder", "context-not-in-readout",
+            "The readout does not see the context: the attention has no effect.",
+            swap=("torch.cat([hdec, context_vectors], dim=-1)", "torch.cat([hdec, 0 * context_vectors], dim=-1)")),
+    Fault("plain-decoder", "readout-order",
+            "Context and state have changed places in front of the readout: the state comes first.",
+            swap=("torch.cat([hdec, context_vectors]", "torch.cat([context_vectors, hdec]")),
+    Fault("plain-decoder", "log-softmax-on-logits",
+            "You return log-probabilities. `F.cross_entropy` makes them itself: the loss comes out the same, but the "
+            "exercise asks for raw logits.",
+            swap=("return logits, hdec", "return logits.log_softmax(dim=-1), hdec")),
+    Fault("plain-decoder", "softmax-on-logits",
+            "You return probabilities. The loss takes the softmax itself: give it raw logits.",
+            swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
+    Fault("plain-decoder", "context-as-state",
+            "You return the context as the new state. The context goes to the readout; the state is what the GRU made.",
+            swap=("return logits, hdec", "return logits, context_vectors")),
+    Fault("plain-decoder", "keys-as-values",
+            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Fault("plain-decoder", "mask-forgotten",
+            "The padding is not masked: `memory.mask` is not given to `attend`.",
+            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
+
+    # ------------------------------------------------------------ translator
+    Fault("translator", "starts-with-padding",
+            "The decoder's first token is PAD (or zeros). It must be SOS, the token that means: begin.",
+            swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
+    Fault("translator", "reads-what-it-must-say",
+            "At step t the decoder reads `target[t]`, the very token that it has to say. It must read the one before. "
+            "The loss would be wonderful, and the model useless.",
+            swap=(STEP, "if forced[t]:\n                tokens = target[t]\n            " + STEP)),
+    Fault("translator", "decisions-inverted",
+            "The decisions work the wrong way round: when one is true, the decoder reads the true token.",
+            swap=("if forced[t] else", "if not forced[t] else")),
+    Fault("translator", "always-forced",
+            "The true tokens are always read: `forced` has no effect.", swap=(NEXT, "tokens = target[t]")),
+    Fault("translator", "never-forced",
+            "The decoder always reads its own tokens: `forced` has no effect.",
+            swap=(NEXT, "tokens = logits.argmax(dim=-1)")),
+    Fault("translator", "one-decision-for-all",
+            "The first decision is used for the whole sentence. Each step has its own.",
+            swap=("forced[t]", "forced[0]")),
+    Fault("translator", "decisions-late",
+            "The decision of the step before is used. After step t, `forced[t]` decides.",
+            swap=("forced[t]", "forced[t - 1]")),
+    Fault("translator", "state-not-carried",
+            "Every step starts from the first state: the new state is not carried on.",
+            swap=("logits, hdec, attention_weights = self", "logits, _, attention_weights = self")),
+    Fault("translator", "argmax-over-batch",
+            "The arg-max runs over the batch, not over the vocabulary.",
+            swap=("logits.argmax(dim=-1)", "logits.argmax(dim=0)[:1].expand(len(logits))")),
+    Fault("translator", "first-slot-of-zeros",
+            "The result begins with a row of zeros, and the last step is missing: your outputs are one step late.",
+            swap=(STACKED,
+                  "return torch.stack([0 * all_logits[0]] + all_logits[:-1]), "
+                  "torch.stack([0 * all_weights[0]] + all_weights[:-1])")),
+    Fault("translator", "results-swapped",
+            "The two results have changed places: logits first, then attention weights.",
+            swap=(STACKED, "return torch.stack(all_weights), torch.stack(all_logits)")),
+    Fault("translator", "batch-first-results",
+            "The results are batch first. Stack the steps along a new *first* axis: (T, B, V).",
+            swap=(STACKED, "return torch.stack(all_logits, 1), torch.stack(all_weights, 1)")),
+    Fault("translator", "stops-at-eos",
+            "The loop ends when every sentence has said EOS. In training it goes on: there is one step for each target "
+            "token, and the loss leaves out what is padding.",
+            swap=(NEXT, NEXT + "\n            if (tokens == EOS).all():\n                break")),
+    Fault("translator", "padding-after-eos",
+            "After EOS the decoder is made to read PAD. Here nothing ends a sentence: it reads the true token, or what "
+            "it said itself, whichever token that is.",
+            swap=(NEXT, "ended = (tokens == EOS) | (tokens == PAD)\n            " + NEXT
+                  + "\n            tokens = tokens.masked_fill(ended, PAD)")),
+    Fault("translator", "hidden-vectors-as-keys",
+            "Your memory holds the hidden vectors where the keys belong. Keys are what the score makes of them: "
+            "`self.remember` does that for you.",
+            swap=("memory, hdec = self.remember(source, lengths)",
+                  "memory, hdec = self.remember(source, lengths)\n"
+                  "        memory = memory._replace(keys=memory.henc_ts)")),
+
+    # ------------------------------------------------------------ loss
+    Fault("loss", "padding-counted",
+            "The padding is counted in the loss: the network would be trained to say PAD.",
+            swap=(", ignore_index=PAD", "")),
+    Fault("loss", "mean-over-all-positions",
+            "The sum over the real tokens is divided by the number of *all* positions: "
+            "the more padding, the smaller your loss.",
+            swap=(ENTROPY,
+                  ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum") / target.numel()'))),
+    Fault("loss", "softmax-first",
+            "You take a softmax before the cross-entropy, which takes one itself. "
+            "Training becomes slow, and nothing raises an error.",
+            swap=("logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)")),
+    Fault("loss", "nll-of-logits",
+            "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end. "
+            "`F.cross_entropy` is the one that takes logits.",
+            swap=(ENTROPY, "return F.nll_loss(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)")),
+    Fault("loss", "eos-ignored",
+            "You ignore EOS. PAD is what must be ignored; EOS has to be learned, or the decoder never stops.",
+            swap=("ignore_index=PAD", "ignore_index=EOS")),
+    Fault("loss", "eos-and-padding-ignored",
+            "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
+            swap=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
+    Fault("loss", "sum",
+            "You return a sum over tokens. With it, long batches take larger steps than short ones: return the mean.",
+            swap=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum")'))),
+    Fault("loss", "mean-of-sentence-means",
+            "You average over each sentence, then over sentences: a token in a short sentence counts more than one in "
+            "a long sentence. Take one mean over all tokens that are not PAD.",
+            swap=(ENTROPY,
+                  'losses = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, '
+                  'label_smoothing=smoothing, reduction="none").view(target.shape)\n'
+                  "    return (losses.sum(0) / (target != PAD).sum(0)).mean()")),
+    Fault("loss", "view-mixes-axes",
+            "The logits and the target are flattened in different orders: "
+            "each token is compared with the logits of another one.",
+            swap=("target.flatten()", "target.T.flatten()")),
+    Fault("loss", "not-smoothed",
+            "`smoothing` has no effect: your loss is the plain cross-entropy.",
+            swap=("label_smoothing=smoothing", "label_smoothing=0.0")),
+    Fault("loss", "smoothed-over-the-others",
+            "The true token gets none of ε in your loss. ε is shared by all V tokens, the true one included.",
+            swap=(ENTROPY, """log_p = logits.log_softmax(dim=-1)
+    true = log_p.gather(-1, target[..., None])[..., 0]
+    others = (log_p.sum(-1) - true) / (logits.shape[-1] - 1)
+    mask = target != PAD
+    return -(((1 - smoothing) * true + smoothing * others) * mask).sum() / mask.sum()""")),
+    Fault("loss", "smoothing-added",
+            "You add ε times the mean over all tokens, and leave the weight of the true token at 1. It is 1 − ε.",
+            swap=(ENTROPY, """log_p = logits.log_softmax(dim=-1)
+    true = log_p.gather(-1, target[..., None])[..., 0]
+    mask = target != PAD
+    return -((true + smoothing * log_p.mean(-1)) * mask).sum() / mask.sum()""")),
+    Fault("loss", "smoothing-not-averaged",
+            "ε is multiplied with the *sum* over all tokens. Each of the V tokens gets ε/V.",
+            swap=(ENTROPY, """log_p = logits.log_softmax(dim=-1)
+    true = log_p.gather(-1, target[..., None])[..., 0]
+    mask = target != PAD
+    return -(((1 - smoothing) * true + smoothing * log_p.sum(-1)) * mask).sum() / mask.sum()""")),
+    Fault("loss", "softmax-and-padding",
+            "Two things at once: you take a softmax before the cross-entropy, and you count the padding.",
+            both=("softmax-first", "padding-counted")),
+
+    # ------------------------------------------------------------ train
+    Fault("train", "gradients-pile-up",
+            "The old gradients are never cleared: `backward` adds to them, so each step is made with the sum of all "
+            "gradients so far.",
+            swap=(CLEAR, "")),
+    Fault("train", "gradients-cleared-too-late",
+            "No gradient is left when the optimizer steps: `backward` is not called, or what it made is cleared again.",
+            swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
+    Fault("train", "not-clipped",
+            "The step is made with a gradient that was not clipped. Clipping has its place between `backward` and the "
+            "step: before, there is no gradient; after, it is too late.",
+            swap=(CLIP, "")),
+    Fault("train", "piled-up-and-not-clipped",
+            "Two things at once: the old gradients are never cleared, and the gradient is not clipped.",
+            both=("gradients-pile-up", "not-clipped")),
+    Fault("train", "each-tensor-clipped",
+            "Each parameter is clipped by itself, which changes the direction of the gradient. There is one norm, "
+            "that of all parameters together.",
+            swap=(CLIP,
+                  "        for parameter in model.parameters():\n"
+                  "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
+    Fault("train", "clipped-by-value",
+            "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
+            swap=("clip_grad_norm_", "clip_grad_value_")),
+    Fault("train", "own-norm",
+            "`max_norm` has no effect: a number of your own stands in its place.",
+            swap=("model.parameters(), max_norm)", "model.parameters(), 2.5)")),
+    Fault("train", "only-the-encoder-clipped",
+            "Only the encoder's gradient is clipped. The norm is that of the whole model.",
+            swap=("model.parameters(), max_norm", "model.encoder.parameters(), max_norm")),
+    Fault("train", "no-schedule",
+            "The scheduler never steps: the learning rate stays as it was at the first batch.",
+            swap=("        scheduler.step()\n", "")),
+    Fault("train", "schedule-first",
+            "The scheduler steps before the optimizer: the first rate is never used.",
+            swap=("        optimizer.step()\n        scheduler.step()\n",
+                  "        scheduler.step()\n        optimizer.step()\n")),
+    Fault("train", "ratio-ignored",
+            "`ratio` has no effect: the decoder always reads the true tokens.",
+            swap=("forcing_decisions(len(target), ratio)", "[True] * len(target)")),
+    Fault("train", "smoothing-ignored",
+            "`smoothing` has no effect: give it to the loss.",
+            swap=("target, smoothing)", "target)")),
+    Fault("train", "budget-ignored",
+            "You go through all batches, whatever the view says. The batches never end; it is the view that ends the "
+            "loop.",
+            swap=("zip(view, batches)", "enumerate(batches)")),
+    Fault("train", "nothing-logged",
+            "The loss is not logged: there will be no curve to look at.",
+            swap=("        scheduler.step()\n        view.log(loss=loss)", "        scheduler.step()")),
+    Fault("train", "logged-under-another-name",
+            "The loss is logged under another name; the curve looks for `loss`.",
+            swap=("view.log(loss=loss)", "view.log(training_loss=loss)")),
+    Fault("train", "decisions-drawn-once",
+            "The decisions are drawn once for the whole training. Each batch has its own.",
+            swap=[("    for step,", "    kept = forcing_decisions(99, ratio)\n    for step,"),
+                  ("forcing_decisions(len(target), ratio)", "kept[:len(target)]")]),
+
+    # ------------------------------------------------------------ bleu
+    Fault("bleu", "not-clipped",
+            "Matches are not clipped: a word that is repeated counts each time, though the reference has it once.",
+            swap=("return sum((said & wanted).values()), ",
+                  "return sum(count for gram, count in said.items() if gram in wanted), ")),
+    Fault("bleu", "kinds-instead-of-counts",
+            "Each *kind* of n-gram counts once, however often it stands in both. "
+            "Clipping takes the smaller of the two counts.",
+            swap=("sum((said & wanted).values())", "len(said & wanted)")),
+    Fault("bleu", "divided-by-reference",
+            "The matches are divided by the n-grams of the reference: that is recall. "
+            "BLEU's precision divides by those of the hypothesis.",
+            swap=("sum(said.values())", "sum(wanted.values())")),
+    Fault("bleu", "one-n-gram-short",
+            "The last n-gram is missing: a list of length L has L − n + 1 of them.",
+            swap=("len(tokens) - n + 1", "len(tokens) - n")),
+    Fault("bleu", "no-brevity-penalty",
+            "There is no brevity penalty: a model that says only what it is sure of would win.",
+            swap=("min(0.0, 1 - r / c) + ", "")),
+    Fault("bleu", "penalty-for-long",
+            "The brevity penalty is the wrong way round: long answers are punished, short ones are not.",
+            swap=("min(0.0, 1 - r / c)", "min(0.0, 1 - c / r)")),
+    Fault("bleu", "bonus-for-long",
+            "Your brevity penalty is larger than 1 for long answers. It is never more than 1.",
+            swap=("min(0.0, 1 - r / c)", "(1 - r / c)")),
+    Fault("bleu", "penalty-without-exp",
+            "The penalty is the plain ratio c/r. It is exp(1 − r/c).",
+            swap=("min(0.0, 1 - r / c)", "min(0.0, math.log(c / r))")),
+    Fault("bleu", "arithmetic-mean",
+            "The precisions are averaged as they are. BLEU takes their geometric mean: the mean of their logarithms.",
+            swap=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
+                  (SCORE, "return 100 * math.exp(min(0.0, 1 - r / c)) * log_precisions")]),
+    Fault("bleu", "home-made-weights",
+            "The four precisions have unequal weights. Each has 1/4.",
+            swap=("math.log(matches / total) / 4", "math.log(matches / total) / 2 ** n")),
+    Fault("bleu", "three-n",
+            "You stop at n = 3. BLEU-4 uses n = 1 to 4; a range ends before its last number.",
+            swap=[("range(1, 5)", "range(1, 4)"), ("math.log(matches / total) / 4", "math.log(matches / total) / 3")]),
+    Fault("bleu", "from-0-to-1",
+            "Your result lies between 0 and 1. BLEU is given from 0 to 100.",
+            swap=("return 100 * math", "return math")),
+    Fault("bleu", "mean-over-sentences",
+            "The precisions are averaged over sentences. Sum matches and totals over the corpus before you divide.",
+            swap=(TOTALS, "matches, total = sum(m / max(k, 1) for m, k in counts), len(counts)")),
+    Fault("bleu", "words-joined",
+            "The words of an n-gram are joined without anything between them: `a` `ab` and `aa` `b` become the same. "
+            "A tuple keeps them apart.",
+            swap=("Counter(tuple(tokens[i:i + n])", 'Counter("".join(tokens[i:i + n])')),
+    Fault("bleu", "smoothed",
+            "A precision of 0 is replaced by a small number. That is smoothing; here BLEU is 0 if one p_n is 0.",
+            swap=("        if matches == 0:\n            return 0.0\n"
+                  "        log_precisions += math.log(matches / total) / 4",
+                  "        log_precisions += math.log(max(matches, 1e-9) / max(total, 1)) / 4")),
+    Fault("bleu", "one-missing-precision-passed-over",
+            "You look at p_1 alone to see whether BLEU is 0. It is 0 if *any* p_n is 0 or has no n-grams.",
+            swap=("            return 0.0\n",
+                  "            if n == 1:\n                return 0.0\n            continue\n")),
+
+    # ------------------------------------------------------------ aer
+    Fault("aer", "accuracy-instead-of-error",
+            "You return 1 − AER: for a perfect alignment the error rate is 0.",
+            swap=("return 1 - (in_sure", "return (in_sure")),
+    Fault("aer", "argmax-over-target",
+            "The arg-max runs over the French words: for each English word, who looks at it most. "
+            "It must run over the English words, the last axis.",
+            swap=("weights.argmax(dim=-1)", "weights.argmax(dim=0)")),
+    Fault("aer", "all-links-sure",
+            "Every gold link counts as sure. A word with several gold words has only possible links.",
+            swap=[("            sure += len(links) == 1\n", "            sure += len(links)\n"),
+                  ("in_sure += len(links) == 1 and s in links", "in_sure += s in links")]),
+    Fault("aer", "possible-links-ignored",
+            "Only sure links are rewarded. P holds *all* links, the sure ones too.",
+            swap=("in_possible += s in links", "in_possible += len(links) == 1 and s in links")),
+    Fault("aer", "possible-without-sure",
+            "P leaves the sure links out. Every sure link is possible as well.",
+            swap=("in_possible += s in links", "in_possible += len(links) > 1 and s in links")),
+    Fault("aer", "first-gold-word-only",
+            "Only the first of a French word's gold words is looked at. Where there are several, each is as good as "
+            "another.",
+            swap=[("in_possible += s in links", "in_possible += s == links[0]"),
+                  ("in_sure += len(links) == 1 and s in links", "in_sure += len(links) == 1 and s == links[0]")]),
+    Fault("aer", "mean-over-sentences",
+            "You average the error rates of the sentences. Sum all counts over the corpus, then divide once.",
+            source='''def alignment_error_rate(attention_weights, alignments):
+    rates = []
+    for weights, alignment in zip(attention_weights, alignments):
+        proposed = sure = in_sure = in_possible = 0
+        for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
+            proposed += 1
+            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+        rates.append(1 - (in_sure + in_possible) / (proposed + sure))
+    return sum(rates) / len(rates)
+'''),
+    Fault("aer", "accuracy-only",
+            "You return the share of wrong links. AER counts sure links twice: look at its formula.",
+            swap=(RATE, "return 1 - in_possible / proposed")),
+    Fault("aer", "eos-row-counted",
+            "The row of EOS is counted as a proposed link. It has no gold: "
+            "only the rows that the alignment knows are scored.",
+            swap=("    for weights, alignment in zip(attention_weights, alignments):\n",
+                  "    for weights, alignment in zip(attention_weights, alignments):\n"
+                  "        proposed += len(weights) - len(alignment)\n")),
+    Fault("aer", "sentences-merged",
+            "The links of all sentences lie in one set, and the link (0, 1) of two sentences counts once. "
+            "A link belongs to its sentence.",
+            source='''def alignment_error_rate(attention_weights, alignments):
+    A, S, P = set(), set(), set()
+    for weights, alignment in zip(attention_weights, alignments):
+        for t, links in enumerate(alignment):
+            A.add((t, int(weights[t].argmax())))
+            P |= {(t, s) for s in links}
+            if len(links) == 1:
+                S.add((t, links[0]))
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+'''),
+]
+
+VARIANTS = [
+
+
+    # ------------------------------------------------------------ collate
+    Variant("collate", "filled by hand", source='''def collate(pairs):
+    lengths = torch.tensor([len(source) for source, _ in pairs])
+    def padded(rows):
+        batch = torch.full((max(map(len, rows)), len(rows)), PAD)
+        for b, row in enumerate(rows):
+            batch[:len(row), b] = torch.tensor(row)
+        return batch
+    return padded([s for s, _ in pairs]), lengths, padded([t for _, t in pairs])
+'''),
+    Variant("collate", "zip_longest", source='''def collate(pairs):
+    from itertools import zip_longest
+    sources, targets = zip(*pairs)
+    source, target = (torch.tensor(list(zip_longest(*rows, fillvalue=PAD))) for rows in (sources, targets))
+    return source, torch.tensor([len(s) for s in sources]), target
+'''),
+    Variant("collate", "lists padded first", swap=[(PADDED, """S, T = max(map(len, sources)), max(map(len, targets))
+    source = torch.stack([F.pad(s, (0, S - len(s)), value=PAD) for s in sources], dim=1)
+    target = torch.stack([F.pad(t, (0, T - len(t)), value=PAD) for t in targets]).T
+    return source, lengths, target""")]),
+    Variant("collate", "batch first, then transposed",
+            swap=(PADDED,
+                  "return pad_sequence(sources, batch_first=True).T, lengths, "
+                  "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
+    Variant("collate", "lengths counted in the padded batch",
+            swap=[("    " + LENGTHS + "\n", ""),
+                  (PADDED, """source = pad_sequence(sources)
+    return source, (source != PAD).sum(dim=0), pad_sequence(targets)""")]),
+
+
+    # ------------------------------------------------------------ encoder
+    Variant("encoder", "one sentence at a time",
+            swap=(PACK + "\n        " + READ + "\n        " + UNPACK,
+                  """embedded = self.embedding(source)
+        outputs, finals = zip(*(self.gru(embedded[:n, b:b + 1]) for b, n in enumerate(lengths.tolist())))
+        henc_ts = pad_sequence([output[:, 0] for output in outputs])
+        final = torch.cat(finals, dim=1)""")),
+    Variant("encoder", "sorted by hand",
+            swap=[(PACK,
+                   """order = lengths.argsort(descending=True)
+        packed = pack_padded_sequence(self.embedding(source[:, order]), lengths[order].cpu())"""),
+                  (UNPACK,
+                   """henc_ts, _ = pad_packed_sequence(packed_ts)
+        back = order.argsort()
+        henc_ts, final = henc_ts[:, back], final[:, back]""")]),
+    Variant("encoder", "state picked from the first timestep",
+            swap=("final[1]", "henc_ts[0, :, henc_ts.shape[-1] // 2:]")),
+    Variant("encoder", "batch first inside",
+            swap=[("return henc_ts, torch",
+                   "henc_ts = henc_ts.transpose(0, 1).contiguous().transpose(0, 1)\n        return henc_ts, torch"),
+                  ("torch.tanh(self.W_s(final[1]))",
+                   "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
+    Variant("encoder", "lengths counted in the source", swap=("lengths.cpu()", "(source != PAD).sum(dim=0).cpu()")),
+    Variant("encoder", "padding set to zero again",
+            swap=("return henc_ts,", "henc_ts = henc_ts * (source != PAD)[..., None]\n        return henc_ts,")),
+
+    # ------------------------------------------------------------ scores
+    Variant("scores", "einsum",
+            swap=[(DOT, 'return torch.einsum("bh,sbh->bs", hdec, keys)'), ("squeeze(-1).T", "permute(2, 1, 0)[0]")]),
+    Variant("scores", "batched matrix product",
+            swap=(DOT, "return torch.bmm(keys.transpose(0, 1), hdec[:, :, None])[..., 0]")),
+    Variant("scores", "a loop over the source",
+            swap=[(DOT, "return torch.stack([(hdec * key).sum(dim=1) for key in keys], dim=1)"),
+                  (ADDITIVE, "return torch.cat([self.v_a(torch.tanh(self.W_a(hdec) + key)) for key in keys], dim=1)")]),
+    Variant("scores", "weights used directly",
+            swap=[("return self.U_a(henc_ts)", "return henc_ts @ self.U_a.weight.T"),
+                  (ADDITIVE,
+                   "return (torch.tanh(hdec @ self.W_a.weight.T + keys) @ self.v_a.weight[0]).transpose(0, 1)")]),
+    Variant("scores", "batch first inside",
+            swap=[(ADDITIVE, "return self.v_a((self.W_a(hdec).unsqueeze(1) + keys.transpose(0, 1)).tanh()).flatten(1)"),
+                  (DOT, "return (hdec.unsqueeze(1) * keys.transpose(0, 1)).sum(dim=2)")]),
+
+    # ------------------------------------------------------------ attend
+    Variant("attend", "softmax by hand",
+            swap=(SOFTMAX,
+                  """scores = torch.where(mask, scores, torch.tensor(-math.inf, device=scores.device))
+    shares = (scores - scores.max(dim=-1, keepdim=True).values).exp()
+    attention_weights = shares / shares.sum(dim=-1, keepdim=True)""")),
+    Variant("attend", "exp of log-softmax", swap=(".softmax(dim=-1)", ".log_softmax(dim=-1).exp()")),
+    Variant("attend", "batched matrix product",
+            swap=(CONTEXT, "context_vectors = (attention_weights[:, None] @ henc_ts.transpose(0, 1))[:, 0]")),
+    Variant("attend", "softmax over the first axis, transposed",
+            swap=[(SOFTMAX,
+                   "columns = F.softmax(scores.T.masked_fill(mask.T.logical_not(), -1e9), dim=0)\n"
+                   "    attention_weights = columns.T"),
+                  (CONTEXT, "context_vectors = (columns[:, :, None] * henc_ts).sum(dim=0)")]),
+    Variant("attend", "a loop over the batch", source='''def attend(scores, mask, henc_ts):
+    contexts, rows = [], []
+    for b in range(len(scores)):
+        weights = torch.zeros_like(scores[b])
+        weights[mask[b]] = scores[b][mask[b]].softmax(0)
+        contexts.append(weights @ henc_ts[:, b])
+        rows.append(weights)
+    return torch.stack(contexts), torch.stack(rows)
+'''),
+    Variant("attend", "minus a large number added",
+            swap=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
+
+    # ------------------------------------------------------------ gated-cell
+    Variant("gated-cell", "by difference", swap=(MIXED, "return hdec + z * (candidate - hdec)")),
+    Variant("gated-cell", "lerp", swap=(MIXED, "return torch.lerp(hdec, candidate, z)")),
+    Variant("gated-cell", "weights used directly",
+            swap=(Z,
+                  "z = 1 / (1 + (-(embedded @ self.W_z.weight.T + self.W_z.bias + hdec @ self.U_z.weight.T "
+                  "+ context_vectors @ self.C_z.weight.T)).exp())")),
+    Variant("gated-cell", "stacked matrices",
+            swap=[(Z + "\n        " + R,
+                   "W = torch.cat([self.W_z.weight, self.W_r.weight])\n"
+                   "        U = torch.cat([self.U_z.weight, self.U_r.weight])\n"
+                   "        C = torch.cat([self.C_z.weight, self.C_r.weight])\n"
+                   "        gates = F.linear(embedded, W, torch.cat([self.W_z.bias, self.W_r.bias])) "
+                   "+ F.linear(hdec, U) + F.linear(context_vectors, C)\n"
+                   "        z, r = gates.sigmoid().chunk(2, dim=-1)")]),
+
+    # ------------------------------------------------------------ paper-decoder
+    Variant("paper-decoder", "step by step",
+            swap=[(ATTEND,
+                   """embedded = self.embedding(tokens)
+        scores = self.score.forward(hdec, memory.keys)
+        context_vectors, attention_weights = attend(scores, memory[2], memory[0])"""),
+                  (PAPER_CELL, "hdec = self.cell(embedded, hdec, context_vectors)")]),
+    Variant("paper-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
+        context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
+    Variant("paper-decoder", "readout in two parts",
+            swap=(READOUT,
+                  "H = hdec.shape[-1]\n"
+                  "        logits = hdec @ self.readout.weight[:, :H].T "
+                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+    Variant("paper-decoder", "new names",
+            swap=[(PAPER_CELL, "new = self.cell(self.embedding.weight[tokens], hdec, context_vectors)"),
+                  ("torch.cat([hdec, context_vectors], dim=-1)", "torch.hstack((new, context_vectors))"),
+                  ("return logits, hdec", "return logits, new")]),
+    Variant("paper-decoder", "by keyword",
+            swap=[(ATTEND, """scores = self.score(hdec=hdec, keys=memory.keys)
+        context_vectors, attention_weights = attend(scores=scores, mask=memory.mask, henc_ts=memory.henc_ts)"""),
+                  (PAPER_CELL, """embedded = self.embedding(tokens)
+        hdec = self.cell(embedded=embedded, hdec=hdec, context_vectors=context_vectors)""")]),
+
+    # ------------------------------------------------------------ plain-decoder
+    Variant("plain-decoder", "step by step",
+            swap=[(PLAIN_CELL, "embedded = self.embedding(tokens)\n        hdec = self.cell(embedded, hdec)"),
+                  (ATTEND,
+                   """scores = self.score.forward(hdec, memory.keys)
+        context_vectors, attention_weights = attend(scores, memory[2], memory[0])""")]),
+    Variant("plain-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
+        context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
+    Variant("plain-decoder", "readout in two parts",
+            swap=(READOUT,
+                  "H = hdec.shape[-1]\n"
+                  "        logits = hdec @ self.readout.weight[:, :H].T "
+                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+    Variant("plain-decoder", "GRU from its equations",
+            swap=(PLAIN_CELL,
+                  """x = self.embedding(tokens) @ self.cell.weight_ih.T + self.cell.bias_ih
+        h = hdec @ self.cell.weight_hh.T + self.cell.bias_hh
+        (x_r, x_z, x_n), (h_r, h_z, h_n) = x.chunk(3, -1), h.chunk(3, -1)
+        z = torch.sigmoid(x_z + h_z)
+        hdec = (1 - z) * torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n) + z * hdec""")),
+
+    # ------------------------------------------------------------ translator
+    Variant("translator", "if and else", swap=(NEXT, """if forced[t]:
+                tokens = target[t]
+            else:
+                tokens = logits.max(dim=1).indices""")),
+    Variant("translator", "tokens chosen before the step", swap=[(FIRST, "logits = None"), (STEP, """if t == 0:
+                tokens = torch.full((target.shape[1],), SOS, device=target.device)
+            elif forced[t - 1]:
+                tokens = target[t - 1]
+            else:
+                tokens = logits.argmax(-1)
+            """ + STEP), (NEXT, "pass")]),
+    Variant("translator", "target with SOS in front",
+            swap=[(FIRST,
+                   "shifted = torch.cat([torch.full_like(target[:1], SOS), target])\n        tokens = shifted[0]"),
+                  (NEXT, "tokens = shifted[t + 1] if forced[t] else logits.argmax(dim=-1)")]),
+    Variant("translator", "mixed with where",
+            swap=(NEXT,
+                  "tokens = torch.where(torch.tensor(bool(forced[t]), device=target.device), target[t], "
+                  "logits.detach().argmax(dim=-1))")),
+    Variant("translator", "results written into tensors",
+            swap=[("all_logits, all_weights = [], []",
+                   "all_logits, all_weights = [None] * len(target), [None] * len(target)"),
+                  ("all_logits.append(logits)", "all_logits[t] = logits[None]"),
+                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights[None]"),
+                  (STACKED, "return torch.cat(all_logits), torch.cat(all_weights)")]),
+    Variant("translator", "remembered by hand",
+            swap=[("memory, hdec = self.remember(source, lengths)",
+                   """henc_ts, hdec = self.encoder(source, lengths=lengths)
+        memory = Memory(henc_ts, self.decoder.score.keys(henc_ts=henc_ts), (source != PAD).T)"""),
+                  (STEP, "logits, hdec, attention_weights = self.decoder(tokens=tokens, hdec=hdec, memory=memory)")]),
+    Variant("translator", "sizes from the parts",
+            swap=[("all_logits, all_weights = [], []", """(S, B), T = source.shape, len(target)
+        all_logits = torch.empty(T, B, self.decoder.readout.out_features, device=target.device)
+        all_weights = torch.empty(T, B, S, device=target.device)"""),
+                  ("all_logits.append(logits)", "all_logits[t] = logits"),
+                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights"),
+                  (STACKED, "return all_logits, all_weights")]),
+    Variant("translator", "one decision after the other",
+            swap=[("for t in range(len(target)):", "for true, teacher in zip(target, forced):"),
+                  (NEXT, "tokens = true if teacher else logits.argmax(dim=-1)")]),
+
+    # ------------------------------------------------------------ loss
+    Variant("loss", "classes on axis 1",
+            swap=(ENTROPY, "return F.cross_entropy(logits.permute(0, 2, 1), target, ignore_index=PAD, "
+                           "label_smoothing=smoothing)")),
+    Variant("loss", "NLL of log-softmax, and the mean over the vocabulary",
+            swap=(ENTROPY,
+                  """log_p = logits.log_softmax(dim=-1)
+    plain = F.nll_loss(log_p.flatten(0, 1), target.flatten(), ignore_index=PAD)
+    return (1 - smoothing) * plain - smoothing * log_p[target != PAD].mean()""")),
+    Variant("loss", "gathered by hand",
+            swap=(ENTROPY,
+                  """said = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
+    mask = target != PAD
+    smooth = (1 - smoothing) * said + smoothing * logits.log_softmax(dim=-1).mean(dim=-1)
+    return -(smooth * mask).sum() / mask.sum()""")),
+    Variant("loss", "real tokens only",
+            swap=(ENTROPY, "return F.cross_entropy(logits[target != PAD], target[target != PAD], "
+                           "label_smoothing=smoothing)")),
+    Variant("loss", "against a smoothed distribution",
+            swap=(ENTROPY,
+                  """V = logits.shape[-1]
+    wanted = (1 - smoothing) * F.one_hot(target, V) + smoothing / V
+    losses = -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1)
+    return losses[target != PAD].mean()""")),
+    Variant("loss", "a module",
+            swap=(ENTROPY,
+                  "return nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)("
+                  "logits.reshape(-1, logits.shape[-1]), target.reshape(-1))")),
+
+    # ------------------------------------------------------------ train
+    Variant("train", "cleared after the step",
+            swap=[(CLEAR, ""),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        optimizer.zero_grad()\n")]),
+    Variant("train", "clipped by hand",
+            swap=(CLIP,
+                  """        norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters()))
+        for p in model.parameters():
+            p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
+""")),
+    Variant("train", "iterator by hand",
+            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
+                  "    batches = iter(batches)\n"
+                  "    for step in view:\n"
+                  "        source, lengths, target = next(batches)\n")),
+    Variant("train", "cleared by hand",
+            swap=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
+    Variant("train", "logged as a number", swap=("view.log(loss=loss)", "view.log(loss=loss.item())")),
+    Variant("train", "asked for the next batch",
+            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
+                  "    for step in view:\n        source, lengths, target = next(batches)\n")),
+    Variant("train", "in training mode, by keyword",
+            swap=[("    for step,", "    model.train()\n    for step,"),
+                  ("forcing_decisions(len(target), ratio)", "forcing_decisions(T=target.shape[0], ratio=ratio)"),
+                  ("model(source, lengths, target, forced)",
+                   "model(source=source, lengths=lengths, target=target, forced=forced)"),
+                  ("translation_loss(logits, target, smoothing)",
+                   "translation_loss(logits=logits, target=target, smoothing=smoothing)")]),
+
+    # ------------------------------------------------------------ bleu
+    Variant("bleu", "counted by hand", source='''def clipped_matches(hypothesis, reference, n):
+    left = [tuple(reference[i:i + n]) for i in range(len(reference) - n + 1)]
+    matches = total = 0
+    for i in range(len(hypothesis) - n + 1):
+        total += 1
+        gram = tuple(hypothesis[i:i + n])
+        if gram in left:
+            left.remove(gram)
+            matches += 1
+    return matches, total
+
+
+def corpus_bleu(hypotheses, references):
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches = total = 0
+        for hypothesis, reference in zip(hypotheses, references):
+            m, k = clipped_matches(hypothesis, reference, n)
+            matches, total = matches + m, total + k
+        product *= matches / total if total else 0.0
+    penalty = 1.0 if c >= r else math.exp(1 - r / c) if c else 0.0
+    return 100 * penalty * product ** 0.25
+'''),
+    Variant("bleu", "zip of shifted lists",
+            swap=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
+                  "Counter(zip(*(tokens[i:] for i in range(n))))")),
+    Variant("bleu", "minimum of counts",
+            swap=("sum((said & wanted).values())", "sum(min(said[gram], wanted[gram]) for gram in said)")),
+    Variant("bleu", "strings as n-grams",
+            swap=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
+    Variant("bleu", "penalty as a factor",
+            swap=(SCORE,
+                  "penalty = 1 if c > r else math.exp(1 - r / c)\n"
+                  "    return penalty * math.exp(log_precisions) * 100")),
+
+    # ------------------------------------------------------------ aer
+    Variant("aer", "sets of links", source='''def alignment_error_rate(attention_weights, alignments):
+    A, S, P = set(), set(), set()
+    for k, (weights, alignment) in enumerate(zip(attention_weights, alignments)):
+        for t, links in enumerate(alignment):
+            A.add((k, t, int(weights[t].argmax())))
+            P |= {(k, t, s) for s in links}
+            if len(links) == 1:
+                S.add((k, t, links[0]))
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+'''),
+    Variant("aer", "rows cut first",
+            swap=(ALIGNED, "for s, links in zip(torch.argmax(weights[:len(alignment)], 1).tolist(), alignment):")),
+    Variant("aer", "topk",
+            swap=(ALIGNED, "for s, links in zip(weights.topk(1).indices.flatten().tolist(), alignment):")),
+    Variant("aer", "sure and the others apart", swap=("""            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+""", """            if len(links) == 1:
+                sure += 1
+                in_sure += int(s == links[0])
+                in_possible += int(s == links[0])
+            elif s in links:
+                in_possible += 1
+""")),
+    Variant("aer", "with numpy",
+            swap=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
+]
+
+OVERWRITTEN = "changed[s, s] = henc_ts[:, 0].mean(dim=0)"
+KEYS_ANEW = "model.decoder.score.keys(changed)"
+FALL = "rows.append(log_probabilities[-1] - log_probabilities[:-1])"
+TRUE_TOKEN = "logits.log_softmax(dim=-1)[:, token]"
+FED = "tokens = token.repeat(S + 1)"
+
+FAULTS += [
+    Fault("effects", "old-keys",
+            "The overwritten vector still has its old key: the decoder goes on looking at it as before, and finds "
+            "something else there. Keys are made of the vectors, so make them anew.",
+            swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
+    Fault("effects", "zeros",
+            "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
+            "sentence's vectors.",
+            swap=("henc_ts[:, 0].mean(dim=0)", "0.0")),
+    Fault("effects", "mean-of-the-others",
+            "You overwrite with the mean of the *other* vectors. Take the mean of all S.",
+            swap=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / max(S - 1, 1)")),
+    Fault("effects", "every-vector-of-a-copy",
+            "In each copy you overwrite all vectors, not one: then nobody can say which of them was needed.",
+            swap=("changed[s, s] =", "changed[:, s] =")),
+    Fault("effects", "one-vector-in-every-copy",
+            "You overwrite a vector in all copies of the sentence, the last one too. Each copy has one of its own, and "
+            "the last stays as it is.",
+            swap=("changed[s, s] =", "changed[s] =")),
+    Fault("effects", "rises",
+            "Your signs are the wrong way round: a vector that is needed makes the log-probability *fall*, and its "
+            "effect is positive.",
+            swap=(FALL, "rows.append(log_probabilities[:-1] - log_probabilities[-1])")),
+    Fault("effects", "logits",
+            "You compare logits. A logit alone does not say how probable its token is: first turn the logits of all "
+            "tokens into log-probabilities with `log_softmax`.",
+            swap=(TRUE_TOKEN, "logits[:, token]")),
+    Fault("effects", "probabilities",
+            "You compare probabilities. Compare their logarithms: `log_softmax` in place of `softmax`.",
+            swap=(TRUE_TOKEN, "logits.softmax(dim=-1)[:, token]")),
+    Fault("effects", "only-sos-is-read",
+            "Your decoder reads SOS at every step. After step t it reads `target[t]`.",
+            swap=(FED, "pass")),
+    Fault("effects", "free-running",
+            "Your decoder goes on with its own words, so after the first different one the copies translate different "
+            "sentences. Feed it the right translation.",
+            swap=(FED, "tokens = logits.argmax(dim=-1)")),
+    Fault("effects", "state-lost",
+            "Each step starts from the encoder's first state: the new state is lost.",
+            swap=("logits, hdec, _ = model.decoder(tokens, hdec, memory)",
+                  "logits, _, _ = model.decoder(tokens, hdec, memory)")),
+    Fault("effects", "source-first",
+            "Your result is (S, T). Rows are target tokens, columns are source words.",
+            swap=("return torch.stack(rows)", "return torch.stack(rows, dim=1)")),
+    Fault("effects", "gradient-kept",
+            "The numbers are right, but a gradient is kept with them. This is a measurement, nothing is trained: "
+            "compute under `torch.no_grad()`.",
+            swap=("@torch.no_grad()\n", "")),
+]
+VARIANTS += [
+    Variant("effects", "one copy after another", source='''@torch.no_grad()
+def effects(model, source, target):
+    S, T = len(source), len(target)
+    henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
+
+    def log_probabilities(vectors):
+        mask = torch.ones(1, S, dtype=torch.bool, device=source.device)
+        memory = Memory(vectors, model.decoder.score.keys(vectors), mask)
+        hdec, token, found = hdec_init, torch.full_like(target[0], SOS), []
+        for t in range(T):
+            logits, hdec, _ = model.decoder(token, hdec, memory)
+            token = target[t]
+            found.append(F.log_softmax(logits[0], dim=-1)[token.item()])
+        return torch.stack(found)
+
+    whole, columns = log_probabilities(henc_ts), []
+    for s in range(S):
+        other = henc_ts.clone()
+        other[s] = henc_ts.mean(dim=0)
+        columns.append(whole - log_probabilities(other))
+    return torch.stack(columns, dim=1)
+'''),
+    Variant("effects", "a cross-entropy for each copy", swap=[
+        (TRUE_TOKEN, "-F.cross_entropy(logits, token.repeat(S + 1), reduction='none')")]),
+    Variant("effects", "remembered, then overwritten by a mask", source='''def effects(model, source, target):
+    with torch.no_grad():
+        S = len(source)
+        memory, start = model.remember(source, torch.tensor([S]))
+        where = torch.eye(S, S + 1, dtype=torch.bool, device=source.device)[..., None]
+        vectors = torch.where(where, memory.henc_ts.mean(dim=0, keepdim=True), memory.henc_ts)
+        memory = Memory(vectors, model.decoder.score.keys(vectors), memory.mask.expand(S + 1, -1))
+        hdec = start.expand(S + 1, -1)
+        read = torch.cat([torch.full_like(target[:1], SOS), target[:-1]]).expand(-1, S + 1)
+        found = []
+        for tokens, wanted in zip(read, target[:, 0].tolist()):
+            logits, hdec, _ = model.decoder(tokens, hdec, memory)
+            found.append(torch.log_softmax(logits, -1)[:, wanted])
+        found = torch.stack(found)
+        return found[:, -1:] - found[:, :-1]
+'''),
+    Variant("effects", "the whole sentence first", source='''def effects(model, source, target):
+    lengths = torch.tensor([source.shape[0]])
+    with torch.inference_mode():
+        henc_ts, state = model.encoder(source, lengths)
+        copies = [henc_ts]
+        for s in range(len(source)):
+            copies.append(torch.cat([henc_ts[:s], henc_ts.mean(0, keepdim=True), henc_ts[s + 1:]]))
+        vectors = torch.cat(copies, dim=1)
+        n = vectors.shape[1]
+        mask = torch.ones(n, len(source), device=source.device) > 0
+        memory, hdec, rows = Memory(vectors, model.decoder.score.keys(vectors), mask), state.repeat(n, 1), []
+        for t in range(len(target)):
+            tokens = source.new_tensor([SOS] * n) if t == 0 else target[t - 1].expand(n)
+            logits, hdec, _ = model.decoder(tokens, hdec, memory)
+            rows.append(logits.log_softmax(1).gather(1, target[t].expand(n)[:, None])[:, 0])
+        result = torch.stack(rows)
+    return (result[:, :1] - result[:, 1:]).clone()
+'''),
+]
+
+SEEDS = "seeds = (0, 1, 2)"
+RATES = '"learning rate": [1.5e-3, 1.5e-2, 1.5e-1]'
+SIZES = '"hidden size": [8, 32, 128]'
+COST = "return steps * len(seeds) * sum(len(tried) for tried in values.values())"
+RATIOS = '"teacher-forcing ratio": [0.0, 0.5, 1.0]'
+
+FAULTS += [
+    Fault("plan", "one-seed",
+            "You plan one run of each value. Another seed alone may make as much difference as your values: plan three "
+            "seeds at least, so that the table can show a spread.",
+            swap=(SEEDS, "seeds = (0,)")),
+    Fault("plan", "the-same-seed-again",
+            "Your three seeds are the same one: three equal runs show no spread.",
+            swap=(SEEDS, "seeds = (0, 0, 0)")),
+    Fault("plan", "one-rate",
+            "You plan one learning rate. Where nothing else is tried there is nothing to compare it with.",
+            swap=(RATES, '"learning rate": [1e-2]')),
+    Fault("plan", "rate-of-zero",
+            "With a learning rate of 0 nothing is learned. Begin with a small one.",
+            swap=(RATES, '"learning rate": [0, 1e-2, 1e-1]')),
+    Fault("plan", "odd-size",
+            "The encoder gives half of its units to each direction. An odd number cannot be halved.",
+            swap=(SIZES, '"hidden size": [7, 31, 191]')),
+    Fault("plan", "ratio-in-percent",
+            "Your ratios are in percent. A ratio is a probability, from 0 to 1.",
+            swap=(RATIOS, '"teacher-forcing ratio": [0, 50, 100]')),
+    Fault("plan", "seeds-cost-nothing",
+            "Your cost counts each value once. Each is tried with every seed.",
+            swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),
+    Fault("plan", "runs-not-steps",
+            "Your cost is the number of runs. Each of them takes `steps` steps.",
+            swap=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),
+    Fault("plan", "every-value-with-every-value",
+            "Your cost multiplies the numbers of values of the three experiments. In each experiment only one setting "
+            "changes: add them.",
+            swap=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
+    Fault("plan", "nothing-expected",
+            "You have not written down what you expect of the learning rate. Afterwards everybody has known it all "
+            "along: write it now.",
+            swap=('''"learning rate": "the smallest is still learning when the steps are used up, "
+                         "because each step is short; the largest jumps about"''', '"learning rate": "…"')),
+]
+VARIANTS += [
+    Variant("plan", "other values, more of them, and other seeds", source='''EXPERIMENTS = (
+    "learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+def plan():
+    expected = dict.fromkeys(EXPERIMENTS, "I expect no difference, since 200 steps are few.")
+    values = dict(zip(EXPERIMENTS, ((0.002, 0.02, 0.2, 2), [16, 32, 64, 256], [0.25, 0.5, 0.75, 1])))
+    return [expected, values, [11, 12, 13, 14]]
+
+def cost(steps):
+    runs = 0
+    values, seeds = plan()[1:]
+    for name in values:
+        for value in values[name]:
+            for seed in seeds:
+                runs += 1
+    return runs * steps
+'''),
+    Variant("plan", "numbers of numpy and of torch", source='''import numpy as np
+EXPERIMENTS = "learning rate", "hidden size", "teacher-forcing ratio", "scoring function"
+EXPECTED = {name: f"In the {name} the middle value wins, because extremes harm." for name in EXPERIMENTS}
+VALUES = {"learning rate": np.logspace(-4, 0, 5), "hidden size": np.array([4, 16, 64]),
+          "teacher-forcing ratio": torch.linspace(0, 1, 4)}
+SEEDS = 4, 5, 6
+plan = lambda: (EXPECTED, VALUES, SEEDS)
+cost = lambda steps: steps * len(SEEDS) * (len(VALUES["learning rate"]) + len(VALUES["hidden size"])
+                                           + len(VALUES["teacher-forcing ratio"]))
+'''),
+    Variant("plan", "a table of ranges", source='''
+EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+
+def plan():
+    said = "the extremes lose, and between the others I expect no difference"
+    tried = [tuple(10.0 ** k for k in range(-4, 0)), range(16, 129, 16), (0, 0.1, 0.9, 1)]
+    return {name: f"{name}: {said}" for name in EXPERIMENTS}, dict(zip(EXPERIMENTS[:3], tried)), range(5)
+
+
+def cost(steps):
+    expected, values, seeds = plan()
+    return sum(steps for tried in values.values() for _ in tried for _ in seeds)
+'''),
+    Variant("plan", "more than is asked for", source='''
+EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
+
+
+def plan():
+    """A plan of named parts."""
+    class Plan(tuple):
+        pass
+    expected = {name: "the middle one wins, by less than the spread of three seeds" for name in EXPERIMENTS}
+    values = {"learning rate": [0.005, 0.015, 0.045], "hidden size": [64, 96, 128, 160],
+              "teacher-forcing ratio": [0.25, 0.75, 1.0]}
+    return Plan((expected, values, [3, 1, 4, 1, 5]))
+
+
+def cost(steps: int) -> int:
+    _, values, seeds = plan()
+    total = 0
+    for tried in values.values():
+        total += len(tried)
+    return total * len(seeds) * steps
+'''),
+]

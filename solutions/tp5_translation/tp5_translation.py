@@ -1,0 +1,1798 @@
+# %% [markdown]
+# # Session 5 · A small translator
+#
+# You build a translator from English to French, after Sutskever, Vinyals and Le (2014, [arXiv
+# 1409.3215](https://arxiv.org/abs/1409.3215)) and Bahdanau, Cho and Bengio (2015, [arXiv
+# 1409.0473](https://arxiv.org/abs/1409.0473)).
+#
+# **After this session you can** write an encoder and attention that leave padding out; train with a teacher-forcing
+# ratio; compute BLEU; score attention against a gold alignment; run small experiments and say what they do not show.
+#
+# **Time:** {time}. The trainings take about six minutes on two cores. **In 90 minutes:** exercises 1 to 8, then the map
+# and the question of part 8; the rest at home. **You need first:** sessions 1 to 4.
+
+# %% given="start" covers="2"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+try:
+    import tp
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
+tp.start("tp5_translation")
+
+# %% [markdown] covers="1,2,3,4"
+# ## 1 · Before we begin
+#
+# **Install** with `conda env create -f environment.yml` at the top of the course. The next two cells import packages,
+# select the device, set the seeds, and stop if something is missing.
+
+# %% given="imports" covers="2,3,4"
+import math
+import random
+import tempfile
+from collections import Counter
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import sacrebleu
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+from torch.utils.data import DataLoader
+
+from tp.parallel import (EOS, PAD, SOS, UNK, PairDataset, Vocabulary, length_batches,
+                         padding_share, read_pairs, tokenize, write_pairs)
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+random.seed(0)
+_ = torch.manual_seed(0)
+
+# %% demo="environment" covers="1,2,3,4"
+from importlib.metadata import version
+
+for package in ("torch", "numpy", "matplotlib", "tqdm", "sacrebleu"):
+    print(package, version(package))
+
+print("device:", torch.ones(2, device=device).sum().device)
+assert device.type == "cuda" or not torch.cuda.is_available(), "the GPU is not used"
+
+drawn = []
+for _ in range(2):
+    torch.manual_seed(0)
+    drawn.append(torch.rand(3, device=device))
+assert torch.equal(*drawn), "the same seed draws other numbers"
+_ = torch.manual_seed(0)  # as if nothing had been drawn
+
+# %% [markdown] covers="5,6,7"
+# ## 2 · From a file of sentence pairs to batches
+#
+# A small grammar generates English sentences, their French translations, and a **gold alignment**: the English words
+# that each French word comes from. Some sentences are odd in use. No test sentence is a training sentence in another
+# tense.
+#
+# Parallel corpora often come as tab-separated files, one pair a line. We write the training pairs to such a file and
+# train on what a reader finds in it.
+
+# %% demo="corpus" covers="5"
+from tp import corpus as grammar
+
+sizes = (2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)
+corpus = grammar.load(*sizes, seed=0)
+train_file = Path(tempfile.gettempdir()) / "english-french.tsv"
+write_pairs(corpus.train, train_file)
+
+train_pairs = read_pairs(train_file)
+assert len(train_pairs) == len(corpus.train), "lines are missing"
+tp.table([[pair.source, pair.target] for pair in train_pairs[:4]],
+         ["English", "French"])
+pair = corpus.train[0]
+print("gold alignment:", [(word, [pair.source_words[s] for s in links])
+                          for word, links in zip(pair.target_words, pair.alignment)])
+held_out = {pair.source for pair in [*corpus.validation, *corpus.test]}
+assert not any(pair.source in held_out for pair in train_pairs), "learned and tested"
+
+# %% [markdown] covers="6,7"
+# `tokenize` and `Vocabulary` are given. Four ids are reserved: `PAD` (0) fills up short sentences, `SOS` (1) starts the
+# decoder, `EOS` (2) ends a sentence, `UNK` (3) stands for unknown tokens.
+
+# %% demo="vocabularies" covers="6,7"
+train_tokens = [(tokenize(pair.source), tokenize(pair.target)) for pair in train_pairs]
+source_vocabulary = Vocabulary([source for source, _ in train_tokens])
+target_vocabulary = Vocabulary([target for _, target in train_tokens])
+print(len(source_vocabulary), "English ids,", len(target_vocabulary), "French ids")
+tokens = tokenize("Est-ce qu’ils n'ont pas vu Pierre ?")
+ids = target_vocabulary.encode(tokens)
+print(tokens, ids, target_vocabulary.decode(ids), sep="\n")
+assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabulary"
+
+# %% [markdown] covers="8"
+# Time comes first in every tensor: S source timesteps, T target timesteps, B sentences in a batch, V tokens in a
+# vocabulary, D size of an embedding, H size of a hidden vector.
+#
+# ### Exercise 1 · A padded batch
+#
+# Sentences have different lengths; a tensor has one. Short sentences are filled up with `PAD` **at their end**.
+#
+# **Write** `collate`. It takes B pairs `(source_ids, target_ids)` of lists, and returns three integer tensors:
+# - `source` (S, B), with S the longest source of this batch;
+# - `lengths` (B,), how many ids each source has before the padding (`EOS` counts);
+# - `target` (T, B).
+#
+# *Tiny example.* `collate([([4, 2], [5, 6, 2]), ([7, 8, 2], [9, 2])])` → `source` `[[4, 7], [2, 8], [0, 2]]`, `lengths`
+# `[2, 3]`, `target` `[[5, 9], [6, 2], [2, 0]]`.
+#
+# *Minutes* 8 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Source and target are padded apart, each to its own longest. Take the lengths before you pad.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# A list of B tensors of different lengths becomes one tensor, time first.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>pad_sequence</code>, imported above, stacks along a new second axis unless it is told otherwise. Which value
+# does it fill in?
+# </details>
+
+# %% exercise="collate" covers="8"
+def collate(pairs):
+    """B pairs of lists of ids → `source` (S, B), `lengths` (B,), `target` (T, B).
+
+    All are int64.
+    """
+    # TODO: pad the sources, pad the targets, keep the lengths of the sources
+    ### BEGIN SOLUTION
+    sources = [torch.tensor(source) for source, _ in pairs]
+    targets = [torch.tensor(target) for _, target in pairs]
+    lengths = torch.tensor([len(source) for source in sources])
+    return (pad_sequence(sources, padding_value=PAD), lengths,
+            pad_sequence(targets, padding_value=PAD))
+    ### END SOLUTION
+
+# %% check="collate" points=2
+tp.check("collate")
+
+# %% [markdown] covers="8"
+# A batch costs as much as its longest sentence. `length_batches`, given, does what Bahdanau's paper does: shuffle, take
+# as many sentences as make 20 batches, sort *those* by length, cut them into batches. Training begins with short
+# sentences (**curriculum learning**, Bengio, Louradour, Collobert and Weston 2009). We have not measured whether this
+# helps here.
+
+# %% given="loader" covers="8"
+def batches_of(dataset, batch_size=64, longest=lambda: math.inf, seed=0):
+    """Yield batches without end, shuffled anew each round.
+
+    `longest()` is called each round: the limit of the curriculum.
+    """
+    rng = random.Random(seed)
+    while True:
+        limit = longest()
+        order = [i for i in range(len(dataset)) if dataset.lengths[i] <= limit]
+        rng.shuffle(order)
+        batches = length_batches(dataset.lengths, order[:40 * batch_size], batch_size)
+        rng.shuffle(batches)
+        loader = DataLoader(dataset, batch_sampler=batches, collate_fn=collate)
+        for source, lengths, target in loader:
+            yield source.to(device), lengths, target.to(device)
+
+# %% demo="batches" covers="8"
+train_set, validation_set, test_set = (
+    PairDataset(part, source_vocabulary, target_vocabulary)
+    for part in (train_pairs, corpus.validation, corpus.test))
+order = random.Random(0).sample(range(len(train_set)), k=len(train_set))
+mixed = [order[i:i + 64] for i in range(0, len(order), 64)]
+pooled = length_batches(train_set.lengths, order, 64)
+shares = [padding_share(train_set.lengths, batches) for batches in (mixed, pooled)]
+print("padding: {:.0%} of a mixed batch, {:.0%} with pools".format(*shares))
+assert shares[1] < shares[0], "sentences of like length need less padding"
+
+# %% [markdown] covers="9,10"
+# ## 3 · The encoder
+#
+# ![The attention model of Bahdanau, Cho and Bengio: a bidirectional recurrent encoder below, attention weights on its
+# hidden vectors, and a decoder above that reads one context vector a step.](figures/bahdanau_model.svg)
+#
+# The encoder reads in both directions. One half of the hidden vector of word j has read everything before it, the
+# other half everything after it. The decoder gets **all** of these vectors.
+#
+# A GRU that reads backwards must not begin with padding. `pack_padded_sequence(x, lengths, enforce_sorted=False)`
+# stores where each sentence ends, the GRU then reads each sentence to its own end only, and `pad_packed_sequence` gives
+# a padded tensor again, zeros after the ends.
+#
+# ### Exercise 2 · A bidirectional encoder that does not read padding
+#
+# **Write** `forward`.
+# - in: `source` (S, B), ids; `lengths` (B,)
+# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), where the decoder
+#   starts: tanh(W_s h), `self.W_s` applied to the state of the **backward** direction after it has read the first word
+#   (the paper's appendix A.2.2).
+#
+# *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8),
+# and `henc_ts[3:, 1]` is zero.
+#
+# *Minutes* 12 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Embed, pack, run the GRU, unpack. The backward direction reads the first word last: its final state is what you want.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The GRU's second result is (2, B, H/2): forward, then backward. <code>lengths</code> must be on the CPU for packing.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>packed, final = self.gru(pack_padded_sequence(…, lengths.cpu(), enforce_sorted=False))</code>; the unpacking
+# returns a pair.
+# </details>
+
+# %% exercise="encoder" covers="9,10"
+class Encoder(nn.Module):
+    """Attributes: `embedding` (V → D), `gru` (D → H/2 each way), `W_s` (H/2 → H)."""
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.gru = nn.GRU(embedding_size, hidden_size // 2, bidirectional=True)
+        self.W_s = nn.Linear(hidden_size // 2, hidden_size)
+
+    def forward(self, source, lengths):
+        """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
+        # TODO: embed, pack, read, unpack; and the decoder's first state
+        ### BEGIN SOLUTION
+        packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
+                                      enforce_sorted=False)
+        packed_ts, final = self.gru(packed)
+        henc_ts, _ = pad_packed_sequence(packed_ts)
+        return henc_ts, torch.tanh(self.W_s(final[1]))
+        ### END SOLUTION
+
+# %% check="encoder" points=4
+tp.check("encoder")
+
+# %% demo="units" covers="11"
+if tp.done("encoder"):
+    rows = []
+    for hidden_size, layers in ((32, 1), (64, 1), (128, 1), (64, 2)):
+        gru = nn.GRU(64, hidden_size // 2, num_layers=layers, bidirectional=True)
+        rows.append([hidden_size, layers, sum(p.numel() for p in gru.parameters())])
+    tp.table(rows, ["H (both directions)", "layers", "parameters of the GRU"])
+
+# %% [markdown] answer="units-and-layers" points=2 covers="11"
+# **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second
+# layer read, and what could it be good for?
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/2 weights together; the
+# input matrices grow only as H. (b) It reads the hidden vectors of the first layer, both directions of each timestep,
+# not the words: it can build on features of words in context (for example: "subject is feminine plural"), and each step
+# costs more.
+#
+# **Rubric.** 1 point: H² comes from the recurrent (state to state) matrices. 1 point: the second layer reads the first
+# layer's hidden vectors, with one use or cost.
+# ### END SOLUTION
+
+# %% [markdown] covers="12,13"
+# ## 4 · Attention
+#
+# ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through
+# tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
+#
+# A **score** says how well each of the S hidden vectors fits the decoder's state s: additive (Bahdanau), $e_{tj} =
+# v_a^\top \tanh(W_a\, s + U_a\, h_j)$, or dot (Luong, session 3), $e_{tj} = s^\top h_j$. $U_a h_j$ is the same at every
+# step. So our interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each
+# step.
+#
+# ### Exercise 3 · Two scores behind one interface
+#
+# **Write** `keys` and `forward` of both classes.
+# - `keys`: `henc_ts` (S, B, H) → `keys` (S, B, H). Additive: $U_a h_j$. Dot: the vectors as they are.
+# - `forward`: `hdec` (B, H) and `keys` (S, B, H) → `scores` (B, S)
+#
+# *Tiny example.* Dot score, B = 1: `hdec` `[[1, 2]]`, two keys `[[[3, 0]], [[0, 5]]]` → scores `[[3, 10]]`.
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One decoder vector meets S encoder vectors. Broadcasting repeats it for you.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# (B, H) and (S, B, H) broadcast to (S, B, H). The last axis goes away: summed, or by <code>v_a</code>. What remains is
+# (S, B), or (S, B, 1); the result must be (B, S).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>self.v_a(torch.tanh(… + …))</code>, then <code>.squeeze(-1)</code> and <code>.T</code>.
+# </details>
+
+# %% exercise="scores" covers="12,13"
+class AdditiveScore(nn.Module):
+    """Bahdanau's score. `W_a` and `U_a` (H → H), `v_a` (H → 1), all without bias."""
+
+    def __init__(self, hidden_size):
+        super().__init__()
+        self.W_a = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.U_a = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.v_a = nn.Linear(hidden_size, 1, bias=False)
+
+    def keys(self, henc_ts):
+        """`henc_ts` (S, B, H) → `keys` (S, B, H): what the decoder does not change."""
+        # TODO: the part of the formula that is the same at every step
+        ### BEGIN SOLUTION
+        return self.U_a(henc_ts)
+        ### END SOLUTION
+
+    def forward(self, hdec, keys):
+        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        # TODO: the rest of the formula
+        ### BEGIN SOLUTION
+        return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T
+        ### END SOLUTION
+
+
+class DotScore(nn.Module):
+    """Luong's simplest score: no parameters."""
+
+    def keys(self, henc_ts):
+        """`henc_ts` (S, B, H) → `keys` (S, B, H)."""
+        # TODO: what the decoder's state is compared with
+        ### BEGIN SOLUTION
+        return henc_ts
+        ### END SOLUTION
+
+    def forward(self, hdec, keys):
+        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        # TODO: the dot product of the state with every key
+        ### BEGIN SOLUTION
+        return (hdec * keys).sum(-1).T
+        ### END SOLUTION
+
+# %% check="scores" points=4
+tp.check("scores")
+
+# %% [markdown] covers="14"
+# ### Exercise 4 · From scores to a context
+#
+# **Write** `attend`, with the mask of session 3. The scores become weights: for each sentence, positive numbers that
+# sum to 1 **over the source timesteps**. Padding gets weight exactly 0, whatever its score. The context is the weighted
+# sum of the hidden vectors.
+#
+# - in: `scores` (B, S); `mask` (B, S), `True` where there is a word; `henc_ts` (S, B, H)
+# - out: `context_vectors` (B, H), `attention_weights` (B, S)
+#
+# *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the
+# mean of the first two hidden vectors.
+#
+# *Minutes* 5 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Softmax of minus infinity is zero. Put it where the padding is, before the softmax.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The softmax runs over S, the last axis of the scores. In the sum, (B, S) and (S, B, H) share two letters; S goes away.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>scores.masked_fill(~mask, -math.inf)</code> returns a new tensor; <code>torch.einsum("bs,sbh->bh", …, …)</code>
+# reads as it is written.
+# </details>
+
+# %% exercise="attend" covers="14"
+def attend(scores, mask, henc_ts):
+    """`scores` and `mask` (B, S), `henc_ts` (S, B, H)
+    → `context_vectors` (B, H), `attention_weights` (B, S).
+    """
+    # TODO: no weight on padding; softmax over the source; weighted sum
+    ### BEGIN SOLUTION
+    attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)
+    return context_vectors, attention_weights
+    ### END SOLUTION
+
+# %% check="attend" points=4
+tp.check("attend")
+
+# %% [markdown] covers="15,16,17"
+# ## 5 · The decoder and the whole model
+#
+# *Which* state scores? If $s_t$ is computed from the context $c_t$, then $c_t$ cannot be computed from $s_t$: that
+# would be circular. Bahdanau's decoder scores with the state **before** the step, $s_{t-1}$, and the context enters its
+# cell (exercises 12 and 13). Luong's first computes $s_t$ without a context, and scores with $s_t$: you write this one.
+#
+# `Memory` holds what stays the same during one translation.
+
+# %% given="memory"
+class Memory(NamedTuple):
+    """What the decoder may look at: `henc_ts` (S, B, H), `keys` (S, B, H), and
+    `mask` (B, S), True at words.
+    """
+    henc_ts: torch.Tensor
+    keys: torch.Tensor
+    mask: torch.Tensor
+
+# %% [markdown] covers="15,16,17"
+# ### Exercise 5 · One step of the decoder
+#
+# **Write** `forward` of `PlainDecoder`. The GRU cell steps **first**, from the embedding of the token before and the
+# state. The **new** state is used for the score. From new state and context, side by side, come the logits
+# $W_o [s_t; c_t] + b_o$. Session 3's attentional layer is left out.
+#
+# - in: `tokens` (B,), `hdec` (B, H), `memory`
+# - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
+#
+# **Logits** are not normalised: the loss applies the softmax.
+#
+# *Tiny example.* With H = 4, `self.readout` takes 8 numbers: the state's first.
+#
+# *Minutes* 8 · *Difficulty* ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary> Three steps: a new state, a context, logits. Draw the arrows first.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>nn.GRUCell</code> takes (B, D) and (B, H) and returns (B, H). [s; c] is (B, 2H).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# The cell takes the embedded tokens and the old state; <code>attend</code> takes
+# <code>self.score(…, memory.keys)</code>, <code>memory.mask</code> and <code>memory.henc_ts</code>; the readout takes
+# both, joined along the last axis.
+# </details>
+
+# %% exercise="plain-decoder" covers="15,16,17"
+class PlainDecoder(nn.Module):
+    """A GRU cell, then attention with its new state.
+
+    Attributes: `embedding`, `score`, `cell`, `readout`.
+    """
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score
+        self.cell = nn.GRUCell(embedding_size, hidden_size)
+        self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        """`tokens` (B,), `hdec` (B, H)
+        → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S).
+        """
+        # TODO: new state; context from it; logits
+        ### BEGIN SOLUTION
+        hdec = self.cell(self.embedding(tokens), hdec)
+        context_vectors, attention_weights = attend(
+            self.score(hdec, memory.keys), memory.mask, memory.henc_ts)
+        logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))
+        return logits, hdec, attention_weights
+        ### END SOLUTION
+
+# %% check="plain-decoder" points=3
+tp.check("plain-decoder")
+
+# %% [markdown] covers="18,19,20"
+# ### Exercise 6 · Encoder and decoder together
+#
+# `remember` reads the source once: it is given. **Write** `forward`, which computes the logits of the whole target, one
+# step at a time.
+#
+# The first token that the decoder reads is `SOS`. After step t it reads the **true** token `target[t]` if `forced[t]`
+# is true (**teacher forcing**), else **its own**: the arg-max of the logits of step t. `forced` holds one random
+# decision for each step, for the whole batch. With a **teacher-forcing ratio** of 0.7 each is true with probability
+# 0.7; with 0 the decoder is **free running**.
+#
+# - in: `source` (S, B), `lengths` (B,), `target` (T, B), `forced`: T booleans
+# - out: `logits` (T, B, V), `attention_weights` (T, B, S)
+#
+# *Tiny example.* `target` = `[5, 6, 2]`, `forced` true, false, true. The decoder reads `SOS`; then 5; then its own
+# token of step 1. The last decision has no effect.
+#
+# *Minutes* 15 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# A loop over T that carries two things: the tokens to be read next, and the state. The source is read before the loop.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Tokens are (B,) at each step. Collect T tensors (B, V) and T tensors (B, S), and stack them along a new first axis.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.full_like(target[0], SOS)</code> starts; <code>target[t] if forced[t] else …</code> goes on.
+# </details>
+
+# %% exercise="translator" covers="18,19,20"
+class Translator(nn.Module):
+    """An encoder and a decoder, in one model."""
+
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def remember(self, source, lengths):
+        """`source` (S, B), `lengths` (B,) → its `Memory`, and `hdec_init` (B, H)."""
+        henc_ts, hdec_init = self.encoder(source, lengths)
+        keys = self.decoder.score.keys(henc_ts)
+        return Memory(henc_ts, keys, (source != PAD).T), hdec_init
+
+    def forward(self, source, lengths, target, forced):
+        """`source` (S, B), `lengths` (B,), `target` (T, B), T booleans
+        → `logits` (T, B, V), `attention_weights` (T, B, S).
+        """
+        # TODO: read the source; then one step for each target token
+        ### BEGIN SOLUTION
+        memory, hdec = self.remember(source, lengths)
+        tokens = torch.full_like(target[0], SOS)
+        all_logits, all_weights = [], []
+        for t in range(len(target)):
+            logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)
+            all_logits.append(logits)
+            all_weights.append(attention_weights)
+            tokens = target[t] if forced[t] else logits.argmax(dim=-1)
+        return torch.stack(all_logits), torch.stack(all_weights)
+        ### END SOLUTION
+
+# %% check="translator" points=5
+tp.check("translator")
+
+# %% [markdown] covers="21"
+# ## 6 · Training
+#
+# The loss of one token is its cross-entropy, −log p(y), which is smallest where p(y) = 1. **Label smoothing** (Szegedy
+# et al. 2016, [arXiv 1512.00567](https://arxiv.org/abs/1512.00567)) asks for less certainty: the target distribution
+# over the V tokens gives $1 - \varepsilon$ to the true token y, and $\varepsilon$ to all tokens alike:
+#
+# $$-(1-\varepsilon) \log p(y) \; - \; \varepsilon \cdot \frac1V \sum_{k=1}^{V} \log p(k)$$
+#
+# ### Exercise 7 · A loss that ignores padding
+#
+# **Write** `translation_loss`: this loss, averaged over the tokens that are **not** `PAD`. `EOS` counts, because the
+# model must learn when to stop.
+#
+# - in: `logits` (T, B, V), `target` (T, B), `smoothing`: ε; out: one number, a tensor without axes
+#
+# *Tiny example.* Logits all 0 with V = 4: the loss is log 4 ≈ 1.386, whatever ε and however much padding there is.
+#
+# *Minutes* 8 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Sum over real tokens, divided by the number of real tokens: a mean over all positions would depend on the padding.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# PyTorch's function wants classes on axis 1, or two axes: (T·B, V) and (T·B,).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>F.cross_entropy(…, …, ignore_index=…, label_smoothing=…)</code> takes logits, not probabilities.
+# <code>.flatten(0, 1)</code> joins the first two axes.
+# </details>
+
+# %% exercise="loss" covers="21"
+def translation_loss(logits, target, smoothing=0.0):
+    """`logits` (T, B, V), `target` (T, B) → the mean smoothed cross-entropy, ().
+
+    PAD is not counted.
+    """
+    # TODO: smoothed cross-entropy of the real tokens
+    ### BEGIN SOLUTION
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,
+                           label_smoothing=smoothing)
+    ### END SOLUTION
+
+# %% check="loss" points=3
+tp.check("loss")
+
+# %% [markdown]
+# `forcing_decisions` draws the booleans of one batch. `warm_cosine` is the schedule of the learning rate: 50 steps of
+# **warm-up**, and a half cosine that falls to 0 at the end of the budget.
+
+# %% given="forcing" covers="19"
+def forcing_decisions(T, ratio):
+    """Draw T booleans, each true with probability `ratio`."""
+    return (torch.rand(T) < ratio).tolist()
+
+
+def warm_cosine(optimizer, view):
+    """Make a scheduler: the rate rises for 50 steps, then falls as a half cosine.
+
+    How far it has fallen depends on `view.progress()`.
+    """
+    def factor(step):
+        falling = 0.5 + 0.5 * math.cos(math.pi * view.progress())
+        return min(1, (step + 1) / 50) * falling
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+# %% [markdown] covers="22,23,24"
+# ### Exercise 8 · The loop
+#
+# **Write** `train`. For each batch: draw the decisions, run the model, compute the loss; clear the old gradients, go
+# backward, **clip** the norm of the whole gradient to `max_norm` (the paper: 1), let the optimizer step, then the
+# scheduler; log the loss.
+#
+# - `view` is what you iterate over to take time: `for step, (source, lengths, target) in zip(view, batches)`. It ends
+#   the loop when the budget is used up, and draws the curve of what you give to `view.log(loss=…)`.
+# - `optimizer` holds the parameters of both parts; `scheduler.step()` comes once per batch, after the optimizer.
+# - use `forcing_decisions(len(target), ratio)`, `translation_loss` with `smoothing`, and `nn.utils.clip_grad_norm_`
+# - out: nothing
+#
+# *Tiny example.* A gradient of (3, 4) has norm 5. Clipped to 1 it becomes (0.6, 0.8): same direction.
+#
+# *Minutes* 12 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Nine lines, in the order of the text above. Clipping stands between backward and step: before it there is no gradient,
+# after it it is too late.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# One norm for all parameters together: give <code>model.parameters()</code>, not each tensor by itself.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>logits, _ = model(source, lengths, target, …)</code>; a function whose name ends in an underscore, such as
+# <code>clip_grad_norm_</code>, changes in place what it is given.
+# </details>
+
+# %% exercise="train" covers="22,23,24"
+def train(model, batches, optimizer, scheduler, view, ratio=1.0, max_norm=1.0,
+          smoothing=0.0):
+    """Train on `batches` of (`source`, `lengths`, `target`) until `view` ends."""
+    # TODO: for each batch: decisions, logits, loss;
+    # clear, backward, clip, step, schedule; log
+    ### BEGIN SOLUTION
+    for step, (source, lengths, target) in zip(view, batches):
+        forced = forcing_decisions(len(target), ratio)
+        logits, _ = model(source, lengths, target, forced)
+        loss = translation_loss(logits, target, smoothing)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+        scheduler.step()
+        view.log(loss=loss)
+    ### END SOLUTION
+
+# %% check="train" points=5
+tp.check("train")
+
+# %% [markdown] covers="22"
+# `build` makes a fresh model. `learn` trains it with AdamW (Loshchilov and Hutter 2019, [arXiv
+# 1711.05101](https://arxiv.org/abs/1711.05101)) on both parts at once. Three settings are not the default: embeddings
+# with a standard deviation of 0.2, β₂ = 0.98, weight decay 0.3. We have not measured what they change.
+
+# %% given="build" covers="22"
+WHOLE = ("collate", "encoder", "scores", "attend", "plain-decoder", "translator",
+         "loss", "train")
+trained = {}  # name → translator, as soon as it is trained
+
+
+def build(decoder_class=PlainDecoder, score_class=DotScore, embedding_size=64,
+          hidden_size=128, seed=0, encoder_class=Encoder, vocabularies=None):
+    """Make a fresh `Translator` for two vocabularies: ours, if no others are given."""
+    torch.manual_seed(seed)
+    english, french = vocabularies or (source_vocabulary, target_vocabulary)
+    score = score_class(hidden_size) if score_class is AdditiveScore else score_class()
+    encoder = encoder_class(len(english), embedding_size, hidden_size)
+    decoder = decoder_class(len(french), embedding_size, hidden_size, score)
+    for part in (encoder, decoder):
+        nn.init.normal_(part.embedding.weight, std=0.2)
+    return Translator(encoder, decoder).to(device)
+
+# %% given="learn" covers="22"
+STEPS = 1000  # the budget of each large model
+
+
+def learn(model, dataset, view, rate=1.5e-2, ratio=1.0, longest=22, seed=0,
+          validation=None, smoothing=0.0):
+    """Train `model` with AdamW on both its parts until `view` ends.
+
+    Sentences grow up to `longest` in the first 40 %. With `validation`, another
+    dataset, its loss is logged every 100 steps.
+    """
+    limit = lambda: 7 + (longest - 7) * min(1, view.progress() / 0.4)
+    batches = batches_of(dataset, longest=limit, seed=seed)
+    if validation:
+        batches = watched(batches, model, validation, view)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98),
+                                  weight_decay=0.3, fused=True)
+    train(model, batches, optimizer, warm_cosine(optimizer, view), view, ratio,
+          smoothing=smoothing)
+
+
+def watched(batches, model, validation, view, every=100):
+    """Yield the batches as they come, and log the validation loss every so many."""
+    source, lengths, target = collate(list(validation))
+    source, target = source.to(device), target.to(device)
+    for step, batch in enumerate(batches, 1):
+        yield batch
+        if step % every == 0:
+            with torch.no_grad():
+                logits, _ = model(source, lengths, target, [True] * len(target))
+            view.log(val_loss=translation_loss(logits, target))
+
+# %% training="train-plain" covers="22,23,24"
+if tp.done(*WHOLE):
+    model = build()
+    view = tp.live(steps=STEPS, title="plain decoder, dot score")
+    learn(model, train_set, view, validation=validation_set)
+    view.plot()
+    trained["plain decoder"] = model
+
+# %% [markdown] covers="25"
+# ## 7 · Decoding and evaluation
+#
+# Greedy decoding and beam search are yours from session 4; here they are for this model. The beam adds
+# **log-probabilities**. A hypothesis that ends in `EOS` is kept as it is.
+
+# %% given="greedy" covers="20,30"
+@torch.no_grad()
+def greedy(model, source, lengths, max_length=30):
+    """Take the most probable token at each step.
+
+    → `tokens` (T, B), PAD after EOS, and `attention_weights` (T, B, S)
+    """
+    memory, hdec = model.remember(source, lengths)
+    tokens = torch.full_like(source[0], SOS)
+    finished = torch.zeros_like(tokens, dtype=torch.bool)
+    said, weights = [], []
+    while len(said) < max_length and not finished.all():
+        logits, hdec, attention_weights = model.decoder(tokens, hdec, memory)
+        tokens = logits.argmax(dim=-1).masked_fill(finished, PAD)
+        finished = finished | (tokens == EOS)
+        said.append(tokens)
+        weights.append(attention_weights)
+    return torch.stack(said), torch.stack(weights)
+
+# %% given="beam" covers="20"
+@torch.no_grad()
+def beam_search(model, source, lengths, width=3, max_length=30):
+    """Search for one sentence, `source` (S, 1), `lengths` (1,)
+    → the ids of the best of `width` hypotheses, and its log-probability.
+    """
+    memory, hdec = model.remember(source, lengths)
+    memory = Memory(memory.henc_ts.repeat(1, width, 1), memory.keys.repeat(1, width, 1),
+                    memory.mask.repeat(width, 1))
+    hdec = hdec.repeat(width, 1)
+    said = torch.full((1, width), SOS, device=source.device)
+    sums = torch.full((width,), -math.inf, device=source.device)
+    sums[0] = 0  # at first all rows are the same hypothesis: only one may count
+    for _ in range(max_length):
+        logits, hdec, _ = model.decoder(said[-1], hdec, memory)
+        log_probabilities = logits.log_softmax(dim=-1)
+        finished = (said[-1] == EOS) | (said[-1] == PAD)
+        log_probabilities[finished] = -math.inf
+        log_probabilities[finished, PAD] = 0
+        sums, best = (sums[:, None] + log_probabilities).flatten().topk(width)
+        parents, tokens = best // logits.shape[-1], best % logits.shape[-1]
+        said, hdec = torch.cat([said[:, parents], tokens[None]]), hdec[parents]
+        if ((tokens == EOS) | (tokens == PAD)).all():
+            break
+    return said[1:, 0].tolist(), sums[0].item()
+
+
+def translate(model, sentences, width=1):
+    """Translate English sentences: return a list of lists of French tokens."""
+    rows = [(source_vocabulary.encode(tokenize(sentence)), [EOS])
+            for sentence in sentences]
+    if width > 1:
+        found = []
+        for row in rows:
+            source, lengths, _ = collate([row])
+            found.append(beam_search(model, source.to(device), lengths, width)[0])
+        return [target_vocabulary.decode(ids) for ids in found]
+    source, lengths, _ = collate(rows)
+    said, _ = greedy(model, source.to(device), lengths)
+    return [target_vocabulary.decode(ids) for ids in said.T.tolist()]
+
+# %% demo="first-translations" covers="25"
+if tp.done(*WHOLE):
+    sentences = ["The old women did not see the red cars.", "Does my sister love him?",
+                 "We are going to give an apple to the small girls."]
+    both = translate(model, sentences), translate(model, sentences, width=3)
+    tp.table([[sentence, " ".join(said), " ".join(beam)]
+              for sentence, said, beam in zip(sentences, *both)],
+             ["English", "greedy", "beam of 3"])
+
+# %% [markdown] covers="26"
+# ### Exercise 9 · BLEU by hand
+#
+# Exact match counts a sentence with one wrong word as wrong. **BLEU** (Papineni, Roukos, Ward and Zhu 2002) gives
+# credit for its right parts. For n = 1 to 4, over the **whole corpus**:
+#
+# $$
+# p_n = \frac{\text{n-grams of the hypotheses that are also in their reference, clipped}}
+#            {\text{n-grams of the hypotheses}}
+# $$
+#
+# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. Matches and totals
+# are summed over all sentences **before** dividing. With c and r the numbers of tokens in all hypotheses and
+# references,
+#
+# $$
+# \text{BLEU} = 100 \cdot BP \cdot \exp\Big(\tfrac14 \sum_{n=1}^4 \log p_n\Big), \qquad
+# BP = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}
+# $$
+#
+# The **brevity penalty** BP lowers the score of translations that are too short. If some $p_n$ is 0, or has no n-grams
+# at all, BLEU is 0.
+#
+# **Write** `clipped_matches` and `corpus_bleu`. Do not call sacrebleu: below, it is what you compare with.
+# - `clipped_matches(hypothesis, reference, n)`: two lists of tokens → (matches, number of n-grams in the hypothesis)
+# - `corpus_bleu(hypotheses, references)`: two lists of lists of tokens → a float from 0 to 100
+#
+# *Tiny example.* Hypothesis `a a b`, reference `a b c`, n = 1: 2 of 3 (the second `a` is clipped). n = 2: 1 of 2.
+#
+# *Minutes* 18 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Count the n-grams of both as multisets. What they share is their intersection.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# A list of length L has L − n + 1 n-grams, or none if it is shorter than n. Keep four sums of matches, four of totals,
+# and two lengths.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>Counter(tuple(tokens[i:i + n]) for i in …)</code>; for two Counters, <code>&amp;</code> takes the smaller count.
+# </details>
+
+# %% exercise="bleu" covers="26"
+def clipped_matches(hypothesis, reference, n):
+    """Two lists of tokens → how many n-grams of the hypothesis are in the reference,
+    clipped; and how many it has.
+    """
+    # TODO: count the n-grams of both, and what they share
+    ### BEGIN SOLUTION
+    said, wanted = (Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))
+                    for tokens in (hypothesis, reference))
+    return sum((said & wanted).values()), sum(said.values())
+    ### END SOLUTION
+
+
+def corpus_bleu(hypotheses, references):
+    """Two lists of lists of tokens → BLEU-4 of the corpus, from 0 to 100."""
+    # TODO: sum matches and totals over the corpus; precisions, penalty, geometric mean
+    ### BEGIN SOLUTION
+    log_precisions = 0.0
+    for n in range(1, 5):
+        counts = [clipped_matches(hypothesis, reference, n)
+                  for hypothesis, reference in zip(hypotheses, references)]
+        matches, total = sum(m for m, _ in counts), sum(k for _, k in counts)
+        if matches == 0:
+            return 0.0
+        log_precisions += math.log(matches / total) / 4
+    c = sum(len(tokens) for tokens in hypotheses)
+    r = sum(len(tokens) for tokens in references)
+    return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)
+    ### END SOLUTION
+
+# %% check="bleu" points=5
+tp.check("bleu")
+
+# %% given="judged" covers="25"
+@torch.no_grad()
+def judged(model, dataset, vocabulary, copying=False):
+    """Exact match and BLEU of the greedy translations of a dataset, and these texts.
+
+    BLEU is sacrebleu's. With `copying`, the English word of the largest weight
+    stands in the place of each `<unk>`.
+    """
+    texts = [""] * len(dataset)
+    for batch in length_batches(dataset.lengths, list(range(len(dataset))), 100):
+        source, lengths, _ = collate([dataset[i] for i in batch])
+        tokens, weights = greedy(model, source.to(device), lengths)
+        for b, i in enumerate(batch):
+            words = [*dataset.pairs[i].source_words, "<eos>"]
+            french = vocabulary.decode(tokens[:, b].tolist())
+            best = weights[:, b].argmax(-1).tolist()
+            texts[i] = " ".join(words[s] if copying and token == "<unk>" else token
+                                for token, s in zip(french, best))
+    references = [[" ".join(words) for words in pair.references]
+                  for pair in dataset.pairs]
+    exact = sum(text in known for text, known in zip(texts, references)) / len(texts)
+    sides = [[known[which] for known in references] for which in (0, -1)]
+    bleu = sacrebleu.corpus_bleu(texts, sides, tokenize="none", force=True,
+                                 smooth_method="none")
+    return exact, bleu.score, texts
+
+# %% demo="validation" covers="25,26"
+if tp.done(*WHOLE):
+    for name, part in (("validation", validation_set), ("test", test_set)):
+        exact, bleu, texts = judged(model, part, target_vocabulary)
+        print(f"{name}: exact match {exact:.1%}, BLEU {bleu:.2f} by sacrebleu")
+        if tp.done("bleu"):
+            yours = corpus_bleu([text.split() for text in texts],
+                                [list(pair.target_words) for pair in part.pairs])
+            print(f"BLEU {yours:.2f} by hand")
+            assert math.isclose(bleu, yours, abs_tol=0.01), "sacrebleu says otherwise"
+    wrong = [[" ".join(pair.target_words), text]
+             for pair, text in zip(test_set.pairs, texts)
+             if text != " ".join(pair.target_words)][:4]
+    if wrong:
+        tp.table(wrong, ["right", "translated"])
+
+# %% [markdown] covers="28,30"
+# ## 8 · Reading the attention
+#
+# ![Attention weights over a sentence: for each French word, how dark each English word
+# is.](figures/alpha_over_sentence.svg)
+#
+# Below, the weights are extracted **step by step**: each call of the decoder gives one row.
+
+# %% given="translating" covers="30"
+@torch.no_grad()
+def translating(model, sentence):
+    """Translate an English sentence greedily: a `tp.Step` for each French token."""
+    read = tokenize(sentence)
+    source, lengths, _ = collate([(source_vocabulary.encode(read), [EOS])])
+    memory, hdec = model.remember(source.to(device), lengths)
+    names, steps = target_vocabulary.tokens, []
+    tokens = torch.tensor([SOS], device=device)
+    while len(steps) < 30 and tokens.item() != EOS:
+        logits, hdec, attention_weights = model.decoder(tokens, hdec, memory)
+        probabilities = logits[0].softmax(dim=-1)
+        context = attention_weights[0] @ memory.henc_ts[:, 0]
+        steps.append(tp.Step(
+            names[tokens.item()], names[probabilities.argmax()],
+            dict(zip(names, probabilities.tolist())), source=[*read, "<eos>"],
+            weights=attention_weights[0].cpu(), context=context.cpu()))
+        tokens = probabilities.argmax(dim=-1, keepdim=True)
+    return steps
+
+# %% demo="heatmap" covers="28,30"
+if tp.done(*WHOLE):
+    sentence = "Did the small girls see the red hat of the king?"
+    steps = translating(model, sentence)
+    for step in steps:
+        read = step.source[step.weights.argmax()]
+        print(f"{step.written:>10} ← {read} ({step.weights.max().item():.2f})")
+    tp.attention_heatmap(torch.stack([step.weights for step in steps]), steps[0].source,
+                         [step.written for step in steps], title=sentence)
+    assert all(math.isclose(step.weights.sum(), 1, abs_tol=1e-4) for step in steps)
+    assert steps[-1].source[-1] == "<eos>", "each token of the source has a column"
+
+# %% [markdown] covers="28,30"
+# The same for any sentence, with the most probable other words.
+
+# %% demo="explore" covers="28,30"
+if tp.done(*WHOLE):
+    tp.explore({name: partial(translating, translator)
+                for name, translator in trained.items()}, sentence)
+
+# %% [markdown] covers="29"
+# ### Exercise 10 · Score an alignment
+#
+# A French word that comes from **one** English word is a *sure* link; one with several (`du`: of, the) has *possible*
+# links, each as good as another. Call S the set of sure links, P the set of all links, sure ones included, and A the
+# links that the model proposes: for each French word the English word of **largest weight**. The **alignment error
+# rate** (Och and Ney 2003) is
+#
+# $$AER = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+#
+# 0 is perfect. A link is a pair (t, s). All counts are summed over the corpus before dividing.
+#
+# **Write** `alignment_error_rate`.
+# - in: `attention_weights`, a list of tensors (T', S'), one per sentence; `alignments`, a list of gold alignments:
+#   `alignments[k][t]` is a tuple of source positions. A tensor may have more rows than its alignment is long (the row
+#   of `EOS`): those rows are not scored.
+# - out: a float
+#
+# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, so
+# AER = 1 − (1 + 2)/(2 + 1) = 0.
+#
+# *Minutes* 10 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One loop over sentences, one over their French words; four counters.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The arg-max runs over S', the last axis of (T', S'). <code>zip</code> stops at the shorter of two.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# A word is sure when <code>len(links) == 1</code>; the link is in P when <code>s in links</code>.
+# </details>
+
+# %% exercise="aer" covers="29"
+def alignment_error_rate(attention_weights, alignments):
+    """A list of weights (T', S'), a list of gold alignments → the AER, a float."""
+    # TODO: count proposed, sure, proposed and sure, proposed and possible
+    ### BEGIN SOLUTION
+    proposed = sure = in_sure = in_possible = 0
+    for weights, alignment in zip(attention_weights, alignments):
+        for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
+            proposed += 1
+            sure += len(links) == 1
+            in_possible += s in links
+            in_sure += len(links) == 1 and s in links
+    return 1 - (in_sure + in_possible) / (proposed + sure)
+    ### END SOLUTION
+
+# %% check="aer" points=4
+tp.check("aer")
+
+# %% demo="scored-alignment" covers="29,30"
+@torch.no_grad()
+def weights_of(model, dataset):
+    """For each pair the weights (T', S') when the decoder is fed the right words."""
+    found = []
+    for ids in dataset:
+        source, lengths, target = (part.to(device) for part in collate([ids]))
+        _, weights = model(source, lengths.cpu(), target, [True] * len(target))
+        found.append(weights[:, 0].cpu())
+    return found
+
+if tp.done(*WHOLE, "aer"):
+    gold = [pair.alignment for pair in validation_set.pairs]
+    all_weights = weights_of(model, validation_set)
+    print(f"alignment error rate {alignment_error_rate(all_weights, gold):.4f}")
+    misses = Counter((pair.target_words[t], (*pair.source_words, "EOS")[w[t].argmax()])
+                     for pair, w in zip(validation_set.pairs, all_weights)
+                     for t, links in enumerate(pair.alignment)
+                     if w[t].argmax().item() not in links)
+    tp.table([[french, english, n] for (french, english), n in misses.most_common(6)],
+             ["French word", "largest weight on", "times"])
+
+# %% [markdown] answer="reading" points=3 covers="29"
+# **Question.** Read the map above, and one of your own with a negation or an object pronoun. (a) Where do the maps
+# leave the diagonal, and what does that say about the two languages? (b) *du* comes from two English words, *of* and
+# *the*, and *que* of *est-ce que* from *Did*. Where are their weights? How can the decoder choose the right word with
+# these weights? (c) The alignment was never shown to the model. Why did it learn one?
+#
+# *Minutes* 8
+#
+# ### BEGIN SOLUTION
+# (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the
+# verb in French), at "ne … pas" around the verb: word order differs there. (b) For example *du*: nearly all of its
+# weight can be on *of*. The hidden vector of *of* has read its neighbours in both directions, so it can hold that *the*
+# follows and which noun comes next. The largest weight of *que* may be on the word after *Did*: that word decides
+# between *que* and *qu'*. So the largest weight need not be on the word that a person would link. (c) The loss falls if
+# the context holds information about the word to be written next, and the vector of its source word holds it. The
+# alignment is a by-product of translating.
+#
+# **Rubric.** 1 point: a crossing is named with the words. 1 point: where the weights of one of the two words are, and
+# that a vector has read its neighbours too. 1 point: the alignment helps the loss; the information is found there.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 9 · Comparing, on a harder corpus
+#
+# On this corpus the translator is nearly perfect, so a change can hardly improve it. All comparisons below use the same
+# grammar made **hard**: words with *two senses* (a *bat* is a *chauve-souris* or a *batte*); *two valid translations*
+# of some sentences; *rare words*, some of which never occur in training; *typos*; and, outside training only, *longer*
+# sentences and *new combinations* of adjective and noun. The training set has 10 000 sentences. A word that occurs
+# once in it becomes `UNK`.
+
+# %% demo="hard-corpus"
+from tp.difficulty import HARD
+
+sizes = (500, 50, 50) if tp.quick() else (10_000, 500, 500)
+hard = grammar.load(*sizes, difficulty=HARD)
+tp.table([[pair.source, pair.target, pair.other.target if pair.other else "",
+           ", ".join(pair.traits)] for pair in hard.test[:6]],
+         ["English", "French", "or", "what is hard"])
+
+hard_vocabularies = [
+    Vocabulary([getattr(pair, side) for pair in hard.train], min_count=2)
+    for side in ("source_words", "target_words")]
+hard_train, hard_validation, hard_test = (PairDataset(part, *hard_vocabularies)
+                                          for part in hard)
+
+# %% [markdown] covers="27"
+# ### With and without attention
+#
+# ![A translation squeezed through one vector: however long the sentence, the decoder gets the same number of
+# values.](figures/translation_bottleneck.svg)
+#
+# ![The model of Sutskever, Vinyals and Le: one recurrent network reads the source, a second one starts from its last
+# state and writes the target.](figures/sutskever_model.svg)
+#
+# The next decoder gets one vector from the encoder, its first state, and nothing else, as in the model of Sutskever,
+# Vinyals and Le. `BothEnds` makes this vector from *both* directions of the encoder. It has 256 numbers; a state of the
+# model with attention has 128.
+
+# %% given="bottleneck-decoder" covers="27"
+class BothEnds(Encoder):
+    """An encoder whose first state for the decoder is made from both directions, each
+    after its own last word.
+    """
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size):
+        super().__init__(vocabulary_size, embedding_size, hidden_size)
+        self.W_s = nn.Linear(hidden_size, hidden_size)
+
+    def forward(self, source, lengths):
+        """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
+        sentences = pack_padded_sequence(self.embedding(source), lengths.cpu(),
+                                         enforce_sorted=False)
+        both_ways, ends = self.gru(sentences)
+        hdec_init = torch.tanh(self.W_s(torch.cat([*ends], dim=-1)))
+        return pad_packed_sequence(both_ways)[0], hdec_init
+
+
+class BottleneckDecoder(nn.Module):
+    """No attention: all it knows of the source is its first state.
+
+    The interface is that of the others; its weights are 0.
+    """
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score  # asked for keys by `Translator.remember`, and never used
+        self.cell = nn.GRUCell(embedding_size, hidden_size)
+        self.readout = nn.Linear(hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        embedded = self.embedding(tokens)
+        hdec = self.cell(embedded, hdec)
+        no_weights = torch.zeros(memory.mask.shape, device=hdec.device)
+        return self.readout(hdec), hdec, no_weights
+
+# %% given="by-length" covers="27"
+HARD_STEPS, HARD_RATE = 600, 1.5e-2  # of the models on the hard corpus
+
+
+def by_length(model):
+    """Return test BLEU for sources of up to 7, 10, 14 and more tokens (EOS counted)."""
+    scores = []
+    for low, high in ((0, 7), (7, 10), (10, 14), (14, 99)):
+        pairs = [pair for pair, length in zip(hard_test.pairs, hard_test.lengths)
+                 if low < length <= high]
+        part = PairDataset(pairs, *hard_vocabularies)
+        scores.append(round(judged(model, part, hard_vocabularies[1])[1], 1))
+    return scores
+
+# %% training="train-bottleneck" covers="27"
+if tp.done(*WHOLE):
+    rows = []
+    for title, options in (
+            ("with attention", {}),
+            ("without attention", {"decoder_class": BottleneckDecoder,
+                                   "hidden_size": 256, "encoder_class": BothEnds})):
+        hard_model = build(**options, vocabularies=hard_vocabularies)
+        view = tp.live(steps=HARD_STEPS, title=title)
+        learn(hard_model, hard_train, view, HARD_RATE, validation=hard_validation)
+        rows.append([title, *by_length(hard_model)])
+    tp.table(rows, ["BLEU by length of the source", "to 7", "8 to 10", "11 to 14",
+                    "15 and more"], caption="One seed for each model")
+
+# %% [markdown] covers="27"
+# The same on the first corpus, with 40 000 sentences, 1000 steps and three seeds each: the median, and in brackets the
+# lowest and the highest. Your own numbers may lie outside the brackets.
+#
+# | BLEU by length of the source | to 6 | 7 to 9 | 10 to 12 | 13 and more |
+# |---|---|---|---|---|
+# | with attention | 98.6 (97.3–99.5) | 99.4 (99.2–99.6) | 100.0 (99.8–100.0) | 99.5 (99.4–99.9) |
+# | without attention | 97.6 (96.6–97.6) | 96.6 (96.3–96.9) | 88.6 (86.4–89.1) | 50.2 (48.9–53.5) |
+
+# %% [markdown] answer="bottleneck" points=2 covers="27"
+# **Question.** Read both tables; no training sentence has more than 14 tokens. (a) How does the gap between the two
+# models change with the length, and why? (b) Someone says: "give the model without attention ten times as many units,
+# and the gap is gone". What would remain a disadvantage?
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# (a) On the hard corpus the model without attention has learned little in 600 steps at any length, 12 down to 2 against
+# 78.6 down to 70.2. In the second table the gap grows with the length, from about 1 point to about 49 points. All words
+# must pass through one vector of fixed size, and gradients from the end of the target to the beginning of the source go
+# through many steps; with attention each word is one step away. (b) More units cost time and data; the path for the
+# gradient is as long as before; the size is fixed, so for sentences longer still the problem comes back; and there is
+# no alignment to read.
+#
+# **Rubric.** 1 point: the model without attention loses more with length, explained by a vector of fixed size (or by
+# the length of the path). 1 point: one disadvantage that more units do not remove.
+# ### END SOLUTION
+
+# %% [markdown] covers="31,32,33,34"
+# ### Exercise 11 · Plan four experiments
+#
+# In each experiment one setting changes: peak learning rate, hidden size, teacher-forcing ratio, score. `run_hard`
+# trains one model on the hard corpus and judges it on validation sentences. `tp.experiment` calls it for each value and
+# seed, and shows the mean with the lowest and the highest.
+#
+# **Write**, before you run the first experiment,
+# - `plan()`, which returns three things:
+#   - `expected`: for each of the four names in `EXPERIMENTS` what you think will come out, and why, in a sentence;
+#   - `values`: for the first three of them the values to try, three or more of each, from small to large. The notebook
+#     uses a rate of 0.015, 128 units and a ratio of 1; let your values lie around these. The number of units is even;
+#   - `seeds`: three seeds or more;
+# - `cost(steps)`: how many steps the first three experiments take together, when each run takes `steps` of them.
+#
+# *Tiny example.* With three values in each list and three seeds there are 27 runs: `cost(10)` is 270.
+#
+# *Minutes* 5 · *Difficulty* ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Choose values so far apart that you would be surprised if all came out alike, and say which of them fails, and how.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>expected</code> maps four names to texts, <code>values</code> three names to lists of numbers, and
+# <code>seeds</code> is a list.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# Rates are best multiplied, not added: each three to ten times the one before. A ratio is a probability.
+# </details>
+
+# %% exercise="plan" covers="31,32,33,34"
+EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio",
+               "scoring function")
+
+
+def plan():
+    """What you expect, what you try, and with which seeds.
+
+    → `expected` {name: sentence}, `values` {name: list of numbers}, `seeds`
+    """
+    # TODO: expected, four sentences; values, three lists; seeds
+    ### BEGIN SOLUTION
+    expected = {
+        "learning rate": "the smallest is still learning when the steps are used up, "
+                         "because each step is short; the largest jumps about",
+        "hidden size": "eight units cannot hold what agreement needs; "
+                       "between 32 and 128 the gain is smaller",
+        "teacher-forcing ratio": "the higher the better, because in so few "
+                                 "steps the model's own tokens are nonsense for long",
+        "scoring function": "the two scores are alike, because the encoder can turn "
+                            "its vectors",
+    }
+    values = {
+        "learning rate": [1.5e-3, 1.5e-2, 1.5e-1],
+        "hidden size": [8, 32, 128],
+        "teacher-forcing ratio": [0.0, 0.5, 1.0],
+    }
+    seeds = (0, 1, 2)
+    return expected, values, seeds
+    ### END SOLUTION
+
+
+def cost(steps):
+    """How many steps the first three experiments take, with `steps` for each run."""
+    # TODO: each value of each experiment meets each seed
+    ### BEGIN SOLUTION
+    _, values, seeds = plan()
+    return steps * len(seeds) * sum(len(tried) for tried in values.values())
+    ### END SOLUTION
+
+# %% check="plan" points=2
+tp.check("plan")
+
+# %% given="run-hard" covers="31,32,33,34"
+EXPERIMENT_STEPS = 150  # these show large differences only; 1000 show more
+
+
+@cache  # what two experiments share is run once
+def trained_hard(steps, seed, rate, hidden_size, ratio, score_class, smoothing, p):
+    """Train one model on the hard corpus; return what is measured, name → number."""
+    model = build(score_class=score_class, hidden_size=hidden_size, seed=seed,
+                  vocabularies=hard_vocabularies)
+    if p:  # dropout
+        for part in (model.encoder, model.decoder):
+            part.embedding = nn.Sequential(part.embedding, nn.Dropout(p))
+        model.decoder.readout = nn.Sequential(nn.Dropout(p), model.decoder.readout)
+    view = tp.live(steps=steps, summarised=False)
+    learn(model, hard_train, view, rate, ratio, seed=seed, smoothing=smoothing)
+    exact, bleu, _ = judged(model.eval(), hard_validation, hard_vocabularies[1])
+    return {"training loss": view.mean("loss"), "exact match, %": 100 * exact,
+            "BLEU": bleu}
+
+
+def run_hard(steps, seed, rate=HARD_RATE, hidden_size=128, ratio=1.0,
+             score_class=DotScore, smoothing=0.0, dropout=0.0):
+    """Train and judge one model; the settings that are not given stay as they are."""
+    return trained_hard(steps, seed, rate, hidden_size, ratio, score_class, smoothing,
+                        dropout)
+
+# %% training="experiment-rate" covers="31"
+if tp.done(*WHOLE, "plan"):
+    expected, values, seeds = plan()
+    rates = {rate: {"rate": rate} for rate in values["learning rate"]}
+    tp.experiment("learning rate", rates, run_hard, EXPERIMENT_STEPS, seeds,
+                  expected["learning rate"])
+
+# %% training="experiment-hidden" covers="32"
+if tp.done(*WHOLE, "plan"):
+    expected, values, seeds = plan()
+    sizes = {size: {"hidden_size": int(size)} for size in values["hidden size"]}
+    tp.experiment("hidden size", sizes, run_hard, EXPERIMENT_STEPS, seeds,
+                  expected["hidden size"])
+
+# %% training="experiment-ratio" covers="33"
+if tp.done(*WHOLE, "plan"):
+    expected, values, seeds = plan()
+    ratios = {ratio: {"ratio": ratio} for ratio in values["teacher-forcing ratio"]}
+    tp.experiment("teacher-forcing ratio", ratios, run_hard, EXPERIMENT_STEPS, seeds,
+                  expected["teacher-forcing ratio"])
+
+# %% training="experiment-score" covers="34"
+if tp.done(*WHOLE, "plan"):
+    expected, _, seeds = plan()
+    tp.experiment("scoring function",
+                  {"dot": {}, "additive": {"score_class": AdditiveScore}},
+                  run_hard, EXPERIMENT_STEPS, seeds, expected["scoring function"])
+
+# %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
+# **Question.** For each of the four experiments: what did you expect, with which values of your own, what does your
+# table show, spread included, and what would you *not* dare to conclude from it? For the teacher-forcing ratio, say
+# also why its *training loss* cannot be compared from row to row. (If two settings do not differ at all, the ranges of
+# three seeds each still lie apart once in ten times; those of five seeds, once in 126.)
+#
+# *Minutes* 10
+#
+# ### BEGIN SOLUTION
+# Our tables, 150 steps, three seeds. Learning rate: with 0.0015 no sentence was right. We expected the largest to jump
+# about. It had the highest mean BLEU, 31.9 (15.5–41.1) against 21.5 (19.4–23.1) with 0.015, and the largest spread; the
+# ranges overlap. Not: that 0.15 is best for a longer run. Hidden size: 8 and 32 units had no sentence right, and 128
+# the most. Not: that more units are always better, since each step costs more, and small models may need more steps.
+# Ratio: with 0 the decoder reads its own errors from the start; BLEU was lowest with 0 and highest with 1. Not: that
+# this holds for longer training. The training loss is measured on different inputs (own tokens or true ones), so rows
+# are not comparable; BLEU in free running is. Scoring: dot had 21.5 (19.4–23.1) BLEU, additive 12.0 (7.2–15.7): the
+# ranges lie apart, which happens once in ten by chance. Not: that dot is better after more steps or at another rate.
+#
+# **Rubric.** 1 point: learning rate; an expectation, a value of one's own, what the table shows with its spread, and
+# one limit of it (few steps, three seeds, one schedule), as for all of these; an expectation that the table refutes is
+# as good as one that it confirms. 1 point: hidden size. 1 point: ratio; the limit must be that the losses are computed
+# on different decoder inputs. 1 point: scoring.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 10 · Extension: the decoder of Bahdanau's paper
+#
+# The context enters this decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With $e$ for
+# the embedding of the token before, $s$ for the state before, $c$ for the context:
+#
+# $$z = \sigma(W_z e + U_z s + C_z c), \qquad r = \sigma(W_r e + U_r s + C_r c)$$
+# $$\tilde s = \tanh(W e + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
+#
+# **This is not torch's GRU** of session 1. There z and 1 − z have changed places, and r is applied *after* the product
+# with U, not before it.
+#
+# ### Exercise 12 · The gated cell
+#
+# **Write** `forward` from the equations. `nn.GRUCell` and `nn.GRU` do not count here.
+# - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C); out: the new `hdec` (B, H)
+#
+# *Tiny example.* If all weights are 0, then z = 0.5 and s̃ = 0: the new state is half of the old one.
+#
+# *Minutes* 15 · *Difficulty* ●●○○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Four lines, one per equation, in the order in which they are needed: z, r, candidate, mixture.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Every term is (B, H); ⊙ is <code>*</code>. Only U sees r ⊙ s; U_z and U_r see s.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>r = torch.sigmoid(self.W_r(embedded) + …)</code> with three terms. The biases are in the W layers.
+# </details>
+
+# %% exercise="gated-cell"
+class GatedCell(nn.Module):
+    """The decoder cell of Bahdanau, Cho and Bengio.
+
+    The W layers have biases, which the paper leaves out to save space.
+    """
+
+    def __init__(self, embedding_size, hidden_size, context_size):
+        super().__init__()
+        self.W, self.W_z, self.W_r = (
+            nn.Linear(embedding_size, hidden_size) for _ in range(3))
+        self.U, self.U_z, self.U_r = (
+            nn.Linear(hidden_size, hidden_size, bias=False) for _ in range(3))
+        self.C, self.C_z, self.C_r = (
+            nn.Linear(context_size, hidden_size, bias=False) for _ in range(3))
+
+    def forward(self, embedded, hdec, context_vectors):
+        """`embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C)
+        → the new `hdec` (B, H).
+        """
+        # TODO: the two gates, the candidate, the mixture of old and new
+        ### BEGIN SOLUTION
+        z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec)
+                          + self.C_z(context_vectors))
+        r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec)
+                          + self.C_r(context_vectors))
+        candidate = torch.tanh(self.W(embedded) + self.U(r * hdec)
+                               + self.C(context_vectors))
+        return (1 - z) * hdec + z * candidate
+        ### END SOLUTION
+
+# %% check="gated-cell" points=4
+tp.check("gated-cell")
+
+# %% demo="not-torch"
+if tp.done("gated-cell"):
+    paper, torchs = GatedCell(3, 4, 1), nn.GRUCell(3, 4)
+    with torch.no_grad():
+        # torch stacks its matrices in the order r, z, candidate
+        torchs.weight_ih.copy_(torch.cat([paper.W_r.weight, paper.W_z.weight,
+                                          paper.W.weight]))
+        torchs.weight_hh.copy_(torch.cat([paper.U_r.weight, paper.U_z.weight,
+                                          paper.U.weight]))
+        torchs.bias_ih.copy_(torch.cat([paper.W_r.bias, paper.W_z.bias, paper.W.bias]))
+        torchs.bias_hh.zero_()
+        e, s = torch.randn(1, 3), torch.randn(1, 4)
+        print("the paper's cell:", paper(e, s, torch.zeros(1, 1)).numpy().round(3))
+        print("torch's cell    :", torchs(e, s).numpy().round(3),
+              "with the same weights")
+
+# %% [markdown]
+# ### Exercise 13 · One step, the paper's way
+#
+# **Write** `forward` of `PaperDecoder`: score the memory with the state **before** the step; attend; let the cell make
+# the new state from embedding, state and context; and from the **new** state and the context the logits. In, out and
+# shapes are those of exercise 5.
+#
+# *Tiny example.* At the first step `hdec_init` scores, whatever the token.
+#
+# *Minutes* 10 · *Difficulty* ●●○○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# You have all the parts: <code>self.embedding</code>, <code>self.score</code>, <code>attend</code>,
+# <code>self.cell</code>, <code>self.readout</code>. Only their order is left.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# [s; c] is (B, 2H): state first. The readout turns it into (B, V).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>attend(self.score(…, memory.keys), memory.mask, memory.henc_ts)</code>; <code>torch.cat([…, …], dim=-1)</code>.
+# </details>
+
+# %% exercise="paper-decoder"
+class PaperDecoder(nn.Module):
+    """Attention before the cell, context inside it.
+
+    Attributes: `embedding`, `score`, `cell`, `readout`.
+    """
+
+    def __init__(self, vocabulary_size, embedding_size, hidden_size, score):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.score = score
+        self.cell = GatedCell(embedding_size, hidden_size, hidden_size)
+        self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
+
+    def forward(self, tokens, hdec, memory):
+        """`tokens` (B,), `hdec` (B, H)
+        → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S).
+        """
+        # TODO: context from the state before; new state; logits
+        ### BEGIN SOLUTION
+        context_vectors, attention_weights = attend(
+            self.score(hdec, memory.keys), memory.mask, memory.henc_ts)
+        hdec = self.cell(self.embedding(tokens), hdec, context_vectors)
+        logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))
+        return logits, hdec, attention_weights
+        ### END SOLUTION
+
+# %% check="paper-decoder" points=4
+tp.check("paper-decoder")
+
+# %% training="train-paper"
+RUN_PAPER = False  # True: a minute or two; then explore both models below
+
+if RUN_PAPER and tp.done(*WHOLE, "gated-cell", "paper-decoder"):
+    trained["paper's decoder"] = build(PaperDecoder, AdditiveScore)
+    view = tp.live(steps=STEPS, title="the paper's decoder, additive score")
+    learn(trained["paper's decoder"], train_set, view, validation=validation_set)
+    view.plot()
+    tp.explore({name: partial(translating, translator)
+                for name, translator in trained.items()}, sentence)
+
+# %% [markdown] answer="circular" points=2
+# **Question.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell*
+# that computes $s_t$. Why can this not be programmed? Name the two ways out, and what each of them costs.
+#
+# *Minutes* 5 · *Extension*
+#
+# ### BEGIN SOLUTION
+# It is circular: c_t needs the scores, the scores need s_t, and s_t needs c_t. Bahdanau scores with s_{t−1}: the
+# context is ready before the cell and enters its gates, but the score does not know the token that was just read. Luong
+# steps the cell without the context and scores with s_t: the score knows that token, but the context enters only in the
+# output layer, and the next state depends on it only through the token that was chosen (unless the context is fed in as
+# well).
+#
+# **Rubric.** 1 point: the circle is named (c_t ← s_t ← c_t). 1 point: both ways out, s_{t−1} before the cell and s_t
+# after it, with one thing that each gives up.
+# ### END SOLUTION
+
+# %% [markdown]
+# The papers trained otherwise. `tp.recipes` has their initial weights.
+#
+# <details><summary>The settings of both papers</summary>
+#
+# | setting | where |
+# |---|---|
+# | recurrent matrices U, U_z, U_r start orthogonal | 1409.0473, B.1 |
+# | W_a and U_a start from N(0, 0.001²) | 1409.0473, B.1 |
+# | v_a and all biases start at 0, all other weights from N(0, 0.01²) | 1409.0473, B.1 |
+# | Adadelta, ρ = 0.95, ε = 10⁻⁶ | 1409.0473, B.2 |
+# | gradient norm at most 1 | 1409.0473, B.2 |
+# | batches of 80, sorted in pools of 20 | 1409.0473, B.2 |
+# | 160 000 English and 80 000 French words, all others UNK | 1409.3215, 3.1 |
+# | the objective: mean log-probability of the right translation | 1409.3215, 3.2 |
+# | a beam of 1 is good, a beam of 2 has most of what a wider one brings | 1409.3215, 3.2 |
+# | four LSTM layers of 1000 cells, embeddings of 1000 numbers | 1409.3215, 3.4 |
+# | all weights uniform in (−0.08, 0.08) | 1409.3215, 3.4 |
+# | SGD with rate 0.7, no momentum, halved every half epoch after epoch 5 of 7.5 | 1409.3215, 3.4 |
+# | gradient rescaled to norm 5 when ‖g‖ > 5; g is its sum over the batch, divided by 128 | 1409.3215, 3.4 |
+# | the source is read backwards, so that its first words are close to the first target words | 1409.3215, 3.3 |
+#
+# We did not build 1409.0473's maxout layer before the softmax, nor its own gated cell in the encoder.
+#
+# </details>
+
+# %% demo="recipes"
+from tp import recipes
+
+if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
+    started = build(PaperDecoder, AdditiveScore)
+    recipes.start_as_bahdanau(started)
+    square = started.decoder.cell.U.weight
+    assert torch.allclose(square @ square.T, torch.eye(len(square), device=device),
+                          atol=1e-4), "U is not orthogonal"
+    print("standard deviation of W_a:", f"{started.decoder.score.W_a.weight.std():.4f}")
+
+# %% [markdown]
+# ## 11 · Extension: where it attends, and what it uses
+#
+# A large weight does not show that the output depends on the vector. Whether attention weights explain an output is
+# disputed (Jain and Wallace 2019, [arXiv 1902.10186](https://arxiv.org/abs/1902.10186); Wiegreffe and Pinter 2019,
+# [arXiv 1908.04626](https://arxiv.org/abs/1908.04626)). It can be tested by an **intervention**: **change one word's
+# vector, and measure what that does to the output**.
+#
+# ### Exercise 14 · Overwrite one vector
+#
+# **Write** `effects`. For each source word in turn, its encoder vector is overwritten by the mean of all S vectors of
+# the sentence. Then the decoder is fed the right translation, and we see by how much the log-probability of each true
+# token *falls*.
+#
+# - in: a `model`; `source` (S, 1), one sentence without padding; `target` (T, 1)
+# - out: (T, S). Entry (t, s): the log-probability of `target[t]` with all vectors as they are, minus the one with
+#   vector s overwritten. Large: the vector was needed there. Near 0: it was not. No gradient is kept.
+#
+# Keys are made of the vectors, so those of an overwritten vector must be made anew. The decoder's first state stays as
+# the encoder made it.
+#
+# *Tiny example.* With log-probability −0.1 for a token, and −2.3 when the vector of word 3 is overwritten, the entry in
+# column 3 is 2.2.
+#
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One batch does it all: S + 1 copies of the sentence. In copy s, vector s is overwritten; the last copy stays as it is.
+# Then one loop over the target, as in exercise 6 with every decision true.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>henc_ts.repeat(1, S + 1, 1)</code> is (S, S + 1, H); position s of copy s is <code>[s, s]</code>. The mask is
+# (S + 1, S), the tokens and the state have a batch axis of S + 1. Each step gives S + 1 numbers: the last minus the
+# others.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>Memory(changed, model.decoder.score.keys(changed), mask)</code>. <code>log_softmax</code> turns logits into
+# log-probabilities; those of the true token are <code>logits.log_softmax(dim=-1)[:, token]</code>.
+# </details>
+
+# %% exercise="effects"
+@torch.no_grad()
+def effects(model, source, target):
+    """`source` (S, 1), `target` (T, 1) → (T, S): how much the log-probability of each
+    true token falls when the vector of each source word is overwritten by the mean.
+    """
+    # TODO: a copy of the sentence for each overwritten vector, and one more;
+    # then the decoder on the right translation
+    ### BEGIN SOLUTION
+    S = len(source)
+    henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
+    changed = henc_ts.repeat(1, S + 1, 1)
+    for s in range(S):
+        changed[s, s] = henc_ts[:, 0].mean(dim=0)
+    mask = torch.ones(S + 1, S, dtype=torch.bool, device=source.device)
+    memory = Memory(changed, model.decoder.score.keys(changed), mask)
+    hdec, rows = hdec_init.repeat(S + 1, 1), []
+    tokens = torch.full_like(source[0], SOS).repeat(S + 1)
+    for token in target[:, 0]:
+        logits, hdec, _ = model.decoder(tokens, hdec, memory)
+        log_probabilities = logits.log_softmax(dim=-1)[:, token]
+        rows.append(log_probabilities[-1] - log_probabilities[:-1])
+        tokens = token.repeat(S + 1)
+    return torch.stack(rows)
+    ### END SOLUTION
+
+# %% check="effects" points=4
+tp.check("effects")
+
+# %% [markdown]
+# A second intervention: the word with the largest weight is masked, for the whole sentence, so that its weight is 0. Is
+# the French word still right?
+
+# %% demo="right-without"
+@torch.no_grad()
+def right_without(model, source, target, weights):
+    """For each token of the target, (T, 1), whether it is still said when the word it
+    looks at most is masked.
+    """
+    right, S = [], len(source)
+    henc_ts, first = model.encoder(source, torch.tensor([S]))
+    for t, s in enumerate(weights.argmax(dim=-1).tolist()):
+        mask = torch.ones(1, S, dtype=torch.bool, device=device)
+        mask[0, s] = False
+        memory, hdec = Memory(henc_ts, model.decoder.score.keys(henc_ts), mask), first
+        for token in [torch.full_like(target[0], SOS), *target[:t]]:
+            logits, hdec, _ = model.decoder(token, hdec, memory)
+        right.append((logits.argmax() == target[t]).item())
+    return right
+
+# %% demo="causal"
+if tp.done(*WHOLE, "effects"):
+    attended = clear = used = n = still = 0
+    odd = []
+    for pair, ids in zip(validation_set.pairs[:60], validation_set.ids):
+        source, lengths, target = (part.to(device) for part in collate([ids]))
+        weights = model(source, lengths.cpu(), target, [True] * len(target))[1][:, 0]
+        needed = effects(model, source, target)
+        kept = right_without(model, source, target, weights)
+        words = (*pair.source_words, "<eos>")
+        for t, links in enumerate(pair.alignment):
+            most, use = weights[t].argmax().item(), needed[t].argmax().item()
+            n, attended, still = n + 1, attended + (most in links), still + kept[t]
+            if needed[t, use] >= 0.1:  # below, no vector is needed much
+                clear, used = clear + 1, used + (use in links)
+                if most != use:
+                    odd.append([pair.target_words[t], words[most], words[use],
+                                f"{needed[t, use]:.2f}"])
+    print(f"{n} French words: largest weight on a gold word {attended / n:.1%}; "
+          f"still right without the word of largest weight {still / n:.1%}")
+    print(f"{clear} with an effect of 0.1 or more: a gold word is needed most "
+          f"{used / max(clear, 1):.1%}")
+    if odd:
+        tp.table(odd[:6], ["French word", "largest weight on", "needs most", "effect"])
+
+# %% [markdown]
+# On the same sixty sentences we measured three seeds of this model: the largest weight was on a gold word for 98.7 to
+# 98.9 % of the French words, and 10.8 to 14.2 % of them were still right without the word of largest weight.
+
+# %% [markdown] answer="looks-and-uses" points=2
+# **Question.** (a) Read your numbers. In which French words do weight and intervention differ, and how large are the
+# effects there? What can an arg-max over effects near 0 say? (b) A friend shows a heatmap and says "the network chose
+# *rouge* because of *red*: see the dark cell". What does the share that is still right say to that, and why can a
+# decoder be right without the word of largest weight?
+#
+# *Minutes* 8 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) Words and numbers of one's own, such as *que*. Where the effects are near 0 no vector was needed much, and the
+# arg-max says nothing. Several vectors can carry what is needed: the vector of a neighbour has read the word, too. (b)
+# A large weight is an explanation only if the output changes when that word is taken away. Some words are still right
+# without it: the decoder's state predicts them from the words before, the neighbours' vectors have read the same word
+# in both directions, and the first state comes from the sentence. So the dark cell is compatible with "because of red",
+# and does not show it.
+#
+# **Rubric.** 1 point: words where they differ with their effects, or the remark that effects near 0 decide nothing. 1
+# point: a weight is not an effect, with one way in which the output can be right without the word (state, neighbours,
+# first state).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 12 · Extension: what is left to gain
+#
+# With few sentences a model overfits. Two means against it, and two for search:
+#
+# - **dropout** (Srivastava et al. 2014): in training, each number $h_i$ of the vectors (B, H) becomes $m_i h_i /
+#   (1 - p)$, where $m_i$ is 0 with probability p and 1 otherwise. Shape and expected value stay. After `model.eval()`
+#   nothing is dropped. We drop numbers of the embeddings and of what the output layer reads;
+# - **label smoothing**: your ε of exercise 7;
+# - **copying** (Luong et al. 2015, [arXiv 1410.8206](https://arxiv.org/abs/1410.8206)): `<unk>` in the output is
+#   replaced by the English word with the largest weight;
+# - **length normalisation** (Wu et al. 2016, [arXiv 1609.08144](https://arxiv.org/abs/1609.08144)): the beam compares
+#   hypotheses by the mean log-probability of a token. By the sum, long hypotheses lose.
+
+# %% demo="dropout"
+dropping = nn.Dropout(0.25)
+print("in training:", dropping(torch.ones(8)).numpy().round(2))
+assert torch.equal(dropping.eval()(torch.ones(8)), torch.ones(8)), "eval drops nothing"
+
+# %% [markdown] answer="headroom" points=3
+# **Question.** The next cell runs any change of `run_hard` when you set `RUN_HARD` to `True`: `smoothing=`, `dropout=`,
+# `ratio=`, `hidden_size=`. (a) *Before you run anything*, write your prediction. Which of these changes moves BLEU
+# most, and which way? Which one hardly does? Give a reason for both. (b) Try one of the two, and no change, with three
+# seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower training loss go
+# with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
+#
+# *Minutes* 20 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) A prediction with two reasons; it need not be right. (b) Six numbers of one's own, with the change compared to the
+# spread between seeds. The lower training loss need not go with the higher BLEU: greedy decoding depends on the most
+# probable word only, the loss on all probabilities, and a smoothed loss cannot come near 0. (c) For example: I would
+# not dare to conclude that what gains most here gains most on real sentences, or with ten times as many of them; or
+# that two settings differ whose ranges overlap; or that a change which did nothing at this strength does nothing at
+# any.
+#
+# **Rubric.** 1 point: a prediction of what moves BLEU and what does not, each with a reason, whether or not it came
+# true. 1 point: three seeds of both, and the difference compared with the spread. 1 point: a limit of these runs that
+# is named: number of seeds, one strength, one size of corpus, an artificial grammar, ranges that overlap.
+# ### END SOLUTION
+
+# %% training="hard"
+RUN_HARD = False  # True: six trainings, two minutes
+
+if RUN_HARD and tp.done(*WHOLE):
+    changes = {"none": {}, "label smoothing": {"smoothing": 0.1}}
+    tp.experiment("change", changes, run_hard, steps=300, seeds=(0, 1, 2),
+                  expected="write your prediction here")
+
+# %% [markdown]
+# <details><summary>What we saw: open this when your prediction is written</summary>
+#
+# These are 300 steps on the first 2000 sentences, at a peak rate of 0.045, the best of three settings: BLEU on 500 test
+# sentences, the median of three seeds, the lowest and the highest.
+#
+# | training | greedy, unknown words left | greedy | beam of 4 | beam of 4, length-normalised |
+# | --- | ---: | ---: | ---: | ---: |
+# | nothing changed | 64.2 (64.0 – 66.1) | 71.4 (71.2 – 73.3) | 72.1 (71.0 – 73.7) | 73.8 (73.2 – 74.3) |
+# | dropout 0.3 | 64.7 (63.2 – 65.4) | 72.0 (70.3 – 72.7) | 72.2 (70.8 – 72.9) | 73.7 (72.2 – 74.2) |
+# | label smoothing 0.1 | 69.9 (69.0 – 69.9) | 77.2 (76.4 – 77.3) | 76.3 (76.1 – 77.5) | 78.7 (78.2 – 78.8) |
+# | teacher-forcing ratio from 1 to 0.5 | 65.0 (64.3 – 66.2) | 72.5 (71.8 – 73.1) | 72.5 (72.4 – 73.6) | 74.2 (73.9 –
+# 75.0) |
+#
+# Label smoothing had a higher BLEU than no change. Copying raised BLEU with each training. Length normalisation raised
+# it with label smoothing and with a teacher-forcing ratio of 0.5. In all other comparisons with greedy decoding or with
+# no change the ranges overlap. With a dozen comparisons of three seeds each, one pair of ranges that lie apart is no
+# surprise.
+#
+# </details>
+
+# %% [markdown]
+# ## 13 · What attention is good for, and what it costs
+#
+# The Transformer has attention from a sentence to itself. There the dot product is divided by √d. This *scaled* dot
+# product comes from Vaswani et al. (2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
+
+# %% [markdown] answer="costs" points=2
+# **Question.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name an
+# application other than translation, say what its source and target timesteps are, and whether its alignment runs in
+# one direction (monotonic) or jumps.
+#
+# *Minutes* 5 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) With attention every target step scores every source step: S·T scores, each of cost H, and all S hidden vectors
+# are kept. Without: S + T steps, and one vector is kept. (b) For example speech recognition: source timesteps are
+# frames of sound, target timesteps characters; the alignment is monotonic. Summarization: source words, summary words;
+# it jumps. Captioning: regions of a picture (a grid, no order), words; it jumps.
+#
+# **Rubric.** 1 point: S·T against S + T, with the memory of S vectors. 1 point: an application with its timesteps and a
+# reasoned word on monotonic or not.
+# ### END SOLUTION
+
+# %% [markdown]
+# **Further reading**
+#
+# - Sennrich, Haddow and Birch 2016, [arXiv 1508.07909](https://arxiv.org/abs/1508.07909): subword units, the usual
+#   answer to unknown words.
+# - Post 2018, [arXiv 1804.08771](https://arxiv.org/abs/1804.08771): how to report BLEU so that numbers can be compared;
+#   sacrebleu.
+# - Ranzato, Chopra, Auli and Zaremba 2016, [arXiv 1511.06732](https://arxiv.org/abs/1511.06732): training on the
+#   model's own outputs.
+
+# %% demo="progress"
+tp.progress()

@@ -1,0 +1,680 @@
+"""Checks of session 6: attention in heads, rotary positions, the block, the decoder; explanations, patches; a cache.
+
+Axes by letter: B batch, T target timesteps, S source timesteps, D a token's vector, h heads, d a head's, V vocabulary.
+"""
+
+import torch
+from torch import nn
+
+from autograder.model.trace import check
+
+PAD, SOS, EOS = 0, 1, 2
+
+
+def ragged(t, B, S, shortest=1):
+    """A mask (B, S), True at words: lengths up to S, one of them S, not all alike."""
+    lengths = t.integers(shortest, S + 1, B)
+    lengths[t.integer(0, B)] = S
+    t.require(B < 2 or len(set(lengths.tolist())) > 1)
+    return torch.arange(S)[None] < lengths[:, None]
+
+
+def even(t, letters, low=2, high=5):
+    """Distinct even sizes."""
+    return [2 * n for n in t.sizes(letters, low=low, high=high)]
+
+
+# ---------------------------------------------------------------- attend
+
+def attended(t, query, key, value, *more, of=""):
+    context, weights = t.unpack(t["attend"](query, key, value, *more), 2)
+    t.output(f"weights{of}", weights, axes=AXES_WEIGHTS[query.ndim], sums_to_one="S")
+    t.output(f"context{of}", context, axes=AXES_CONTEXT[query.ndim])
+    return weights
+
+
+AXES_WEIGHTS = {2: "T S", 3: "B T S", 4: "B h T S"}
+AXES_CONTEXT = {2: "T E", 3: "B T E", 4: "B h T E"}
+
+
+@check("attend", weight=2)
+def weights_and_context(t):
+    """Weights that sum to 1 over the source, and the sums of values they make; values of another size than the keys."""
+    t.forbid("scaled_dot_product_attention")
+    B, T, S, d, E = t.sizes("B T S d E")
+    attended(t, t.normal(B, T, d, scale=2), t.normal(B, S, d), t.normal(B, S, E))
+    weights = attended(t, t.normal(B, T, d, scale=1e5), t.normal(B, S, d), t.normal(B, S, E), of=" of large scores")
+    t.require(not weights.value.frac().any())  # one has it all, and no gradient hangs on how scores are rounded
+
+
+@check("attend", weight=2)
+def masked(t):
+    """Masked places get a weight of exactly 0, even where their score is the largest; the mask is one for all heads."""
+    t.forbid("scaled_dot_product_attention")
+    B, h, T, S, d = t.sizes("B h T S d")
+    query, key = t.normal(B, h, T, d, scale=2), t.normal(B, h, S, d)
+    mask = ragged(t, B, S)[:, None, None, :]
+    if S > 2:  # a place between two others may be hidden, too
+        mask[mask.sum(-1).argmax(), ..., t.integer(1, S - 1)] = False
+    t.require(not mask.expand(B, h, T, S).gather(-1, (query @ key.transpose(-2, -1)).argmax(-1, keepdim=True)).all())
+    attended(t, query, key, t.normal(B, h, S, d), mask)
+
+
+@check("attend")
+def biased(t):
+    """A bias is added after the division; with a mask as well."""
+    t.forbid("scaled_dot_product_attention")
+    B, h, T, S, d = t.sizes("B h T S d", low=4)
+    inputs = t.normal(B, h, T, d, scale=2), t.normal(B, h, S, d), t.normal(B, h, S, d)
+    bias = t.normal(h, T, S)
+    attended(t, *inputs, None, bias, of=" with a bias")
+    attended(t, *inputs, torch.ones(T, S, dtype=torch.bool).tril(), bias, of=" with both")
+
+
+@check("attend")
+def one_head_of_keys(t):
+    """One head of keys and values for all heads of queries; and no axes in front at all."""
+    t.forbid("scaled_dot_product_attention")
+    B, h, T, S, d = t.sizes("B h T S d")
+    attended(t, t.normal(B, h, T, d), t.normal(B, 1, S, d), t.normal(B, 1, S, d), of=" of shared keys")
+    attended(t, t.normal(T, d), t.normal(S, d), t.normal(S, d), of=" of one sequence")
+
+
+@check("attend")
+def attend_gradient(t):
+    """The gradient reaches queries, keys and values."""
+    t.forbid("scaled_dot_product_attention")
+    B, T, S, d = t.sizes("B T S d")
+    query, key, value = t.leaf(t.normal(B, T, d)), t.leaf(t.normal(B, S, d)), t.leaf(t.normal(B, S, d))
+    t.backward(t["attend"](query, key, value)[0])
+    t.output("gradient of query", query.grad, axes="B T D")
+    t.output("gradient of key", key.grad, axes="B S D")
+    t.output("gradient of value", value.grad, axes="B S D")
+
+
+# ---------------------------------------------------------------- masks
+
+@check("masks", weight=2)
+def padding(t):
+    """True at words, False at PAD; SOS, EOS and UNK are words too."""
+    B, S = t.sizes("B S", low=4)
+    tokens = t.integers(1, 9, B, S) * ragged(t, B, S)
+    tokens[0, :3] = torch.tensor([1, 2, 3])
+    t.output("mask", t["padding_mask"](tokens), axes="B 1 1 S")
+
+
+@check("masks", weight=2)
+def causal(t):
+    """Itself and what stands before; a single place."""
+    T = t.integer(3, 7)
+    t.output("mask", t["causal_mask"](T), axes="T S")
+    t.output("mask of one place", t["causal_mask"](1), axes="1 1")
+
+
+@check("masks")
+def causal_with_a_past(t):
+    """Places in the past may be looked at by all."""
+    T, past = t.integer(2, 30), t.integer(30, 60)  # so many that two draws are hardly ever the same
+    t.output("mask", t["causal_mask"](T, past), axes="T S")
+    t.output("mask of one new place", t["causal_mask"](1, past), axes="1 S")
+
+
+# ---------------------------------------------------------------- heads
+
+def stand_in_attend(query, key, value, mask=None, bias=None):
+    weights = torch.sin(query @ key.transpose(-2, -1)) + 0.5
+    if bias is not None:
+        weights = weights + bias
+    if mask is not None:
+        weights = weights * mask
+    return weights @ value + 0.1, weights
+
+
+class StandInPositions(nn.Module):
+    """Positions that show when they are asked, and where they are told to begin."""
+
+    def __init__(self, D, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.slope = nn.Parameter(torch.ones(n_heads, 1, 1))  # a bias may be learned
+
+    def add(self, x, start=0):
+        places = torch.arange(start, start + x.shape[1], device=x.device, dtype=x.dtype)
+        return x + 0.3 * torch.cos(places)[:, None]
+
+    def turn(self, x, start=0):
+        places = torch.arange(start, start + x.shape[2], device=x.device, dtype=x.dtype)
+        return x * (1.5 + torch.sin(1 + places))[:, None]
+
+    def bias(self, T, S):
+        places = torch.arange(self.n_heads * T * S, device=self.slope.device)
+        return self.slope * places.reshape(self.n_heads, T, S).cos()
+
+
+def heads_of(t, D, n_heads, positions=False, kv_heads=None):
+    t.stub("attend", stand_in_attend)
+    places = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
+    attention = t["MultiHeadAttention"](D, n_heads, places, kv_heads)
+    t.weights(attention, scale=0.6)
+    attention.kept = torch.ones(n_heads)
+    return attention
+
+
+FORBIDDEN = ("multi_head_attention_forward", "scaled_dot_product_attention")
+
+
+def head_sizes(t):
+    """B, T, S, heads, size of a head: all distinct."""
+    return t.sizes("B T S h d", low=2, high=8)
+
+
+@check("heads", weight=2)
+def split_into_heads(t):
+    """The heads' axis: the first d numbers of each token belong to the first head."""
+    B, T, S, h, d = head_sizes(t)
+    t.output("split", heads_of(t, h * d, h).split(t.normal(B, T, h * d)), axes="B h T d")
+
+
+@check("heads", weight=2)
+def remembered(t):
+    """Keys and values, split; the keys turned from the start that is given, the values not."""
+    B, T, S, h, d = head_sizes(t)
+    keys, values = t.unpack(heads_of(t, h * d, h, True).remember(t.normal(B, S, h * d), t.integer(2, 9)), 2)
+    t.output("keys", keys, axes="B h S d")
+    t.output("values", values, axes="B h S d")
+
+
+@check("heads", weight=2)
+def looked(t):
+    """Result and weights of a batch that looks at given keys and values, under a mask."""
+    t.forbid(*FORBIDDEN)
+    B, T, S, h, d = head_sizes(t)
+    attention = heads_of(t, h * d, h)
+    t.output("result", attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d),
+                                 ragged(t, B, S)[:, None, None, :]), axes="B T D")
+    t.output("attention_weights", attention.attention_weights, axes="B h T S")
+
+
+@check("heads")
+def turned_and_biased(t):
+    """Queries turned from the start that is given, and the bias of the positions."""
+    t.forbid(*FORBIDDEN)
+    B, T, S, h, d = head_sizes(t)
+    attention = heads_of(t, h * d, h, True)
+    t.output("result", attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d), None,
+                                 t.integer(2, 9)), axes="B T D")
+
+
+@check("heads")
+def cut_heads(t):
+    """A head that is cut off says nothing."""
+    t.forbid(*FORBIDDEN)
+    B, T, S, h, d = head_sizes(t)
+    attention = heads_of(t, h * d, h)
+    kept = torch.ones(h)
+    kept[t.integer(0, h)] = 0
+    attention.kept = kept
+    t.output("result", attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d)), axes="B T D")
+
+
+@check("heads")
+def shared_keys_and_gradient(t):
+    """One head of keys and values for all heads of queries; the gradient reaches what was remembered."""
+    t.forbid(*FORBIDDEN)
+    B, T, S, h, d = head_sizes(t)
+    attention, x = heads_of(t, h * d, h, kv_heads=1), t.leaf(t.normal(B, S, h * d))
+    keys, values = t.unpack(attention.remember(x), 2)
+    t.output("keys", keys, axes="B 1 S d")
+    t.backward(attention(t.normal(B, T, h * d), keys, values))
+    t.output("gradient of what is remembered", x.grad, axes="B S D")
+
+
+# ---------------------------------------------------------------- positions
+
+@check("rotate", weight=2)
+def turned(t):
+    """Every pair turned by its angle; the axes in front as they were."""
+    B, h, T = t.sizes("B h T")
+    t.output("turned", t["rotate"](t.normal(B, h, T, 2 * t.integer(2, 5))), axes="B h T d", atol=1e-4)
+
+
+@check("rotate", weight=2)
+def turned_from_a_start(t):
+    """Places that begin later, also far away, and a single vector."""
+    T, d = t.integer(3, 6), 2 * t.integer(2, 5)
+    t.output("turned", t["rotate"](t.normal(T, d), t.integer(2, 20)), axes="T d", atol=1e-4)
+    t.output("one vector", t["rotate"](t.normal(1, d), t.integer(2, 20)), axes="1 d", atol=1e-4)
+    t.output("turned far away", t["rotate"](t.normal(T, 8), t.integer(3900, 4000)), axes="T d", atol=2e-3)
+
+
+@check("rotate")
+def rotate_gradient(t):
+    """The gradient passes through."""
+    T, d = t.integer(3, 6), 2 * t.integer(2, 5)
+    x = t.leaf(t.normal(2, T, d))
+    t.backward(t["rotate"](x, 1))
+    t.output("gradient of x", x.grad, axes="B T d", atol=1e-4)
+
+
+# ---------------------------------------------------------------- block
+
+class StandInHeads(nn.Module):
+    """Attention of another kind, in one head; it says where it was told to start."""
+
+    def __init__(self, D, n_heads, positions=None, kv_heads=None):
+        super().__init__()
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(D, D) for _ in range(4))
+        self.head_size, self.positions, self.attention_weights = D // n_heads, positions, None
+        self.register_buffer("kept", torch.ones(n_heads))
+
+    def split(self, x):
+        return x.unsqueeze(1)
+
+    def remember(self, x, start=0):
+        return self.split(self.W_k(x)) + 0.1 * start, self.split(self.W_v(x))
+
+    def forward(self, x, keys, values, mask=None, start=0):
+        scores = torch.tanh(self.split(self.W_q(x)) @ keys.transpose(-2, -1)) + 0.05 * start
+        if mask is not None:
+            scores = scores * mask
+        self.attention_weights = scores
+        return self.W_o((scores @ values).squeeze(1))
+
+
+class StandInCache:
+    """Holds pairs (B, n, S, d) as they came; `calls` counts how often it was extended."""
+
+    keys = property(lambda self: self.whole()[0] if self.pairs else None)
+    values = property(lambda self: self.whole()[1] if self.pairs else None)
+
+    def __init__(self):
+        self.pairs, self.calls = [], 0
+
+    def __len__(self):
+        return sum(pair[0].shape[-2] for pair in self.pairs)
+
+    def whole(self):
+        return tuple(torch.cat(parts, -2) for parts in zip(*self.pairs, strict=True))
+
+    def extend(self, keys, values):
+        self.pairs.append((keys, values))
+        self.calls += 1
+        return self.whole()
+
+
+def block_of(t, D, cross=False, pre_norm=True):
+    t.stub("MultiHeadAttention", StandInHeads)
+    block = t["Block"](D, 1, cross, None, pre_norm)
+    t.weights(block, scale=0.6)
+    return block
+
+
+@check("block")
+def around_a_part(t):
+    """One part with its residual and its norm, before and after."""
+    B, T, D = t.sizes("B T D")
+    for name, pre_norm in (("before", True), ("after", False)):
+        block = block_of(t, D, pre_norm=pre_norm)
+        t.output(f"norm {name}", block.around(t.torch.tanh, t.normal(B, T, D, scale=2), t.torch.sin), axes="B T D")
+
+
+@check("block", weight=2)
+def encoder_block(t):
+    """Attention to itself under a mask, and feed-forward; the norm before and after."""
+    B, T, D = t.sizes("B T D", low=4)
+    mask = ragged(t, B, T)[:, None, None, :]
+    for name, pre_norm in (("before", True), ("after", False)):
+        block = block_of(t, D, pre_norm=pre_norm)
+        t.output(f"result, norm {name}", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
+
+
+@check("block", weight=2)
+def decoder_block(t):
+    """Three parts: itself, the memory under its own mask, feed-forward."""
+    B, T, S, D = t.sizes("B T S D", low=4, high=9)
+    block, mask = block_of(t, D, cross=True), torch.ones(T, T, dtype=torch.bool).tril()
+    for places, name in ((S, "result"), (T, "result on a memory as long as x")):
+        memory, memory_mask = (t.normal(B, 1, places, D), t.normal(B, 1, places, D)), ragged(t, B, places)
+        t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, memory_mask[:, None, None, :]), axes="B T D")
+
+
+@check("block", weight=2)
+def with_a_cache(t):
+    """Keys and values go through the cache, and the places begin where it ends; an empty cache is a cache too."""
+    B, T, S, D = t.sizes("B T S D")
+    block = block_of(t, D)
+    for name, places in (("a cache", S), ("an empty cache", 0)):
+        cache = t.define(StandInCache, like="Cache")()
+        if places:
+            cache.extend(t.normal(B, 1, places, D), t.normal(B, 1, places, D))
+        t.output(f"result with {name}", block(t.normal(B, T, D, scale=2), None, None, None, cache), axes="B T D")
+        t.output(f"calls of {name}", cache.calls)
+        t.output(f"keys in {name}", cache.whole()[0], axes="B 1 S D")
+
+
+@check("block")
+def block_gradient(t):
+    """The gradient reaches the input, through the parts and past them."""
+    B, T, D = t.sizes("B T D")
+    x = t.leaf(t.normal(B, T, D))
+    t.backward(block_of(t, D)(x))
+    t.output("gradient of x", x.grad, axes="B T D")
+
+
+# ---------------------------------------------------------------- decoder
+
+class StandInBlock(nn.Module):
+    """A block of one matrix, in which mask, memory and cache all leave a trace."""
+
+    attention = property(lambda self: self)
+    cross = property(lambda self: self if self.crossed else None)
+
+    def __init__(self, D, n_heads, cross=False, positions=None, pre_norm=True, kv_heads=None):
+        super().__init__()
+        self.mix = self.feed_forward = nn.Linear(D, D)
+        self.norms = nn.ModuleList([nn.Identity() for _ in range(3 if cross else 2)])
+        self.crossed, self.pre_norm = cross, pre_norm
+
+    def remember(self, memory, start=0):
+        return self.mix(memory)[:, None], memory[:, None]
+
+    def around(self, norm, x, part):
+        return part(norm(x))
+
+    def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
+        x = torch.tanh(self.mix(x)) + 0.1 * (mask.sum(-1, keepdim=True) if mask is not None else 5)
+        if memory is not None:
+            keys, values = memory
+            x = x + (keys * memory_mask.transpose(-2, -1) + 0.3 * values)[:, 0].mean(1, keepdim=True)
+        if cache is not None:
+            cache.extend(x[:, None], x[:, None])
+        return x
+
+
+def stand_in_causal_mask(T, past=0, device=None):
+    return torch.arange(past + T, device=device) <= torch.arange(past, past + T, device=device)[:, None]
+
+
+def decoder_of(t, V, D, cross, n_layers=2):
+    t.stub("Block", StandInBlock)
+    t.stub("causal_mask", stand_in_causal_mask)
+    decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions, like="Positions"))
+    t.weights(decoder, scale=0.7)
+    return decoder
+
+
+@check("decoder", weight=2)
+def without_a_source(t):
+    """Logits of a batch of a model that has no source."""
+    B, T, V, D = t.sizes("B T V D", low=4, high=9)
+    t.output("logits", decoder_of(t, V, D, False)(t.integers(0, V, B, T)), axes="B T V")
+
+
+@check("decoder", weight=2)
+def with_a_source(t):
+    """Each block has a memory of its own, and all the same mask."""
+    B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
+    memories = [(t.normal(B, 1, S, D), t.normal(B, 1, S, D)) for _ in range(2)]
+    mask = ragged(t, B, S)[:, None, None, :]
+    t.output("logits", decoder_of(t, V, D, True)(t.integers(0, V, B, T), memories, mask), axes="B T V")
+
+
+@check("decoder", weight=2)
+def with_caches(t):
+    """Places and mask go on where the caches end; each block has its own cache; one block alone."""
+    B, T, S, V, D = t.sizes("B T S V D", low=2, high=8)
+    for n_layers, of in ((2, ""), (1, " of one block")):
+        caches = [t.define(StandInCache, like="Cache")() for _ in range(n_layers)]
+        for cache in caches:
+            cache.extend(t.normal(B, 1, S, D), t.normal(B, 1, S, D))
+        decoder = decoder_of(t, V, D, False, n_layers)
+        t.output(f"logits{of}", decoder(t.integers(0, V, B, T), None, None, caches), axes="B T V")
+        for i, cache in enumerate(caches):
+            t.output(f"keys of cache {i}{of}", cache.whole()[0], axes="B 1 S D")
+
+
+@check("decoder")
+def decoder_gradient(t):
+    """The gradient reaches embedding and memory."""
+    B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
+    decoder, memory = decoder_of(t, V, D, True, 1), t.leaf(t.normal(B, 1, S, D))
+    t.backward(decoder(t.integers(0, V, B, T), [(memory, memory)], torch.ones(B, 1, 1, S, dtype=torch.bool)))
+    t.output("gradient of the embedding", decoder.embedding.weight.grad, axes="V D")
+    t.output("gradient of the memory", memory.grad, axes="B 1 S D")
+
+
+# ---------------------------------------------------------------- explanations
+
+@check("read-norms", weight=2)
+def norms_of_what_is_read(t):
+    """The norm of what each position receives from each, of several heads; some of what they write cancels."""
+    h, T, S, d, D = t.sizes("h T S d D", low=2, high=8)
+    t.output("norms", t["read_norms"](t.uniform(h, T, S), t.normal(h, S, d), t.normal(D, h * d)), axes="T S")
+
+
+@check("read-norms")
+def one_head_that_reads(t):
+    """One head alone."""
+    T, S, d = t.sizes("T S d")
+    t.output("norms", t["read_norms"](t.uniform(1, T, S), t.normal(1, S, d), t.normal(d, d)), axes="T S")
+
+
+class Said(nn.Module):
+    """What is said of a sentence of S words: T numbers, each of all words of its own sentence."""
+
+    def __init__(self, T, S, D):
+        super().__init__()
+        self.read, self.mix = nn.Parameter(torch.zeros(T, S, D)), nn.Parameter(torch.zeros(T, T))
+
+    def forward(self, x):
+        return torch.tanh(torch.einsum("tsd,bsd->bt", self.read, x)) @ self.mix.T
+
+
+def said_by_words(t, T, S, D):
+    said = t.define(Said)(T, S, D)
+    t.weights(said, scale=0.5)
+    return said
+
+
+@check("gradients", weight=2)
+def slopes_and_products(t):
+    """The gradient of each number, and its product with the input."""
+    T, S, D = t.sizes("T S D")
+    said, x = said_by_words(t, T, S, D), t.normal(S, D)
+    t.output("slopes", t["slopes"](said, x), axes="T S D")
+    t.output("gradient times input", t["gradient_times_input"](said, x), axes="T S")
+
+
+@check("gradients", weight=2)
+def integrated(t):
+    """The mean gradient on the way from a base that is not zero; eight pieces, and another number of them."""
+    T, S, D = t.sizes("T S D")
+    said, x, base = said_by_words(t, T, S, D), t.normal(S, D, scale=2), t.normal(S, D)
+    t.output("integrated gradients", t["integrated_gradients"](said, x, base), axes="T S")
+    t.output("integrated gradients in few pieces", t["integrated_gradients"](said, x, base, t.integer(2, 5)),
+             axes="T S")
+
+
+@check("gradients")
+def of_one_word(t):
+    """A sentence of one word and one number."""
+    said, x = said_by_words(t, 1, 1, 3), t.normal(1, 3)
+    t.output("slopes", t["slopes"](said, x), axes="T S D")
+    t.output("integrated gradients", t["integrated_gradients"](said, x, torch.zeros(1, 3)), axes="T S")
+
+
+@check("effects", weight=2)
+def taken_away(t):
+    """Several vectors in the place of each word, in the mean; the sign; the axes of words."""
+    T, S, D, N = t.sizes("T S D N")
+    t.output("effects", t["effects"](said_by_words(t, T, S, D), t.normal(S, D), t.normal(N, D)), axes="T S")
+
+
+@check("effects")
+def by_one_vector(t):
+    """One vector in the place of a word: the mean, which is not zero."""
+    T, S, D = t.sizes("T S D")
+    t.output("effects", t["effects"](said_by_words(t, T, S, D), t.normal(S, D), 1 + t.normal(1, D)), axes="T S")
+
+
+class Translating(nn.Module):
+    """A translator of which every part can be traced: words are mixed, then read by each position of the target."""
+
+    def __init__(self, V, D):
+        super().__init__()
+        self.embedding, self.target = nn.Embedding(V, D), nn.Embedding(V, D)
+        self.mix = nn.GRU(D, D, batch_first=True)
+        self.readout = nn.Linear(D, V)
+
+    def forward(self, source, target):
+        x = self.mix(self.embedding(source))[0]
+        wanted = self.target(target)
+        return self.readout(torch.tanh((wanted @ x.transpose(1, 2)).tanh() @ x + 0.3 * wanted))
+
+
+def difference(logits):
+    return logits[0, 1, 3] - logits[0, 1, 4]
+
+
+@check("patching", weight=2)
+def where_it_is_carried(t):
+    """The share that each position carries, before the words are mixed and after."""
+    S, T, V = t.integer(3, 7), t.integer(2, 5), 12
+    model, measure = t.define(Translating)(V, 5), t.define(difference)
+    t.weights(model)
+    clean, target = t.integers(0, V, 1, S), t.integers(0, V, 1, T)
+    corrupt = clean.clone()
+    at = t.integer(0, S)
+    corrupt[0, at] = (clean[0, at] + t.integer(1, V)) % V
+    apart = [measure(model(source, target)).value for source in (clean, corrupt)]
+    t.require(abs(apart[0] - apart[1]) > 0.5)
+    for name in ("embedding", "mix", "target"):
+        t.output(f"carried by {name}", t["restored"](model, clean, corrupt, target, name, measure), axes="P")
+
+
+@check("patching")
+def all_words_differ(t):
+    """Sentences that differ everywhere."""
+    S, T, V = t.integer(3, 7), 3, 12
+    model, measure = t.define(Translating)(V, 5), t.define(difference)
+    t.weights(model)
+    clean, target = t.integers(0, V, 1, S), t.integers(0, V, 1, T)
+    corrupt = (clean + t.integers(1, V, 1, S)) % V
+    apart = [measure(model(source, target)).value for source in (clean, corrupt)]
+    t.require(abs(apart[0] - apart[1]) > 0.5)
+    t.output("carried by mix", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
+
+
+@check("cut", weight=2)
+def heads_replaced(t):
+    """Some heads have the mean's columns, all others their own; what is traced stays as it was."""
+    B, T, h, d = t.sizes("B T h d", low=3)
+    heads = sorted(t.rng.permutation(h)[:2].tolist())
+    z = t.torch.tensor(t.normal(B, T, h * d).tolist())
+    t.output("with the mean", t["cut"](heads, d, t.normal(h * d))(z), axes="B T D")
+    t.output("with another sentence", t["cut"](heads, d, t.normal(B, T, h * d))(z), axes="B T D")
+    t.output("what was traced", z, axes="B T D")
+
+
+@check("cut")
+def one_or_none(t):
+    """One head; no head at all."""
+    B, T, h, d = t.sizes("B T h d")
+    t.output("one head", t["cut"]([t.integer(0, h)], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
+    t.output("no head", t["cut"]([], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
+
+
+# ---------------------------------------------------------------- cache
+
+def length_of(thing):
+    return len(thing)
+
+
+@check("cache", weight=2)
+def extended(t):
+    """Length and contents after some extensions, the first to an empty cache."""
+    B, n, d = t.sizes("B n d")
+    cache, length = t["Cache"](), t.define(length_of)
+    t.output("length at first", length(cache))
+    for i in range(3):
+        T = t.integer(1, 4)
+        keys, values = t.unpack(cache.extend(t.normal(B, n, T, d), t.normal(B, n, T, d)), 2)
+        t.output(f"keys after {i + 1}", keys, axes="B n S d")
+        t.output(f"values after {i + 1}", values, axes="B n S d")
+        t.output(f"length after {i + 1}", length(cache))
+    t.output("length of another cache", length(t["Cache"]()))
+
+
+class ToyModel(nn.Module):
+    """Encoder and decoder in one. What it says depends on all that was read, and on how many places there are.
+
+    Sentence b ends at step `stops[b]`. `reads` counts how often the source was read.
+    """
+
+    def __init__(self, V, D, n_blocks, stops):
+        super().__init__()
+        self.embedding, self.readout = nn.Embedding(V, D), nn.Linear(D, V)
+        self.positions, self.norm = nn.Identity(), nn.Identity()
+        self.blocks, self.stops, self.reads = [None] * n_blocks, stops, 0
+
+    decoder = property(lambda self: self)
+    encoder = property(lambda self: self.read_source)
+
+    def read_source(self, source):
+        self.reads += 1
+        return self.embedding(source), (source != 0)[:, None, None, :]
+
+    def remember(self, memory):
+        return [memory for _ in self.blocks]
+
+    def forward(self, tokens, memories=None, memory_mask=None, caches=None):
+        x, start = self.embedding(tokens), len(caches[0]) if caches else 0
+        for memory, cache in zip(memories, caches or [None] * len(self.blocks), strict=True):
+            seen = x if cache is None else cache.extend(x[:, None], x[:, None])[0][:, 0]
+            read = (memory * memory_mask[:, 0, 0, :, None]).sum(1, keepdim=True)
+            x = torch.sin(2 * seen.cumsum(1)[:, -x.shape[1]:] + read)
+        logits = 3 * self.readout(x)
+        logits[:, :, :2] = -90.0
+        for b, stop in enumerate(self.stops):
+            logits[b, :, 2] = 90.0 * (2 * (torch.arange(start, start + x.shape[1]) + 1 >= stop) - 1)
+        return logits
+
+
+def toy_model(t, V, D, stops):
+    model = t.define(ToyModel, like="Decoder")(V, D, 2, stops)
+    t.weights(model)
+    return model
+
+
+def said_by(t, stops, max_length=None):
+    t.stub("Cache", StandInCache)
+    B, V = len(stops), t.integer(9, 14)
+    S, D = t.sizes("S D", low=4, high=9)
+    model = toy_model(t, V, D, stops)
+    source = t.integers(3, V, B, S) * ragged(t, B, S)
+    tokens = t["greedy"](model, source, *([max_length] if max_length else []))
+    said = tokens.value
+    longest = max(len(set(row.tolist())) for row in said)
+    t.require(said.shape[1] < 4 or longest > 3)  # it does not say the same word all the time
+    t.output("tokens", tokens, axes="B T")
+    t.output("how often the source was read", model.reads)
+
+
+@check("cache", weight=2)
+def sentences_end(t):
+    """What is said, PAD after EOS, until the last sentence has ended."""
+    stops = [int(n) for n in t.rng.permutation([1, 2, 4, 6, 7])[:t.integer(2, 6)]]
+    said_by(t, stops)
+
+
+@check("cache")
+def a_limit(t):
+    """No more than `max_length` steps; 30 where nothing else is said."""
+    said_by(t, [40, 3], t.integer(5, 9))
+    said_by(t, [40])
+
+
+@check("cache")
+def one_sentence(t):
+    """A batch of one."""
+    said_by(t, [t.integer(3, 8)])

@@ -1,0 +1,1869 @@
+# %% [markdown]
+# # Session 6 · The Transformer, and what it looks at
+#
+# A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
+# small feed-forward networks, and sums. You write one, and train it on session 5's corpus. Then you look inside. The
+# corpus knows which English word each French word comes from, so explanations can be scored.
+#
+# **After this session you can**
+# - write attention with several heads, rotary positions, the block and the decoder;
+# - read and replace any activation of your own model;
+# - explain an output in five ways, score them against a known truth, and say what the scores do not show.
+#
+# **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
+# `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
+#
+# **Letters for sizes:** B = batch, S and T = source and target timesteps, D = numbers in the vector of a token, h =
+# heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first.
+
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+try:
+    import tp
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
+tp.start("tp6_transformer")
+
+# %% given="imports"
+import math
+import random
+import time
+from collections import Counter
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+torch.set_num_threads(1)  # our tensors are small: one thread is faster than several
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+PAD, SOS, EOS, UNK = range(4)  # the first four ids of every vocabulary, as in session 5
+# True: the scratchpads of part 8 are trained too, in some minutes
+LONG_RUNS = False
+
+# %% [markdown]
+# ## 1 · Queries, keys and values
+#
+# ![One query is compared with three keys; a softmax of the scores weighs the three
+# values.](figures/query_key_value.svg)
+#
+# In session 5 each hidden vector of the encoder was compared with the decoder's state, and also entered the context.
+# Now each vector is mapped to two others: a **key**, which is compared, and a **value**, which is summed. The vector
+# that is compared with the keys is a **query**.
+#
+# ### Exercise 1 · Attention, once more
+#
+# **Write** `attend`: scores by dot product, divided by √d; softmax over the source; weighted sum of the values.
+#
+# - in: `query` (…, T, d), `key` (…, S, d), `value` (…, S, e); the dots are any axes in front, the same for all or of
+#   size 1
+# - `mask`, if given, is boolean and fits (…, T, S): where it is false, the weight is exactly 0
+# - `bias`, if given, is added to the scores (after the division)
+# - out: `context` (…, T, e), `weights` (…, T, S)
+#
+# `F.scaled_dot_product_attention` does not count here.
+#
+# *Tiny example.* One query (2, 0), keys (1, 0) and (0, 1), values (10) and (20): the scores are √2 and 0, the weights
+# 0.80 and 0.20, the context 11.96.
+#
+# *Minutes* 8 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The same as in sessions 3 and 5. Two things are new: there are many queries at once, and the values are not the keys.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# (…, T, d) times (…, d, S) is (…, T, S). The softmax runs over S, the last axis.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>key.transpose(-2, -1)</code> swaps the last two axes, however many stand in front. First add the bias, then
+# <code>masked_fill(~mask, …)</code>, then the softmax.
+# </details>
+
+# %% exercise="attend"
+def attend(query, key, value, mask=None, bias=None):
+    """Returns `context` (…, T, e) and `weights` (…, T, S).
+
+    `query` (…, T, d), `key` (…, S, d), `value` (…, S, e).
+
+    `mask` (…, T, S): True where one may look. `bias` (…, T, S) is added to the scores.
+    """
+    # TODO: scaled scores, bias, mask, softmax over the source, weighted sum
+    ### BEGIN SOLUTION
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+    ### END SOLUTION
+
+# %% check="attend" points=4
+tp.check("attend")
+
+# %% demo="same-as-torch"
+if tp.done("attend"):
+    query, key, value = (torch.randn(2, 3, 5, 16), torch.randn(2, 3, 7, 16),
+                         torch.randn(2, 3, 7, 16))
+    mask = torch.rand(2, 1, 5, 7) < 0.7
+    mask[..., 0] = True  # nobody may be left with nothing to look at
+    ours, theirs = (attend(query, key, value, mask)[0],
+                    F.scaled_dot_product_attention(query, key, value, mask))
+    print("largest difference from F.scaled_dot_product_attention: "
+          f"{(ours - theirs).abs().max():.1e}")
+
+# %% [markdown]
+# ### Why divide by √d?
+#
+# Take two vectors of d entries, all independent, of mean 0 and variance 1. Their dot product has mean 0 and variance d:
+# its typical size is √d. A softmax of large numbers is nearly one-hot, and there its gradient is nearly 0. The next
+# cell measures this. Its last column is the mean norm of the softmax's Jacobian.
+
+# %% demo="scale-measured"
+def softmax_gradient(scores):
+    """`scores` (N, S) → the mean norm of the softmax's Jacobian (S, S), over N."""
+    shares = scores.softmax(dim=-1)
+    jacobian = torch.diag_embed(shares) - shares[:, :, None] * shares[:, None, :]
+    return jacobian.flatten(1).norm(dim=1).mean().item()
+
+rows, sizes = [], (4, 16, 64, 256, 1024)
+for d in sizes:
+    scores = torch.einsum("nd,nsd->ns", torch.randn(500, d), torch.randn(500, 10, d))
+    for name, used in (("as they are", scores),
+                       ("divided by √d", scores / math.sqrt(d))):
+        largest = used.softmax(-1).max(-1).values.mean().item()
+        rows.append([d, name, used.std().item(), largest, softmax_gradient(used)])
+tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
+                "gradient of the softmax"])
+
+# %% [markdown] answer="scale" points=2
+# **Question 1.** Read the table. (a) What happens to the gradient as d grows, without and with the division? (b)
+# Somebody proposes to divide by d, not by √d. What would the weights look like for d = 1024, at the start of training?
+#
+# *Minutes* 5 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) Without the division the scores spread like √d; one weight takes nearly everything, and the gradient falls towards
+# 0 as d grows. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a
+# spread of 1/√d = 0.03: all weights nearly equal, about 0.1 for ten. Attention would begin as a plain mean; queries and
+# keys would have to grow a lot before one weight is much larger than the others.
+#
+# **Rubric.** 1 point: with numbers from the table, gradient falls without the division and stays with it. 1 point:
+# nearly equal weights, because the spread is 1/√d.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 2 · Self-attention, heads, masks
+#
+# ![Left: every position of a sequence looks at every other. Right: with a causal mask it looks at itself and at what
+# stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
+#
+# In session 5 the decoder attended to the *source*. In **self-attention** a sequence attends to itself: queries, keys
+# and values are all made of the same vectors. Masks decide what a position may attend to:
+# - the **padding mask**: no position attends to PAD;
+# - the **causal mask**: a decoder that learns to predict the next token must not see it. Position t attends to 0 … t.
+#
+# ### Exercise 2 · Two masks
+#
+# **Write** `padding_mask` and `causal_mask`. True means: may be attended to.
+# - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
+# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries: query t may
+#   attend to 0 … past + t. (`past` is for part 7; until then it is 0.)
+#
+# *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
+#
+# *Minutes* 6 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One compares ids with PAD; the other compares the position of the query with the position of the key.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>None</code> in an index adds an axis of size 1. A lower triangle is what is left of a matrix of ones.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.ones(…, dtype=torch.bool).tril(diagonal)</code> keeps everything up to a diagonal; 0 is the one that
+# begins in the upper left corner, larger numbers lie further to the right.
+# </details>
+
+# %% exercise="masks"
+def padding_mask(tokens):
+    """Ids (B, S) → (B, 1, 1, S), True at words."""
+    # TODO: which ids are words
+    ### BEGIN SOLUTION
+    return (tokens != PAD)[:, None, None, :]
+    ### END SOLUTION
+
+
+def causal_mask(T, past=0, device=None):
+    """(T, past + T), True where position t looks at 0 … past + t."""
+    # TODO: a lower triangle
+    ### BEGIN SOLUTION
+    return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)
+    ### END SOLUTION
+
+# %% check="masks" points=2
+tp.check("masks")
+
+# %% [markdown]
+# ### Several heads
+#
+# One softmax gives one set of weights. A word may need several: for its verb, its noun, the word before. So the D
+# numbers are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. They are one more axis in
+# front, which `attend` accepts.
+#
+# Attention must also learn the order of the vectors. An object of the class `Positions` adds this. The base class below
+# adds nothing; part 3 has others.
+
+# %% given="positions-interface"
+class Positions(nn.Module):
+    """How a Transformer learns where a token stands: here not at all.
+
+    The base of all the others.
+    """
+
+    def __init__(self, D, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+
+    def add(self, x, start=0):
+        """Embedded tokens (B, T, D) at the places start, … → the same shape."""
+        return x
+
+    def turn(self, x, start=0):
+        """Queries or keys (B, h, T, d) at the places start, … → the same shape."""
+        return x
+
+    def bias(self, T, S):
+        """What is added to the scores of the last T of S places.
+
+        None, or a tensor (h, T, S).
+        """
+        return None
+
+# %% [markdown]
+# ### Exercise 3 · Multi-head attention
+#
+# **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or fewer
+# where `kv_heads` says so.
+# - `split(x)`: (B, T, n · d) → (B, n, T, d), for any number n of heads: the first d numbers belong to the first head
+# - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`, then
+#   split. The keys go through `self.positions.turn(…, start)`, the values do not.
+# - `forward(x, keys, values, mask=None, start=0)`: queries from `x` (B, T, D) by `self.W_q`, split and turned; `attend`
+#   with the mask and with `self.positions.bias(T, S)`; each head times its entry of `self.kept` (1, or 0 for a head
+#   that is cut off); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S) as
+#   `self.attention_weights`.
+#
+# `remember` and `forward` are two methods, because keys and values can be kept (part 7).
+# `nn.MultiheadAttention` and its function do not count.
+#
+# *Tiny example.* D = 6 and 2 heads: the vector (1, 2, 3, 4, 5, 6) of a token is split into (1, 2, 3) and (4, 5, 6).
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# To split is to cut the last axis into two, heads and d, and then to move the heads in front of the timesteps. At the
+# end, the same backwards.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# (B, T, n·d) → (B, T, n, d) → (B, n, T, d). A bare <code>reshape</code> to (B, n, T, d) would mix timesteps and heads.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>x.unflatten(-1, (-1, self.head_size))</code>, then <code>transpose</code>; back: <code>transpose</code>, then
+# <code>flatten(-2)</code>. <code>self.kept[:, None, None]</code> is (h, 1, 1).
+# </details>
+
+# %% exercise="heads"
+class MultiHeadAttention(nn.Module):
+    """h heads of size d = D / h.
+
+    Attributes: `W_q`, `W_k`, `W_v`, `W_o`, `head_size`, `positions`, `kept` (h,).
+    """
+
+    def __init__(self, D, n_heads, positions=None, kv_heads=None):
+        super().__init__()
+        self.head_size = D // n_heads
+        # fewer heads of keys and values than queries (Shazeer 2019, arXiv 1911.02150)
+        kv_size = (kv_heads or n_heads) * self.head_size
+        self.W_q, self.W_o = nn.Linear(D, D), nn.Linear(D, D)
+        self.W_k, self.W_v = nn.Linear(D, kv_size), nn.Linear(D, kv_size)
+        self.positions = positions or Positions(D, n_heads)
+        self.register_buffer("kept", torch.ones(n_heads))
+
+    def split(self, x):
+        """(B, T, n · d) → (B, n, T, d)."""
+        # TODO: a heads' axis of its own, in front of the timesteps
+        ### BEGIN SOLUTION
+        return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)
+        ### END SOLUTION
+
+    def remember(self, x, start=0):
+        """`x` (B, S, D), its first vector at place `start` → `keys`, `values`.
+
+        Both (B, n, S, d).
+        """
+        # TODO: keys and values, split; the keys turned
+        ### BEGIN SOLUTION
+        return (self.positions.turn(self.split(self.W_k(x)), start),
+                self.split(self.W_v(x)))
+        ### END SOLUTION
+
+    def forward(self, x, keys, values, mask=None, start=0):
+        """`x` (B, T, D), `keys` and `values` (B, n, S, d) → (B, T, D).
+
+        `mask` fits (B, h, T, S).
+        """
+        # TODO: queries, attention, cut heads, heads side by side, W_o
+        ### BEGIN SOLUTION
+        queries = self.positions.turn(self.split(self.W_q(x)), start)
+        bias = self.positions.bias(x.shape[1], keys.shape[-2])
+        context, self.attention_weights = attend(queries, keys, values, mask, bias)
+        context = context * self.kept[:, None, None]
+        return self.W_o(context.transpose(-3, -2).flatten(-2))
+        ### END SOLUTION
+
+# %% check="heads" points=6
+tp.check("heads")
+
+# %% [markdown]
+# PyTorch's module keeps the three matrices in one, `in_proj_weight`. With our weights copied over, both must give the
+# same result.
+
+# %% demo="same-as-torch-module"
+if tp.done("attend", "masks", "heads"):
+    ours, theirs = (MultiHeadAttention(24, 4),
+                    nn.MultiheadAttention(24, 4, batch_first=True))
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(
+            torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]))
+        theirs.in_proj_bias.copy_(
+            torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
+        theirs.out_proj.weight.copy_(ours.W_o.weight)
+        theirs.out_proj.bias.copy_(ours.W_o.bias)
+    x = torch.randn(3, 6, 24)
+    mask = causal_mask(6)
+    said = ours(x, *ours.remember(x), mask)
+    # theirs: True = forbidden
+    expected, weights = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
+    print("largest difference from nn.MultiheadAttention: "
+          f"{(said - expected).abs().max():.1e},",
+          f"of the weights: {(ours.attention_weights - weights).abs().max():.1e}")
+
+# %% [markdown]
+# ## 3 · Where does a word stand?
+#
+# Attention is a sum over a *set*. If the words are permuted, the results are permuted with them: session 3 called this
+# the order-free baseline, a **bag of tokens**.
+
+# %% demo="a-set"
+if tp.done("attend", "heads"):
+    torch.manual_seed(0)
+    attention, x, order = (MultiHeadAttention(16, 2), torch.randn(1, 6, 16),
+                           torch.randperm(6))
+    straight, shuffled = (attention(x, *attention.remember(x)),
+                          attention(x[:, order], *attention.remember(x[:, order])))
+    print("words shuffled, results shuffled back: largest difference",
+          f"{(straight[:, order] - shuffled).abs().max():.1e}")
+
+# %% [markdown]
+# So the position must be added. Four ways:
+#
+# | way | where it enters | what it says |
+# |---|---|---|
+# | sinusoidal (Vaswani 2017) | added to the embedding | D/2 sines and cosines of different frequency |
+# | learned | added to the embedding | a row of a table for each position |
+# | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | an angle |
+# | ALiBi ([Press 2021, 2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
+#
+# ![Four small pictures: waves added to an embedding, rows of a table, two arrows turned by an angle, and a ramp of
+# scores that falls with the distance.](figures/four_positions.svg)
+#
+# Three are given. You write the rotary one: most models of today have it, and your translator needs it.
+#
+# ### Exercise 4 · Rotary positional encoding
+#
+# Take the numbers of a query in pairs. Each pair is an arrow in a plane. Rotate it by an angle that grows with the
+# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two arrows
+# depends on the angle *between* them, and so on the distance of the two positions. It does not depend on where they
+# are.
+#
+# **Write** `rotate(x, start=0)`.
+# - in: `x` (…, T, d), d even, its vectors at the positions start, start + 1, …; out: the same shape
+# - pair i is (x_{2i}, x_{2i+1}) = (a, b); rotated by φ it is (a cos φ − b sin φ, a sin φ + b cos φ), at the same
+#   columns
+#
+# *Tiny example.* With d = 2, the vector (1, 0) at position 1 becomes (0.54, 0.84).
+#
+# *Minutes* 12 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# First a table of angles (T, d/2): position times frequency. The positions begin at <code>start</code>.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>torch.arange(0, d, 2)</code> is 2i for every i. a and b are <code>x[..., 0::2]</code> and
+# <code>x[..., 1::2]</code>, both (…, T, d/2).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.stack([…, …], dim=-1).flatten(-2)</code> puts the pairs back where they were.
+# </details>
+
+# %% exercise="rotate"
+def rotate(x, start=0):
+    """`x` (…, T, d) at the places start, start + 1, … → the same shape.
+
+    Each pair of numbers is turned.
+    """
+    # TODO: angles; the two numbers of each pair, turned
+    ### BEGIN SOLUTION
+    T, d = x.shape[-2:]
+    rates = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)
+    angles = (start + torch.arange(T, device=x.device))[:, None] * rates
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * angles.cos() - b * angles.sin(),
+                        a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)
+    ### END SOLUTION
+
+# %% check="rotate" points=3
+tp.check("rotate")
+
+# %% given="positions"
+def sinusoidal(T, D):
+    """(T, D): sin(t · 10000^(−2i/D)) in column 2i, its cosine in column 2i + 1."""
+    rates = 10000 ** (-torch.arange(0, D, 2) / D)
+    angles = torch.arange(T)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+def alibi(T, S, n_heads):
+    """(h, T, S): minus slope times distance, for the last T of S positions."""
+    distances = (torch.arange(S - T, S)[:, None] - torch.arange(S)).abs()
+    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    return -slopes[:, None, None] * distances
+
+class Sinusoidal(Positions):
+    """Sines and cosines, made as small as our embeddings are at the start."""
+    def __init__(self, D, n_heads, longest=512):
+        super().__init__(D, n_heads)
+        self.register_buffer("table", 0.2 * sinusoidal(longest, D), persistent=False)
+
+    def add(self, x, start=0):
+        return x + self.table[start:start + x.shape[1]]
+
+class Learned(Positions):
+    """A row for each of at most `longest` places."""
+    longest = 256
+
+    def __init__(self, D, n_heads):
+        super().__init__(D, n_heads)
+        self.table = nn.Embedding(self.longest, D)
+        nn.init.normal_(self.table.weight, std=0.2)
+
+    def add(self, x, start=0):
+        return x + self.table.weight[start:start + x.shape[1]]
+
+class Rotary(Positions):
+    """Queries and keys are turned."""
+    def turn(self, x, start=0):
+        return rotate(x, start)
+
+class Alibi(Positions):
+    """Scores fall with the distance."""
+    def bias(self, T, S):
+        return alibi(T, S, self.n_heads).to(device)
+
+WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
+        "rotary": Rotary, "ALiBi": Alibi}
+
+# %% [markdown]
+# ## 4 · The block
+#
+# ![A block: the input goes straight up along a line. Three parts stand beside it, attention to itself, attention to the
+# source, and a feed-forward network; each reads the line through a layer norm and adds its result to
+# it.](figures/transformer_block.svg)
+#
+# A Transformer is a stack of equal **blocks**. In a block, a vector per token runs straight through: the **residual
+# stream**. Each part reads it, and *adds* its result:
+# - attention to itself (exercise 3);
+# - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
+# - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
+#
+# Sums grow. So a vector is brought back to mean 0 and variance 1 before it is read, each token by itself; then each
+# entry gets a gain and a shift that are learned. This is **layer norm** (Ba, Kiros and Hinton 2016,
+# [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)), `nn.LayerNorm` in PyTorch. There are two places for it.
+# **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong et al. 2020,
+# [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
+#
+# ### Exercise 5 · A block
+#
+# **Write** the two methods of `Block`.
+# - `around(norm, x, part)`: one part with its residual and its norm, pre or post as `self.pre_norm` says. `norm` and
+#   `part` are functions from (B, T, D) to (B, T, D).
+# - `forward(x, mask=None, memory=None, memory_mask=None, cache=None)`: three parts in this order, each with `around`:
+#   1. attention to itself, with `self.norms[0]`. Keys and values are made by `remember` from **what the part is given**
+#   (the normalised x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)`
+#   before the attention. The first vector of x stands at position `start = len(cache)`, and both `remember` and the
+#   attention need this `start`. Without a cache it is 0.
+#   2. if `memory` is given, a pair (keys, values): `self.cross` attends to it, under `memory_mask`, with
+#   `self.norms[1]`.
+#   3. `self.feed_forward`, with the last of the norms.
+#
+# *Tiny example.* With a part that returns zeros, pre-norm gives back x; post-norm gives norm(x).
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# <code>around</code> is one line with an if. <code>forward</code> is three calls of it, the first with a small function
+# of your own as its part.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Everything stays (B, T, D). <code>self.attention(x, keys, values, mask, start)</code>; <code>self.cross(x, *memory,
+# memory_mask)</code>.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# A function inside the method: <code>def look(x): keys, values = self.attention.remember(x, start); …</code>. An empty
+# cache is false for <code>if</code>, since its length is 0: ask <code>cache is not None</code>.
+# </details>
+
+# %% exercise="block"
+class Block(nn.Module):
+    """Attention, to itself and perhaps to a memory, and a feed-forward network.
+
+    Attributes: `attention`, `cross` (None in an encoder), `feed_forward`, `norms`,
+    `pre_norm`.
+    """
+
+    def __init__(self, D, n_heads, cross=False, positions=None, pre_norm=True,
+                 kv_heads=None):
+        super().__init__()
+        self.attention = MultiHeadAttention(D, n_heads, positions, kv_heads)
+        self.cross = MultiHeadAttention(D, n_heads, None, kv_heads) if cross else None
+        self.feed_forward = nn.Sequential(
+            nn.Linear(D, 4 * D), nn.ReLU(), nn.Linear(4 * D, D))
+        self.norms = nn.ModuleList([nn.LayerNorm(D) for _ in range(3 if cross else 2)])
+        self.pre_norm = pre_norm
+
+    def around(self, norm, x, part):
+        """`x` (B, T, D) → (B, T, D): a part with its residual and its norm."""
+        # TODO: x + part(norm(x)), or norm(x + part(x))
+        ### BEGIN SOLUTION
+        return x + part(norm(x)) if self.pre_norm else norm(x + part(x))
+        ### END SOLUTION
+
+    def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
+        """`x` (B, T, D), `memory` a pair (B, n, S, d) → (B, T, D).
+
+        A `cache` has seen len(cache) places.
+        """
+        # TODO: attention to itself, attention to the memory, feed-forward
+        ### BEGIN SOLUTION
+        start = 0 if cache is None else len(cache)
+
+        def look(x):
+            keys, values = self.attention.remember(x, start)
+            if cache is not None:
+                keys, values = cache.extend(keys, values)
+            return self.attention(x, keys, values, mask, start)
+
+        x = self.around(self.norms[0], x, look)
+        if memory is not None:
+            x = self.around(self.norms[1], x,
+                            lambda x: self.cross(x, *memory, memory_mask))
+        return self.around(self.norms[-1], x, self.feed_forward)
+        ### END SOLUTION
+
+# %% check="block" points=6
+tp.check("block")
+
+# %% [markdown]
+# ### Encoder and decoder
+#
+# The encoder is given: read it, the decoder is much alike. (With pre-norm the output of the last block is not
+# normalised, so there is one more norm at the end.)
+#
+# Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that neither hides
+# the other. Vaswani's model does it the other way round: its embeddings begin with a standard deviation of 1/√D and are
+# **multiplied by √D**, and the positional encoding, of size up to 1, is added as it is. It has a second trick: the
+# output layer has one row for each word, as the embedding has, so both use the same matrix (**weight tying**, Press and
+# Wolf 2017, [arXiv 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
+
+# %% given="encoder"
+# what a decoder needs
+STACK = ("attend", "masks", "heads", "block", "decoder")
+
+
+class Encoder(nn.Module):
+    """A stack of blocks over the source."""
+
+    def __init__(self, V, D, n_heads, n_layers, positions=Sinusoidal, pre_norm=True):
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        nn.init.normal_(self.embedding.weight, std=0.2)
+        self.positions = positions(D, n_heads)
+        self.blocks = nn.ModuleList([
+            Block(D, n_heads, False, self.positions, pre_norm)
+            for _ in range(n_layers)])
+        self.norm = nn.LayerNorm(D) if pre_norm else nn.Identity()
+
+    def forward(self, source):
+        """Ids (B, S) → vectors (B, S, D), and their padding mask (B, 1, 1, S)."""
+        x, mask = self.positions.add(self.embedding(source)), padding_mask(source)
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x), mask
+
+# %% [markdown]
+# ### Exercise 6 · The decoder
+#
+# **Write** `forward` of `Decoder`: embed; add the positions; run through the blocks under a causal mask; norm; output
+# layer.
+#
+# - in: `tokens` (B, T), ids; `memories`, a pair (keys, values) for each block, or None for a model that has no source;
+#   `memory_mask`; `caches`, one for each block, or None
+# - out: logits (B, T, V)
+# - with caches, the tokens stand at the positions start, start + 1, … with `start = len(caches[0])`: the positions are
+#   added from there on, and the causal mask has `past=start`. Take `len` **before** the blocks run, because they extend
+#   the caches.
+#
+# *Tiny example.* Two tokens, a past of 3: the mask is `causal_mask(2, 3)`, (2, 5).
+#
+# *Minutes* 12 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The encoder's <code>forward</code> with four additions: start, causal mask, each block's own memory and cache, output
+# layer.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The mask (T, start + T) fits (B, h, T, start + T) as it is. Put it on the device of the tokens.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>for i, block in enumerate(self.blocks)</code>, with <code>memories[i] if memories else None</code>; the same for
+# the caches.
+# </details>
+
+# %% exercise="decoder"
+class Decoder(nn.Module):
+    """A stack of causal blocks.
+
+    Attributes: `embedding`, `positions`, `blocks`, `norm`, `readout`.
+    """
+
+    def __init__(self, V, D, n_heads, n_layers, cross=True, positions=Sinusoidal):
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        nn.init.normal_(self.embedding.weight, std=0.2)
+        self.positions = positions(D, n_heads)
+        self.blocks = nn.ModuleList([
+            Block(D, n_heads, cross, self.positions) for _ in range(n_layers)])
+        self.norm = nn.LayerNorm(D)
+        self.readout = nn.Linear(D, V)
+
+    def remember(self, memory):
+        """The encoder's vectors (B, S, D) → a pair (keys, values) for each block."""
+        return [block.cross.remember(memory) for block in self.blocks]
+
+    def forward(self, tokens, memories=None, memory_mask=None, caches=None):
+        """`tokens` (B, T) → logits (B, T, V)."""
+        # TODO: embed, add the places, causal mask, blocks, norm, read-out
+        ### BEGIN SOLUTION
+        start = len(caches[0]) if caches else 0
+        x = self.positions.add(self.embedding(tokens), start)
+        mask = causal_mask(tokens.shape[1], start, tokens.device)
+        for i, block in enumerate(self.blocks):
+            x = block(x, mask, memories[i] if memories else None, memory_mask,
+                      caches[i] if caches else None)
+        return self.readout(self.norm(x))
+        ### END SOLUTION
+
+# %% check="decoder" points=5
+tp.check("decoder")
+
+# %% [markdown]
+# ### Which positions work on longer inputs?
+#
+# This task needs positions and nothing else: read digits, and write at each position **the digit two positions
+# before**. We train on 16 positions, and test on 16, 32 and 64. (The first two positions of a row do not count.)
+
+# %% given="echo"
+def echo_batch(B, T):
+    """Random digits (B, T), and at each place the digit from two places before.
+
+    At the first two it is −100, which is not counted.
+    """
+    digits = torch.randint(0, 10, (B, T), device=device)
+    return digits, torch.cat(
+        [torch.full_like(digits[:, :2], -100), digits[:, :-2]], dim=1)
+
+
+def train_echo(model, steps, title="", rate=3e-3, warm=30):
+    """Train `model` on 16 places. Returns the view.
+
+    The rate rises for `warm` steps and falls in a straight line.
+    """
+    optimizer = torch.optim.AdamW(model.parameters(), rate, betas=(0.9, 0.98))
+    view = tp.live(steps=steps, title=title)
+    for step in view:
+        optimizer.param_groups[0]["lr"] = rate * min(
+            (step + 1) / warm, 1 - step / steps)
+        digits, target = echo_batch(32, 16)
+        loss = F.cross_entropy(model(digits).flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+    return view
+
+
+@torch.no_grad()
+def echo_right(model, T):
+    """The share of right digits on 50 rows of T places."""
+    digits, target = echo_batch(50, T)
+    counted = target >= 0
+    return (model(digits).argmax(-1) == target)[counted].float().mean().item()
+
+# %% [markdown]
+# Each setting is trained with three seeds, and an entry of the table shows all three:
+
+# %% given="spread"
+def spread(values, digits=0):
+    """Shares of 1 in per cent, as text: the median (the smallest–the largest)."""
+    if len(values) == 1:
+        return f"{100 * values[0]:.{digits}f}"
+    low, middle, high = (
+        f"{100 * v:.{digits}f}"
+        for v in (min(values), sorted(values)[len(values) // 2], max(values)))
+    return f"{middle} ({low}–{high})"
+
+# %% training="which-positions"
+if tp.done(*STACK, "rotate"):
+    rows = []
+    for name in ("none", "learned", "rotary"):
+        found = {16: [], 32: [], 64: []}
+        for seed in range(3):
+            torch.manual_seed(seed)
+            writer = Decoder(10, 32, 4, 2, cross=False, positions=WAYS[name]).to(device)
+            train_echo(writer, 1000 if LONG_RUNS else 250, f"{name}, seed {seed}")
+            for T in found:
+                found[T].append(echo_right(writer, T))
+        rows.append([name, *(spread(shares) for shares in found.values())])
+    tp.table(rows, ["positions", "16 positions", "32", "64"],
+             caption="Right digits in per cent: median of three seeds "
+                     "(smallest–largest). Guessing gives 10.")
+
+# %% [markdown]
+# In our runs learned rows and rotary had all right at the training length. With 64 positions rotary had 69 %, and the
+# learned rows, which are trained up to 16 only, 35 %. `WAYS`
+# has two ways more.
+#
+# Why is a model **without** positions better than chance? A causal mask tells them in part: position t averages over
+# t + 1 vectors, so that how much each of them weighs depends on t, and a second block can use it (Haviv et al. 2022,
+# [arXiv 2203.16634](https://arxiv.org/abs/2203.16634)). And among the digits so far the most frequent one is a better
+# guess than any other.
+#
+# ### What pre-norm buys, measured on depth
+#
+# The same task with learned rows, in stacks of 2 and 8 blocks, with the norm before and after. The learning rate is
+# high and has no warm-up, a setting in which the two should differ.
+
+# %% given="deep"
+class Deep(nn.Module):
+    """A causal stack of `n_layers` blocks: ids (B, T) → logits (B, T, 10)."""
+
+    def __init__(self, n_layers, pre_norm, D=32, n_heads=4):
+        super().__init__()
+        self.encoder = Encoder(10, D, n_heads, n_layers, Learned, pre_norm)
+        self.readout = nn.Linear(D, 10)
+
+    def forward(self, tokens):
+        x = self.encoder.positions.add(self.encoder.embedding(tokens))
+        for block in self.encoder.blocks:
+            x = block(x, causal_mask(tokens.shape[1], 0, tokens.device))
+        return self.readout(self.encoder.norm(x))
+
+# %% training="depth"
+if tp.done(*STACK):
+    rows = []
+    for depth in (2, 8):
+        for name, pre_norm in (("before (pre-norm)", True),
+                               ("after (post-norm)", False)):
+            losses, right = [], []
+            for seed in range(3):
+                torch.manual_seed(seed)
+                deep = Deep(depth, pre_norm).to(device)
+                view = train_echo(deep, 400 if LONG_RUNS else 100,
+                                  f"{depth} blocks, norm {name}, seed {seed}", 1e-2, 1)
+                losses.append(view.history["loss"][-1][1])
+                right.append(echo_right(deep, 16))
+            rows.append([
+                depth, name,
+                f"{sorted(losses)[1]:.2f} ({min(losses):.2f}–{max(losses):.2f})",
+                spread(right)])
+    tp.table(rows, ["blocks", "the norm stands", "last loss", "right digits, %"],
+             caption="Three seeds: median (smallest–largest). "
+                     "Guessing: loss 2.30, 10 %.")
+
+# %% [markdown] answer="norm-and-depth" points=2
+# **Question 2.** (a) What does your table say about depth, and what does it *not* say? (b) Follow the residual stream
+# from the last block down to the embedding, with pre-norm and with post-norm: what does a gradient pass through with
+# post-norm that it does not with pre-norm?
+#
+# *Minutes* 5 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) It compares both placements of the norm at one high learning rate, with no warm-up and few steps. In the run
+# above both have all digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It
+# does not say that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. Three seeds
+# against three differ so clearly once in ten by chance. (b) With pre-norm the stream is a plain sum: the derivative of
+# the output with respect to the embedding contains the identity, through any number of blocks. With post-norm each
+# block's norm lies on the stream; every gradient passes through all of them, and each rescales it.
+#
+# **Rubric.** 1 point: a reading of the table with its limits (rate, steps, seeds). 1 point: the identity path against a
+# norm in every block.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 5 · The translator
+#
+# The corpus of session 5, with its gold alignments, cut into words already. Vocabularies and batches are yours from
+# session 5, with the batch first. The English side ends in its full stop or question mark and needs no `EOS`.
+
+# %% given="batches"
+class Words:
+    """The words of one language, the most frequent first.
+
+    `ids` word → id, `words` id → word.
+    """
+
+    def __init__(self, sentences):
+        counts = Counter(word for sentence in sentences for word in sentence)
+        self.words = ["<pad>", "<sos>", "<eos>", "<unk>",
+                      *(word for word, _ in counts.most_common())]
+        self.ids = {word: i for i, word in enumerate(self.words)}
+
+    def encode(self, words):
+        """Words → ids."""
+        return [self.ids.get(word, UNK) for word in words]
+
+    def decode(self, ids):
+        """Ids → the words before EOS or PAD."""
+        end = next((i for i, number in enumerate(ids) if number in (EOS, PAD)),
+                   len(ids))
+        return [self.words[number] for number in ids[:end]]
+
+
+def rows_of(pairs):
+    """Pairs of the corpus → pairs of lists of ids, EOS after the French ones."""
+    return [(english.encode(pair.source_words),
+             french.encode(pair.target_words) + [EOS]) for pair in pairs]
+
+
+def padded(rows):
+    """B pairs of lists of ids → `source` (B, S), `target` (B, T)."""
+    sides = ([torch.tensor(row[side]) for row in rows] for side in (0, 1))
+    return tuple(pad_sequence(side, batch_first=True).to(device) for side in sides)
+
+
+def batches_of(rows, batch_size=64, seed=0):
+    """Batches without end: in each pool of 40, sentences of like length together."""
+    rng = random.Random(seed)
+    while True:
+        pool = sorted(rng.sample(rows, min(40 * batch_size, len(rows))),
+                      key=lambda row: len(row[0]))
+        batches = [pool[i:i + batch_size] for i in range(0, len(pool), batch_size)]
+        rng.shuffle(batches)
+        yield from map(padded, batches)
+
+
+# %% demo="corpus"
+from tp import corpus as grammar
+
+corpus = grammar.load(
+    *((2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)), seed=0)
+english, french = (Words(pair.source_words for pair in corpus.train),
+                   Words(pair.target_words for pair in corpus.train))
+train_rows, validation_rows, test_rows = (rows_of(part) for part in corpus)
+print(len(english.words), "English ids,", len(french.words), "French ids")
+
+# %% [markdown]
+# In session 5 the decoder was called once for each word, also in training. Here one call computes the whole target:
+# under the causal mask each position sees only what stands before it. The decoder reads the target **shifted** by one:
+# `SOS`, then all target tokens but the last. This is teacher forcing for all timesteps at once.
+
+# %% given="transformer"
+WHOLE = STACK + ("rotate",)
+
+
+def shifted(target):
+    """Target ids (B, T) → what the decoder reads, (B, T): SOS, then all but one."""
+    return torch.cat([torch.full_like(target[:, :1], SOS), target[:, :-1]], dim=1)
+
+
+class Transformer(nn.Module):
+    """An encoder and a decoder."""
+
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def forward(self, source, target):
+        """`source` (B, S), `target` (B, T) → logits (B, T, V)."""
+        memory, memory_mask = self.encoder(source)
+        return self.decoder(shifted(target), self.decoder.remember(memory), memory_mask)
+
+
+def build(n_heads=4, n_layers=1, D=64, positions=Rotary, seed=0, cross_heads=None):
+    """A fresh translator for our two vocabularies.
+
+    `cross_heads` of the decoder's heads look at the source, where it is not `n_heads`.
+    """
+    torch.manual_seed(seed)
+    encoder = Encoder(len(english.words), D, n_heads, n_layers, positions)
+    decoder = Decoder(len(french.words), D, n_heads, n_layers, True, positions)
+    if cross_heads:
+        for block in decoder.blocks:
+            block.cross = MultiHeadAttention(D, cross_heads)
+    return Transformer(encoder, decoder).to(device)
+
+# %% demo="parameters"
+if tp.done(*WHOLE):
+    translator = build()
+    parameters = sum(p.numel() for p in translator.parameters())
+    tied = translator.decoder.readout.weight.numel()
+    print(f"{parameters} parameters; {tied} fewer with a tied output layer "
+          f"({tied / parameters:.0%})")
+    D = translator.encoder.embedding.weight.shape[1]
+    for name, vectors in (
+            ("embeddings, ours", translator.encoder.embedding.weight),
+            ("positions, ours", 0.2 * sinusoidal(20, D)),
+            ("embeddings of std 1/√D", torch.randn(1000, D) / D ** 0.5),
+            ("the same times √D", torch.randn(1000, D)),
+            ("positions, Vaswani's", sinusoidal(20, D))):
+        print(f"norm of {name}: {vectors.norm(dim=-1).mean():.2f}")
+
+# %% [markdown]
+# Loss, clipping and weight decay are those of session 5. The learning rate rises for 50 steps and then falls as a half
+# cosine. The budget is in **steps**, so that two runs with the same seed see the same sentences.
+
+# %% given="learn"
+def loss_of(model, source, target):
+    """The mean loss of a batch (B, S), (B, T); PAD does not count."""
+    return F.cross_entropy(model(source, target).flatten(0, 1), target.flatten(),
+                           ignore_index=PAD)
+
+
+def learn(model, rows, view, rate=5e-3, seed=0, validation=None):
+    """Train `model` on rows of (source ids, target ids) until `view` ends.
+
+    With `validation`, other rows, their loss is logged every 100 steps.
+    """
+    optimizer = torch.optim.AdamW(model.parameters(), rate, betas=(0.9, 0.98),
+                                  weight_decay=0.3, fused=True)
+    held_out = padded(validation) if validation else None
+    for step, (source, target) in zip(view, batches_of(rows, seed=seed)):
+        warm = min(1, (step + 1) / 50) * (
+            0.5 + 0.5 * math.cos(math.pi * view.progress()))
+        optimizer.param_groups[0]["lr"] = rate * warm
+        loss = loss_of(model, source, target)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+        if validation and step % 100 == 99:
+            with torch.no_grad():
+                view.log(val_loss=loss_of(model, *held_out))
+
+# %% training="train-translator"
+if tp.done(*WHOLE):
+    model = build()
+    view = tp.live(steps=1500, title="Transformer, one layer, 64 units, 4 heads")
+    learn(model, train_rows, view, validation=validation_rows)
+    view.plot()
+
+# %% given="slow-greedy"
+@torch.no_grad()
+def greedy_slowly(model, source, max_length=30):
+    """`source` (B, S) → `tokens` (B, T), PAD after EOS.
+
+    At each step all that is written is computed anew.
+    """
+    memory, memory_mask = model.encoder(source)
+    memories = model.decoder.remember(memory)
+    said = torch.full_like(source[:, :1], SOS)
+    for _ in range(max_length):
+        finished = ((said == EOS) | (said == PAD)).any(dim=1)
+        if finished.all():
+            break
+        new = model.decoder(said, memories, memory_mask)[:, -1].argmax(
+            dim=-1).masked_fill(finished, PAD)
+        said = torch.cat([said, new[:, None]], dim=1)
+    return said[:, 1:]
+
+
+def sentences_right(model, rows, decode=greedy_slowly):
+    """Whether the translation of each row is right word for word: booleans."""
+    right = []
+    for i in range(0, len(rows), 100):
+        source, _ = padded(rows[i:i + 100])
+        for said, (_, target) in zip(decode(model, source).tolist(), rows[i:i + 100]):
+            right.append(french.decode(said) == french.decode(target) and EOS in said)
+    return right
+
+# %% demo="how-well"
+if tp.done(*WHOLE):
+    right = sentences_right(model, test_rows)
+    print(f"right: {sum(right) / len(right):.1%} of {len(right)} unseen sentences")
+    by_length = {}
+    for pair, was in zip(corpus.test, right):
+        by_length.setdefault(min((len(pair.source_words) - 1) // 4, 3), []).append(was)
+    names = ["3", "4 to 7", "8 to 11", "12 or more"]
+    tp.table([[names[k], len(by_length[k]),
+               f"{sum(by_length[k]) / len(by_length[k]):.1%}"]
+              for k in sorted(by_length)],
+             ["English words", "sentences", "right"])
+
+# %% [markdown]
+# **Against session 5.** We measured both on the same sentences: three seeds each, 1 000 unseen sentences, median and in
+# brackets the lowest and the highest. The last column is for later: French words at which the best head looks at a gold
+# word.
+#
+# | | steps | CPU s | right, % | 8–11 words | 12 or more | aligned, % |
+# |---|---|---|---|---|---|---|
+# | Session 5, recurrent | 1500 | 49 | 99.6 (99.1–99.7) | 99.7 (99.7–100.0) | 98.9 (98.9–99.4) | 99.1 (98.8–99.2) |
+# | Transformer | 1500 | 33 | 99.2 (99.0–99.2) | 99.4 (98.8–99.7) | 96.7 (96.1–96.7) | 93.3 (92.8–93.3) |
+# | Transformer | 2400 | 56 | 99.8 (99.5–100.0) | 100.0 (99.7–100.0) | 99.4 (97.2–100.0) | 93.5 (93.1–93.6) |
+# | one head for the source | 2400 | 58 | 99.6 (99.3–99.8) | 100.0 (99.4–100.0) | 97.8 (97.2–98.9) | 97.4 (97.3–97.5) |
+# | the same, smoothed loss | 2400 | 52 | 99.0 (98.9–99.4) | 99.4 (99.1–100.0) | 97.8 (97.2–98.3) | 98.1 (97.5–98.4) |
+#
+# For 1500 steps the Transformer took 33 s (32–43), the recurrent model 49 s (49–61). If two rows do not differ at all,
+# the ranges of three seeds each still lie apart once in ten times.
+
+# %% [markdown]
+# ## 6 · Looking inside, with the truth at hand
+#
+# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and an
+# English word s a number: a map (T, S). Jain and Wallace 2019 ([1902.10186](https://arxiv.org/abs/1902.10186)) and
+# Serrano and Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) argue that attention weights are not an
+# explanation. Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on what
+# is asked of one. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend gradients. Few
+# corpora have an answer to compare with. This one has: the **gold alignment** says which English words each French word
+# translates.
+#
+# `tp.trace(model)` reads every activation of a forward pass by its name, and replaces those that you name:
+#
+#     with tp.trace(model) as seen:                  # seen["encoder.norm"]: the output of model.encoder.norm
+#         model(source, target)                      # seen["encoder.norm:in"]: its first input
+#     with tp.trace(model, {"encoder.norm": x}):     # x, a tensor, or a function of the old one, takes its place
+#         model(source, target)
+
+# %% demo="traced"
+if tp.done(*WHOLE):
+    pair = next(pair for pair in corpus.validation if len(pair.target_words) == 7)
+    source, target = padded(rows_of([pair]))
+    with tp.trace(model) as seen:
+        model(source, target)
+    print(*pair.source_words, "→", *pair.target_words)
+    tp.table([[name, tuple(tensor.shape)] for name, tensor in seen.items()
+              if name.startswith("decoder") and name.count(".") in (2, 3)],
+             ["activation", "shape"],
+             caption=f"Some of the {len(seen)} activations")
+
+# %% [markdown]
+# Two scores for a map. Its **top link** of a French word is the English word with the largest number. **Precision**:
+# the share of French words whose top link is a gold link. **Recall**: the share of English words with a gold link that
+# are found by the top link of one of their French words. Both functions are given.
+
+# %% given="aligned"
+def aligned(weights, alignments):
+    """The share of words found by each head, (h,): the precision of its top links.
+
+    A list of weights (h, T', S'), a list of gold alignments.
+    """
+    hits, words = torch.zeros(len(weights[0])), 0
+    for maps, alignment in zip(weights, alignments):
+        for looked, links in zip(maps.argmax(dim=-1).T.tolist(), alignment):
+            hits += torch.tensor([float(place in links) for place in looked])
+            words += 1
+    return hits / words
+
+
+def top_links(maps, alignments):
+    """Maps (T', S') and gold alignments → the top links of all French words."""
+    return [looked for one, alignment in zip(maps, alignments)
+            for looked, _ in zip(one.argmax(dim=-1).tolist(), alignment)]
+
+
+def recall(maps, alignments):
+    """The share of linked English words that a top link finds."""
+    found = linked = 0
+    for one, alignment in zip(maps, alignments):
+        looked = one.argmax(dim=-1).tolist()
+        linked += len({place for links in alignment for place in links})
+        found += len({s for s, links in zip(looked, alignment) if s in links})
+    return found / linked
+
+# %% [markdown]
+# ### Exercise 7 · Weight times norm
+#
+# The attention weight says how much of a value is read, but a value may be small, and `W_o` may throw it away.
+# Kobayashi et al. 2020 ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) take the norm of what arrives: position t
+# receives from position s the vector $\sum_k \alpha^{k}_{ts}\, W_o^{k} v^{k}_s$, summed over the heads k.
+#
+# **Write** `read_norms(weights, values, W_o)`.
+# - in: `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d), a matrix as `nn.Linear` keeps it: its columns 0 … d −
+#   1 belong to head 0
+# - out: (T, S), the norm of the vector that t receives from s
+#
+# *Tiny example.* One head, T = S = 1, weight 0.5, value (3, 4), `W_o` the identity: 2.5.
+#
+# *Minutes* 8 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# First the vectors, all of them; the norm is the last step. Heads that read the same and write opposite things cancel.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>W_o.unflatten(1, (h, d))</code> is (D, h, d). The vectors are (T, S, D): h and d are summed away.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.einsum("hts,hsd,ohd->tso", …)</code>, then <code>norm</code> over the last axis.
+# </details>
+
+# %% exercise="read-norms"
+def read_norms(weights, values, W_o):
+    """`weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d) → (T, S)."""
+    # TODO: what t receives from s, summed over the heads; its norm
+    ### BEGIN SOLUTION
+    matrices = W_o.unflatten(1, (values.shape[0], -1))
+    return torch.einsum("hts,hsd,ohd->tso", weights, values, matrices).norm(dim=-1)
+    ### END SOLUTION
+
+# %% check="read-norms" points=3
+tp.check("read-norms")
+
+# %% [markdown]
+# The other explanations ask the whole model. They need one function of the embedded source. `said` takes B versions of
+# the embedded source, (B, S, D), and returns (B, T): the log-probability that the model gives to each word of the right
+# translation. It works for any translator: of a model it needs nothing but this function.
+
+# %% given="saying"
+def saying(model, source, target):
+    """`source` (1, S), `target` (1, T) → the function said, (B, S, D) → (B, T)."""
+    def said(x):
+        with tp.trace(model, {"encoder.embedding": x}):
+            logits = model(source.expand(len(x), -1), target.expand(len(x), -1))
+        words = target.expand(len(x), -1)[:, :, None]
+        return logits.log_softmax(dim=-1).gather(-1, words)[..., 0]
+    return said
+
+# %% [markdown]
+# ### Exercise 8 · Gradient times input, and integrated gradients
+#
+# How does the log-probability of word t change if the vector $x_s$ changes a little? That is the gradient
+# $g_{ts} = \partial\, \text{said}_t / \partial x_s$. **Gradient × input** multiplies it with the vector:
+# $g_{ts} \cdot x_s$. Where the model is sure, the function is flat, and the gradient is small although the word
+# matters.
+# **Integrated gradients** (Sundararajan, Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) go
+# from a base point b to x in a straight line, and take the mean gradient on the way: $\bar g_{ts} \cdot (x_s - b_s)$.
+# Over all s these numbers add up to said(x) − said(b).
+#
+# **Write**, for one sentence `x` (S, D):
+# - `slopes(said, x)` → (T, S, D), the gradients; no gradient may reach what x was made from
+# - `gradient_times_input(said, x)` → (T, S)
+# - `integrated_gradients(said, x, base, steps=8)`, `base` (S, D) → (T, S). The mean is over the middles of `steps`
+#   equal pieces: at 1/2, 3/2, … of a piece from the base.
+#
+# *Tiny example.* One word, one number: said(x) = x², x = 3, base 0. The gradient is 6, gradient × input 18, integrated
+# gradients 9 = said(3) − said(0).
+#
+# *Minutes* 12 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One gradient for each t. Give T copies of the sentence to <code>said</code> at once, and ask copy t for number t only.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# T is <code>said(x[None]).shape[1]</code>. Of T copies <code>said</code> returns (T, T); its diagonal is what counts.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>copies = x.detach().repeat(T, 1, 1).requires_grad_()</code>; <code>torch.autograd.grad(sum, copies)[0]</code>.
+# </details>
+
+# %% exercise="gradients"
+def slopes(said, x):
+    """`said` (B, S, D) → (B, T); `x` (S, D) → gradients (T, S, D)."""
+    # TODO: the gradient of each of the T numbers
+    ### BEGIN SOLUTION
+    copies = x.detach().repeat(said(x[None]).shape[1], 1, 1).requires_grad_()
+    return torch.autograd.grad(said(copies).diagonal().sum(), copies)[0]
+    ### END SOLUTION
+
+
+def gradient_times_input(said, x):
+    """(T, S)."""
+    # TODO: a dot product for each t and s
+    ### BEGIN SOLUTION
+    return (slopes(said, x) * x).sum(dim=-1)
+    ### END SOLUTION
+
+
+def integrated_gradients(said, x, base, steps=8):
+    """`base` (S, D) → (T, S)."""
+    # TODO: the mean gradient between base and x, times the way
+    ### BEGIN SOLUTION
+    mean = sum(slopes(said, base + (step + 0.5) / steps * (x - base))
+               for step in range(steps)) / steps
+    return (mean * (x - base)).sum(dim=-1)
+    ### END SOLUTION
+
+# %% check="gradients" points=4
+tp.check("gradients")
+
+# %% [markdown]
+# ### Exercise 9 · Intervention: take the word away
+#
+# A gradient is about small changes. An **ablation** takes the word away: its vector is replaced, and the model runs
+# again. A vector of zeros may be like no word at all; the mean of all words is less strange (**mean ablation**). Words
+# drawn at random are inputs that the model knows (**resampling**).
+#
+# **Write** `effects(said, x, others)`.
+# - in: `said`, `x` (S, D), and `others` (N, D), the vectors that take a word's place, one after the other
+# - out: (T, S): by how much `said` of word t is **lower** when x_s is replaced, in the mean over the N
+#
+# Mean ablation is `others` with one row, the mean; resampling has N rows.
+#
+# *Tiny example.* said(x) = x_0 + 2 x_1, x = (5, 1), others (1) and (3): the effects are 5 − 2 = 3 and 2 · (1 − 2) = −2.
+#
+# *Minutes* 10 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One changed sentence for each word and each of the N vectors. Compare with the unchanged one.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>x.repeat(S, N, 1, 1)</code> is (S, N, S, D). Flatten the first two axes for <code>said</code>, and unflatten its
+# result.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>changed[s, :, s] = others</code>, for each s.
+# </details>
+
+# %% exercise="effects"
+@torch.no_grad()
+def effects(said, x, others):
+    """`x` (S, D), `others` (N, D) → (T, S): how much each word's absence costs."""
+    # TODO: sentences with one word replaced; what is said less
+    ### BEGIN SOLUTION
+    S, N = len(x), len(others)
+    changed = x.repeat(S, N, 1, 1)
+    for s in range(S):
+        changed[s, :, s] = others
+    after = said(changed.flatten(0, 1)).unflatten(0, (S, N)).mean(dim=1)
+    return (said(x[None]) - after).T
+    ### END SOLUTION
+
+# %% check="effects" points=4
+tp.check("effects")
+
+# %% [markdown]
+# ### The leaderboard
+#
+# Your functions on held-out sentences. *Agreement* is the share of French words with the same top link as resampling.
+# The vectors for mean and resampling are embedded words of training sentences, as often as they occur.
+
+# %% given="explained"
+def replacements(model, n=8):
+    """The mean (1, D) of embedded words of training, and n drawn ones, (n, D)."""
+    ids = torch.tensor([i for source, _ in train_rows[:2000] for i in source])
+    vectors = model.encoder.embedding.weight.detach()[ids.to(device)]
+    drawn = torch.randint(len(ids), (n,), generator=torch.Generator().manual_seed(0))
+    return vectors.mean(dim=0, keepdim=True), vectors[drawn.to(device)]
+
+
+def explained(model, rows):
+    """Name of an explanation that is written → its maps (T', S') of all rows."""
+    maps, (mean, drawn) = {}, replacements(model)
+    cross = model.decoder.blocks[-1].cross
+    for row in rows:
+        source, target = padded([row])
+        with tp.trace(model) as seen:
+            model(source, target)
+        x, said = seen["encoder.embedding"][0].detach(), saying(model, source, target)
+        values = cross.split(cross.W_v(seen["encoder.norm"]))[0]
+        ways = {"attention weight": lambda: cross.attention_weights[0].mean(dim=0)}
+        if tp.done("read-norms"):
+            weights = cross.attention_weights[0]
+            ways["weight × norm"] = lambda: read_norms(
+                weights, values, cross.W_o.weight)
+        if tp.done("gradients"):
+            ways["gradient × input"] = lambda: gradient_times_input(said, x)
+            ways["integrated gradients"] = lambda: integrated_gradients(said, x, 0 * x)
+        if tp.done("effects"):
+            ways["mean ablation"] = lambda: effects(said, x, mean)
+            ways["resampling"] = lambda: effects(said, x, drawn)
+        for name, way in ways.items():
+            maps.setdefault(name, []).append(way().detach().cpu())
+    return maps
+
+# %% demo="leaderboard"
+if tp.done(*WHOLE):
+    asked = test_rows[:20 if tp.quick() else 200]
+    pairs = corpus.test[:len(asked)]
+    gold, maps = [pair.alignment for pair in pairs], explained(model, asked)
+    causes = top_links(maps.get("resampling", maps["attention weight"]), gold)
+    board = [
+        [name, f"{aligned([one[None] for one in found], gold).item():.1%}",
+         f"{recall(found, gold):.1%}",
+         f"{sum(map(int.__eq__, top_links(found, gold), causes)) / len(causes):.1%}"]
+        for name, found in maps.items()]
+    tp.table(
+        board, ["explanation", "precision", "recall", "agreement"],
+        caption=f"Top links of {len(causes)} French words in {len(asked)} sentences")
+
+# %% [markdown]
+# Where does weight part from cause? The next table counts the French words that weight × norm links to a gold word, and
+# resampling to another one. Below it, one sentence in all the ways, the largest number of each row being 1. (Our corpus
+# says *grande*: the row of *grosse*, a word that the model does not know, means nothing.)
+
+# %% demo="weight-and-cause"
+if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
+    parted = Counter()
+    for pair, weighed, used in zip(pairs, maps["weight × norm"], maps["resampling"]):
+        for t, (a, b) in enumerate(zip(weighed.argmax(-1).tolist(),
+                                       used.argmax(-1).tolist())):
+            if t < len(pair.alignment) and a in pair.alignment[t] and a != b:
+                parted[pair.target_words[t], pair.source_words[a]] += 1
+    tp.table([[*words, n] for words, n in parted.most_common(8)],
+             ["French word", "weight × norm links it to", "times"],
+             caption=f"Resampling finds another English word: {parted.total()} of "
+                     f"{len(causes)} French words")
+    text = "the big cow does not sleep ."
+    source_words, target_words = text.split(), "la grosse vache ne dort pas .".split()
+    found = explained(model, [(english.encode(source_words),
+                               french.encode(target_words) + [EOS])])
+    shares = {name: one[0].clamp(min=0) / one[0].clamp(min=0).amax(-1, keepdim=True)
+              for name, one in found.items()}
+    tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
+
+# %% [markdown]
+# ### Exercise 10 · Activation patching: where is the difference carried?
+#
+# Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the second
+# *le chien*. Run the second, but put **one** activation of the first in its place, at one position. Does the model now
+# say *la*? This is **activation patching**: it finds where the difference is carried.
+#
+# **Write** `restored(model, clean, corrupt, target, name, measure)`.
+# - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
+#   of the logits (1, T, V) that returns a number
+# - out: (P,). Let a be the measure of the clean run, b of the corrupt run, and c_p of the corrupt run in which the
+#   activation at position p is that of the clean run: entry p is (c_p − b) / (a − b). 0: no effect; 1: all is restored.
+#
+# *Tiny example.* Patching the embedding at the only word that differs gives 1, at any other word 0.
+#
+# *Minutes* 12 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# One traced run of the clean sentence, from which the activation is kept. One run of the corrupt one. Then one run for
+# each position.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The positions are the axis 1 of <code>seen[name]</code>.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# A patch may be a tensor: in the corrupt run, too, trace the activation; clone it, and overwrite <code>[:, p]</code>.
+# </details>
+
+# %% exercise="patching"
+@torch.no_grad()
+def restored(model, clean, corrupt, target, name, measure):
+    """The share of the difference that each position of an activation carries, (P,)."""
+    # TODO: a clean run, a corrupt run, and patched runs of the corrupt sentence
+    ### BEGIN SOLUTION
+    with tp.trace(model) as kept:
+        best = measure(model(clean, target))
+    with tp.trace(model) as seen:
+        worst = measure(model(corrupt, target))
+    shares = []
+    for p in range(seen[name].shape[1]):
+        patch = seen[name].clone()
+        patch[:, p] = kept[name][:, p]
+        with tp.trace(model, {name: patch}):
+            shares.append((measure(model(corrupt, target)) - worst) / (best - worst))
+    return torch.stack(shares)
+    ### END SOLUTION
+
+# %% check="patching" points=4
+tp.check("patching")
+
+# %% demo="patched"
+if tp.done(*WHOLE, "patching"):
+    clean, corrupt = "the cow sleeps .".split(), "the dog sleeps .".split()
+    said_words = ["la", "vache", "dort", "."]
+    target = torch.tensor([french.encode(said_words) + [EOS]], device=device)
+    sources = [torch.tensor([english.encode(words)], device=device)
+               for words in (clean, corrupt)]
+    sites = {"encoder": ["embedding", "blocks.0.attention", "blocks.0.feed_forward",
+                         "norm"],
+             "decoder": ["blocks.0.attention", "blocks.0.cross",
+                         "blocks.0.feed_forward", "norm"]}
+    for t, (right, wrong) in enumerate((("la", "le"), ("vache", "chien"))):
+        ids = french.encode([right, wrong])
+        measure = lambda logits: logits[0, t, ids[0]] - logits[0, t, ids[1]]
+        for side, parts in sites.items():
+            shares = torch.stack([restored(model, *sources, target, f"{side}.{part}",
+                                           measure) for part in parts])
+            tp.plots.effects_heatmap(
+                shares, [f"{side}.{part}" for part in parts],
+                clean if side == "encoder" else ["SOS", *said_words],
+                title=f"{right} against {wrong}: patched in the {side}")
+
+# %% [markdown] answer="explanations" points=4
+# **Question 3.** (a) Which explanation would you trust to say which English word made the model write a French word,
+# and on what evidence? Use two numbers of the leaderboard. (b) For *le*, *la* and *les*, resampling often finds a noun
+# where the gold link is *the*. Which of the two is wrong? (c) Gold precision and agreement with an intervention measure
+# two things. Name them. (d) Name one thing that this leaderboard does *not* show.
+#
+# *Minutes* 8
+#
+# ### BEGIN SOLUTION
+# (a) A choice with its evidence, for example weight × norm. In our run it had a precision of 95.6 % and an agreement of
+# 91.6 %, gradient × input 48.8 % and 47.4 %. (b) Neither. The French article takes its gender from the noun: the noun
+# is a cause, though not what the article translates. In our run 52 of the 105 words that part were *la*, *le*, *l'* and
+# *les*. The patched runs show the way: in our run the encoder's attention carried 0.86 of the difference to the
+# position of *the*. (c) Gold precision: whether the explanation finds what a linguist would link (**plausible**).
+# Agreement with an intervention: whether it finds what the output depends on (**faithful**). (d) For example: one small
+# model with one layer, one seed, one clean grammar in which almost all is right; only top links, not the whole map;
+# interventions on single words, so that two words that can replace each other have no effect; resampling stands for the
+# truth of the model, and mean ablation differs from it.
+#
+# **Rubric.** 1 point: a choice with two numbers. 1 point: (b) both are right, agreement of gender. 1 point: plausible
+# against faithful, in any words. 1 point: one limit, fitting these runs.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### Heads
+#
+# What does each head attend to (Clark et al. 2019), and is it needed? Michel, Levy and Neubig 2019
+# ([arXiv 1905.10650](https://arxiv.org/abs/1905.10650)) and Voita et al. 2019
+# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) cut heads off, and found that many can go. A head's output is a
+# piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
+#
+# ### Exercise 11 · Cut a head off
+#
+# **Write** `cut(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, in which the
+# columns of all `heads` (a list of numbers) are those of `other`. `other` is the mean, (h · d,), or a tensor of the
+# shape of the activation: another sentence's, for resampling.
+#
+# *Tiny example.* `cut([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
+#
+# *Minutes* 6 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# A function that returns a function. What is traced must not be changed in place.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Head k has the columns k · d … (k + 1) · d − 1 of the last axis.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# In the inner function: <code>new = z.clone()</code>, and for each head
+# <code>new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]</code>.
+# </details>
+
+# %% exercise="cut"
+def cut(heads, d, other):
+    """A patch, (…, h · d) → (…, h · d): the columns of `heads` are those of `other`."""
+    # TODO: a function that replaces the columns of these heads
+    ### BEGIN SOLUTION
+    def patch(z):
+        new = z.clone()
+        for k in heads:
+            new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]
+        return new
+    return patch
+    ### END SOLUTION
+
+# %% check="cut" points=2
+tp.check("cut")
+
+# %% given="head-map"
+PARTS = {"encoder.blocks.0.attention": "source → source",
+         "decoder.blocks.0.attention": "target → target",
+         "decoder.blocks.0.cross": "target → source"}
+
+
+@torch.no_grad()
+def loss_without(model, rows, chosen, by="mean"):
+    """The loss on `rows` without `chosen`, a list of (part, head), replaced by the mean
+    or by another sentence's output at the same position.
+    """
+    source, target = padded(rows)
+    with tp.trace(model) as seen:
+        model(source, target)
+    patches = {}
+    for part in {part for part, _ in chosen}:
+        z, ids = (seen[f"{part}.W_o:in"],
+                  source if "encoder" in part else shifted(target))
+        other = z[ids != PAD].mean(dim=0) if by == "mean" else z.roll(1, dims=0)
+        heads = [k for name, k in chosen if name == part]
+        patches[f"{part}.W_o:in"] = cut(
+            heads, model.get_submodule(part).head_size, other)
+    with tp.trace(model, patches):
+        return loss_of(model, source, target).item()
+
+
+@torch.no_grad()
+def attends_to(model, pairs):
+    """(part, head) → shares of words whose largest weight lies on the same position,
+    the one before, the one after, the final mark, a gold word (of the source alone).
+    """
+    found = {}
+    for pair, row in zip(pairs, rows_of(pairs)):
+        model(*padded([row]))
+        S, T = len(pair.source_words), len(pair.target_words)
+        for part in PARTS:
+            weights = model.get_submodule(part).attention_weights[0]
+            mark = -1 if part == "decoder.blocks.0.attention" else S - 1
+            asking = S if part.startswith("encoder") else T
+            for k, looked in enumerate(weights.argmax(dim=-1).tolist()):
+                found.setdefault((part, k), []).extend(
+                    [s == t, s == t - 1, s == t + 1, s == mark,
+                     "cross" in part and s in pair.alignment[t]]
+                    for t, s in enumerate(looked[:asking]))
+    return {head: torch.tensor(shares).float().mean(dim=0).tolist()
+            for head, shares in found.items()}
+
+# %% demo="heads-found"
+if tp.done(*WHOLE, "cut"):
+    some = validation_rows[:200]
+    roles, whole = (attends_to(model, corpus.validation[:200]),
+                    loss_without(model, some, []))
+    costs = {head: [loss_without(model, some, [head], by) - whole
+                    for by in ("mean", "resampling")] for head in roles}
+    tp.table([[PARTS[part], k, *(f"{share:.0%}" for share in roles[part, k]),
+               *(f"{cost:.2f}" for cost in costs[part, k])] for part, k in roles],
+             ["attention", "head", "same", "before", "after", "mark", "gold",
+              "cost, mean", "cost, resampling"],
+             caption="Share of words with the largest weight there; loss added by the "
+                     f"ablation of one head (whole model: {whole:.3f})")
+    rows, gone = [], []
+    for head, _ in sorted(costs.items(), key=lambda item: item[1][0]):
+        gone.append(head)
+        alone = sum(costs[one][0] for one in gone)
+        rows.append([len(gone), f"{PARTS[head[0]]}, {head[1]}",
+                     f"{loss_without(model, some, gone) - whole:.2f}", f"{alone:.2f}"])
+    tp.table(rows,
+             ["heads cut", "the last of them", "loss added", "sum of single costs"],
+             caption="Pruned in the order of cost, all by the mean")
+
+# %% demo="head-maps"
+if tp.done(*WHOLE):
+    pair = max(corpus.validation, key=lambda pair: (
+        len(pair.target_words) if len(pair.target_words) <= 9 else 0))
+    model(*padded(rows_of([pair])))
+    weights = model.decoder.blocks[-1].cross.attention_weights[0]
+    tp.plots.attention_heatmaps({f"head {k}": one for k, one in enumerate(weights)},
+                                pair.source_words, [*pair.target_words, "EOS"],
+                                columns=2)
+
+# %% [markdown] answer="heads-read" points=2
+# **Question 4.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare the
+# loss without several heads with the sum of their single costs. What does a difference say about heads that share work?
+#
+# *Minutes* 5 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) They need not agree, because a head can align words that another head finds too. In our run head 0 aligned best,
+# 96 % of the words, and its loss cost 0.08; head 2, with 87 %, cost 0.27. (b) In our run the five cheapest heads
+# together cost 0.44, and the sum of their single costs was 0.20. Above the sum, heads replace each other: each alone
+# can go, both together cannot. Below it, they do one job in a row, and the second loss adds little.
+#
+# **Rubric.** 1 point: both orders with numbers. 1 point: together against the sum, with its reason.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7 · Decoding with a cache
+#
+# ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache, three
+# are
+# there, and one is added.](figures/key_value_cache.svg)
+#
+# In training all positions are computed at once. In decoding they come one by one, and `greedy_slowly` computes the
+# whole prefix anew for each word. This is not needed: under a causal mask, nothing that was computed for a position
+# changes when another word is added after it. Later words need only its keys and values. So these are kept, in a
+# **key-value cache**. This is session 4's step model again: its state is now not one vector but a cache, and it grows.
+#
+# ### Exercise 12 · A cache, and a decoder that uses it
+#
+# **Write**
+# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T,
+#   d)
+#   are put after those that it has; it returns **all** keys and all values.
+# - `greedy(model, source, max_length=30)`: as `greedy_slowly`, but one new token at a time. In: `source` (B, S); out:
+#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have ended,
+#   or after `max_length` steps. Read the source once, remember it once; a fresh cache for each block of the decoder.
+#
+# *Tiny example.* A cache that got 1 position, then 1 more, has length 2, and its second `extend` returns 2 positions.
+#
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: session 4 kept a state, this keeps all.
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The block and the decoder know of caches already: you wrote that. What is left is to keep two tensors, and to call the
+# decoder with the newest token only.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Places are the axis −2 of keys and values. The decoder gets (B, 1) and returns (B, 1, V).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean (B,) remembers which
+# sentences have ended: <code>ended | (tokens == EOS)</code>.
+# </details>
+
+# %% exercise="cache"
+class Cache:
+    """The keys and values of one block, (B, n, S, d) each, None while it is empty."""
+
+    def __init__(self):
+        self.keys = self.values = None
+
+    def __len__(self):
+        """How many places it holds."""
+        # TODO: 0, or S
+        ### BEGIN SOLUTION
+        return 0 if self.keys is None else self.keys.shape[-2]
+        ### END SOLUTION
+
+    def extend(self, keys, values):
+        """Keys and values (B, n, T, d) of T new places → those of all places."""
+        # TODO: behind those that are there
+        ### BEGIN SOLUTION
+        if self.keys is not None:
+            keys, values = (torch.cat([self.keys, keys], dim=-2),
+                            torch.cat([self.values, values], dim=-2))
+        self.keys, self.values = keys, values
+        return keys, values
+        ### END SOLUTION
+
+
+@torch.no_grad()
+def greedy(model, source, max_length=30):
+    """`source` (B, S) → `tokens` (B, T), PAD after EOS; one new token a step."""
+    # TODO: read once; then a token at a time
+    ### BEGIN SOLUTION
+    vectors, words = model.encoder(source)
+    memories = model.decoder.remember(vectors)
+    caches = [Cache() for _ in model.decoder.blocks]
+    tokens, said = torch.full_like(source[:, 0], SOS), []
+    ended = torch.zeros_like(tokens, dtype=torch.bool)
+    while len(said) < max_length and not ended.all():
+        logits = model.decoder(tokens[:, None], memories, words, caches)
+        tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)
+        ended = ended | (tokens == EOS)
+        said.append(tokens)
+    return torch.stack(said, dim=1)
+    ### END SOLUTION
+
+# %% check="cache" points=5
+tp.check("cache")
+
+# %% demo="cache-equal"
+if tp.done(*STACK, "cache"):
+    torch.manual_seed(0)
+    writer, ids = (Decoder(50, 64, 4, 3, cross=False).to(device).eval(),
+                   torch.randint(0, 50, (2, 40), device=device))
+    with torch.no_grad():
+        at_once, caches = writer(ids), [Cache() for _ in writer.blocks]
+        step_by_step = torch.cat([writer(ids[:, t:t + 1], caches=caches)
+                                  for t in range(40)], dim=1)
+    print("largest difference of 40 steps with a cache from all at once: "
+          f"{(at_once - step_by_step).abs().max():.1e}")
+
+# %% [markdown]
+# Step through a translation: what is read, the mean attention weights, the most probable words.
+
+# %% demo="explore"
+@torch.no_grad()
+def steps_of(text):
+    """An English sentence → the steps of its translation."""
+    words = text.lower().replace(".", " .").replace("?", " ?").split()
+    source, caches, read = (torch.tensor([english.encode(words)], device=device),
+                            None, SOS)
+    memory, memory_mask = model.encoder(source)
+    memories, caches, steps = (model.decoder.remember(memory),
+                               [Cache() for _ in model.decoder.blocks], [])
+    while read != EOS and len(steps) < 30:
+        logits = model.decoder(torch.tensor([[read]], device=device), memories,
+                               memory_mask, caches)[0, -1]
+        likely, written = logits.softmax(-1).topk(8), logits.argmax().item()
+        weights = model.decoder.blocks[-1].cross.attention_weights[0, :, -1].mean(dim=0)
+        steps.append(tp.Step(
+            read=french.words[read], written=french.words[written],
+            source=words, weights=weights,
+            distribution={french.words[i]: p for p, i in zip(*map(
+                torch.Tensor.tolist, likely))}))
+        read = written
+    return steps
+
+
+if tp.done(*WHOLE, "cache"):
+    tp.explore(steps_of, "The old women did not see the red cars.",
+               title="your Transformer")
+
+# %% [markdown]
+# ## 8 · Scratchpads
+#
+# A network that must write 487 · 623 at once has to do all the work in one step. A **scratchpad** (Nye et al. 2021,
+# [arXiv 2112.00114](https://arxiv.org/abs/2112.00114)) is a text of intermediate steps before the answer. A **chain of
+# thought** (Wei et al. 2022, [arXiv 2201.11903](https://arxiv.org/abs/2201.11903)) does the same in words.
+#
+# ![Above, a working as on paper: a digit of the sum hangs on two digits that stand far apart and on a carry that is
+# written nowhere. Below, the same with every digit beside those it comes from.](figures/working.svg)
+#
+# The model is a decoder without an encoder: it reads `78*64=` and continues. Everything is written with the **least
+# digit first**: 87 times 46 stands as `78*64=`. The answer stands after the last `=`. Three designs, one model, one
+# training: no scratchpad; as on paper (partial products and running sums, one after the other); each digit beside those
+# that it depends on, with every carry written. `tp.workings` has all three. Pairs of operands are held out for the
+# test, in either order.
+
+# %% given="writer"
+from tp.workings import (
+    CHARACTERS, as_on_paper, no_working, text_batch, working, written_out)
+
+
+def writer_loss(writer, ids, n):
+    """The loss of texts, ids (B, T), behind their questions."""
+    logits = writer(ids[:, :-1].clamp(min=0))[:, 2 * n + 1:]
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 2 * n + 2:].flatten())
+
+
+def train_writer(design, steps, n=3, seed=0, title=""):
+    """A decoder of two blocks that learns to go on after the question. → the model."""
+    torch.manual_seed(seed)
+    writer, rng = (Decoder(len(CHARACTERS), 64, 4, 2, cross=False,
+                           positions=Learned).to(device), random.Random(seed))
+    optimizer = torch.optim.AdamW(writer.parameters(), 3e-3, betas=(0.9, 0.98),
+                                  fused=True)
+    held_out, _ = text_batch(design, random.Random(1), 100, n, held_out=True)
+    view = tp.live(steps=steps, title=title)
+    for step in view:
+        warm = min(1, (step + 1) / 100) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
+        optimizer.param_groups[0]["lr"] = 3e-3 * warm
+        ids, _ = text_batch(design, rng, 64, n)
+        loss = writer_loss(writer, ids.to(device), n)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(writer.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+        if step % 100 == 99:
+            with torch.no_grad():
+                view.log(val_loss=writer_loss(writer, held_out.to(device), n))
+    return writer
+
+# %% [markdown]
+# The model writes with your cache. Only the answer counts, not the scratchpad:
+
+# %% given="asked"
+@torch.no_grad()
+def write_on(writer, questions, length):
+    """What the model writes after each question, up to its first end of line.
+
+    The questions are strings of equal length.
+    """
+    ids = torch.tensor([[CHARACTERS.index(c) for c in question]
+                        for question in questions], device=device)
+    caches, said = [Cache() for _ in writer.blocks], []
+    for _ in range(length):
+        ids = writer(ids, caches=caches)[:, -1:].argmax(dim=-1)
+        said.append(ids)
+    return ["".join(CHARACTERS[i] for i in row).split("\n")[0]
+            for row in torch.cat(said, dim=1).tolist()]
+
+
+def answers_right(writer, design, n=3, count=300, seed=1):
+    """The share of held-out products whose answer, behind the last `=`, is right."""
+    _, texts = text_batch(design, random.Random(seed), count, n, held_out=True)
+    said = write_on(writer, [text[:2 * n + 2] for text in texts], max(map(len, texts)))
+    return sum(s.split("=")[-1] == text[:-1].split("=")[-1]
+               for s, text in zip(said, texts)) / count
+
+# %% training="workings"
+if LONG_RUNS and tp.done(*STACK, "cache"):
+    designs = {"none": no_working, "as on paper": as_on_paper,
+               "each digit beside its parents": working}
+    writers, rows = {}, []
+    for name, design in designs.items():
+        writers[name] = train_writer(design, 600, title=f"scratchpad: {name}")
+        rows.append([name, len(design(123, 456, 3)),
+                     *(f"{answers_right(writers[name], design, n):.1%}"
+                       for n in (3, 4))])
+    tp.table(rows, ["scratchpad", "its characters", "3 digits by 3", "4 by 4"])
+
+# %% [markdown]
+# | scratchpad | its characters | three digits by three, % | four by four, % |
+# |---|--:|--:|--:|
+# | none | 0 | 0.0 (0.0–0.0) | 0.0 |
+# | as on paper | 34 | 28.0 (9.3–67.0) | 0.0 |
+# | each digit beside its parents | 50 | 100.0 (100.0–100.0) | 0.0 |
+#
+# So it was in our runs: 600 steps, three seeds each, 300 held-out products; median and range. The models were trained
+# on three digits. A recurrent model without attention had 1.7 % with the scratchpad as on paper, with its own recipe
+# and budget.
+
+# %% [markdown] answer="scratchpad" points=3
+# **Question 5.** (a) What does a scratchpad buy, and what does it cost? Answer with the characters written and the
+# right answers in the table. (b) Write out 87 · 46 with both scratchpads (`as_on_paper`, `working`). On how many
+# characters does one character of each depend, and where do they stand? (c) What does the last column show about what
+# the model has learned?
+#
+# *Minutes* 8 · *Extension*
+#
+# ### BEGIN SOLUTION
+# (a) It buys right answers with characters, so with steps of the decoder: 50 characters before the answer in place of
+# none. Each step has the same depth; with the scratchpad a product has many steps, and each has little to do.
+# Characters alone do not do it: the scratchpad as on paper has 34, and 9 to 67 % of the answers right. (b) As on paper,
+# a digit of a partial product depends on two digits of the question that stand far away and on a carry that is written
+# nowhere, so on all lower digits too. In the other, a digit of a row depends on the characters just before it: two
+# digits and a carry, all written. (c) In our runs not one of 300 products of four digits was right, with any scratchpad
+# and any seed. The learned positions beyond those of three digits were never trained, and the number of digits is part
+# of the format. It has learned a procedure for this format. The run does not separate the two causes, positions and
+# format.
+#
+# **Rubric.** 1 point: right answers against characters or steps, with numbers. 1 point: what a character depends on, in
+# both. 1 point: format or positions against the procedure itself.
+# ### END SOLUTION
+
+# %% [markdown]
+# **Further reading**
+#
+# - Olsson et al. 2022, *In-context learning and induction heads*, [arXiv 2209.11895](https://arxiv.org/abs/2209.11895),
+#   and Elhage et al. 2021, *A mathematical framework for Transformer circuits*,
+#   [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html).
+# - Clark et al. 2019, *What does BERT look at?*, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341).
+# - Rush and others, *The Annotated Transformer*,
+#   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
+#   2017, line by line in PyTorch.
+
+# %% demo="progress"
+tp.progress()

@@ -1,0 +1,968 @@
+# %% [markdown]
+# # Session 7 · From spelling to sound
+#
+# *Colonel* begins like *kernel*. In this session a network learns to say English words: letters in, sounds out. The
+# data is a real dictionary, you run a network that other people trained, and you meet a method without any network that
+# is hard to beat.
+#
+# **After this session you can**
+# - split a data set so that the test is about new words, and measure error rates with several right answers;
+# - align letters and sounds by expectation maximisation, and find the best monotone alignment;
+# - load weights from elsewhere into code of your own, and find out which equations they need;
+# - add attention to a decoder, load a trained model into it, and score its attention;
+# - compare systems with regard to their data and their budgets.
+#
+# **Time:** {time}. **In 90 minutes:** exercises 1, 3, 6 and 7 with their questions; parts 3 and 6 can wait.
+# **You need first:** sessions 1 to 3 and 5.
+#
+# **Letters for sizes:** B = words in a batch, S = letters of a word, T = sounds, H = numbers in a state, D = numbers in
+# an embedding, V = different sounds. The batch comes first.
+
+# %% given="start"
+import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
+try:
+    import tp
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}: put this notebook back into its folder of the course, "
+             "beside the folder tp, and start as the course's README says")
+tp.start("tp7_pronunciation")
+
+# %% given="imports"
+import math
+import random
+from collections import Counter
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tp import pronunciation
+from tp.pronunciation import LETTERS, N_LETTERS, N_SOUNDS, SOUNDS, VOWELS
+
+torch.set_num_threads(1)  # our tensors are small: one thread is faster than several
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+PAD, START, END = 0, 1, 2  # of the sounds; of the letters, only PAD is special
+
+# %% [markdown]
+# ## 1 · The data as it is
+#
+# The **CMU Pronouncing Dictionary** (Carnegie Mellon University) lists English words, as they are said in the United
+# States, with 39 sounds. A **sound** (phoneme) is written with one or two capitals: *cheese* is `CH IY Z`. The original
+# marks each vowel with its stress; as in most papers on this task, we leave stress out. Many words are names, and some
+# have several pronunciations.
+
+# %% demo="dictionary"
+dictionary = pronunciation.load()
+pairs = [(word, sounds) for word in dictionary for sounds in dictionary[word]]
+print(f"{len(dictionary)} words, {len(pairs)} pronunciations, {len(SOUNDS)} sounds")
+for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
+    for sounds in dictionary.get(word, []):
+        print(f"{word:>15}  {' '.join(sounds)}")
+
+# %% [markdown]
+# ### Exercise 1 · Split by word
+#
+# A model is tested on words that it has not seen. A word with two pronunciations gives two pairs, and both must be on
+# the same side of the split.
+#
+# **Write** two functions.
+# - `split_by_word(pairs, share, seed)`: `pairs` is a list of (word, sounds). Take the distinct words in alphabetical
+#   order, shuffle them with `random.Random(seed).shuffle`, and make the first `round(share * n)` of these n words the
+#   test words. Return the pairs for training and the pairs for the test, both in the order of `pairs`.
+# - `shared(train, test)`: the share of test pairs whose word is also a word of `train`, from 0 to 1.
+#
+# *Tiny example.* With `pairs = [("a", "AH"), ("a", "EY"), ("b", "B IY")]` and `share = 0.5`, either both pairs of *a*
+# are test pairs, or the one pair of *b* is, by the seed (`round(1.0)` is 1 word).
+#
+# *Minutes* 8 · *Difficulty* ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Draw words, not pairs. Then ask of each pair on which side its word is.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The test words are a set. Both results are lists of pairs, and together they have as many pairs as there were.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>sorted({word for word, _ in pairs})</code> has each word once. <code>shuffle</code> works in place.
+# </details>
+
+# %% exercise="split"
+def split_by_word(pairs, share, seed):
+    """A list of (word, sounds) → the pairs for training and the pairs for the test."""
+    # TODO: draw the test words; each pair goes where its word is
+    ### BEGIN SOLUTION
+    words = sorted({word for word, _ in pairs})
+    random.Random(seed).shuffle(words)
+    test_words = set(words[:round(share * len(words))])
+    return ([pair for pair in pairs if pair[0] not in test_words],
+            [pair for pair in pairs if pair[0] in test_words])
+    ### END SOLUTION
+
+
+def shared(train, test):
+    """The share of pairs of `test` whose word is also a word of `train`."""
+    # TODO: count the test pairs with a word that training has
+    ### BEGIN SOLUTION
+    known = {word for word, _ in train}
+    return sum(word in known for word, _ in test) / len(test)
+    ### END SOLUTION
+
+# %% check="split" points=2
+tp.check("split")
+
+# %% [markdown]
+# What does a split by pair hide? The next cell compares both splits. A table of the training words, which has learned
+# nothing about spelling, answers the shared words.
+
+# %% demo="two-splits"
+if tp.done("split"):
+    drawn = random.Random(1).sample(pairs, len(pairs))
+    cut = len(drawn) // 10
+    by_pair = drawn[cut:], drawn[:cut]
+    by_word = split_by_word(pairs, 0.1, 1)
+    tp.table([[name, len(test), f"{100 * shared(train, test):.1f}"]
+              for name, (train, test) in (("by pair", by_pair), ("by word", by_word))],
+             ["split", "pairs in the test", "of them with a training word, %"])
+
+# %% [markdown] answer="leak" points=2
+# **Question 1.** (a) In the split by pair, which words are shared, and how could a model use them without a rule about
+# spelling? (b) The dictionary has *dog* and *dogs*, *light* and *lights*. Does the split by word separate them? Say
+# what follows for what the test measures.
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# (a) Words with several pronunciations: one pair is in training, another in the test. A table of training words answers
+# with the pronunciation it has seen; because any listed pronunciation counts as right, it is right without a rule. (b)
+# No: the two are different words, so one may be in training and the other in the test. The test is about unseen words,
+# but many have a close relative in training: it measures also how well a model reuses known stems. A harder split would
+# be by family of words.
+#
+# **Rubric.** 1 point: words with several pronunciations, answered from memory. 1 point: inflected forms are not
+# separated, and the test rewards known stems.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 2 · Two error rates
+#
+# The **word error rate** (WER) is the share of words that are not entirely right. The **phoneme error rate** (PER) also
+# sees how far off a wrong word is. It uses the **edit distance** (Levenshtein distance): the least number of sounds to
+# insert, delete or replace.
+#
+# ### Exercise 2 · Edit distance
+#
+# **Write** `edit_distance(a, b)` for two sequences. Build a table row by row: entry (i, j) is the distance between the
+# first i items of `a` and the first j items of `b`. It is the least of three numbers: the entry above plus 1, the entry
+# to the left plus 1, and the entry above and to the left, plus 1 if the items differ.
+#
+# Libraries do not count here. The answer must not depend on the order of the two.
+#
+# *Tiny example.* `edit_distance("K AE T".split(), "K AA T S".split())` is 2: one sound replaced, one inserted.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The first row is known: from nothing to j items takes j insertions. Each next row needs only the row above.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# A row has <code>len(b) + 1</code> entries; there are <code>len(a) + 1</code> rows. The first entry of row i is i.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y))</code>, where x and y are the items of this row and
+# column.
+# </details>
+
+# %% exercise="edit-distance"
+def edit_distance(a, b):
+    """The least number of insertions, deletions and replacements from `a` to `b`."""
+    # TODO: a table, row by row
+    ### BEGIN SOLUTION
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, row = row, [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y)))
+    return row[-1]
+    ### END SOLUTION
+
+# %% check="edit-distance" points=3
+tp.check("edit-distance")
+
+# %% [markdown]
+# ### Exercise 3 · Error rates with several right answers
+#
+# **Write** `error_rates(found, references)`. `found` has one pronunciation per word, `references` a list of right ones
+# per word. Return WER and PER, both as shares.
+# - A word is right if what was found is *one of* its references.
+# - Of each word, the **nearest** reference counts, the one with the smallest edit distance; if there are several, the
+#   longest of them. PER is the sum of these distances divided by the sum of the lengths of these references.
+#
+# Use your `edit_distance`.
+#
+# *Tiny example.* For `found = [("R", "EH", "D"), ("K",)]` and `references = [[("R", "IY", "D"), ("R", "EH", "D")],
+# [("K", "AE", "T")]]`, WER is 1/2 and PER is 2/6.
+#
+# *Minutes* 10 · *Difficulty* ●○○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Choose one reference per word first. Then both rates are sums over words.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The quotient of two sums is not the mean of quotients: long words count more in the PER.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>min</code> of pairs (distance, −length) takes the smallest distance, then the longest reference.
+# </details>
+
+# %% exercise="error-rates"
+def error_rates(found, references):
+    """Pronunciations, and for each a list of right ones → WER and PER, as shares."""
+    # TODO: the nearest reference of each word, then the two rates
+    ### BEGIN SOLUTION
+    nearest = [min((edit_distance(said, right), -len(right)) for right in listed)
+               for said, listed in zip(found, references, strict=True)]
+    distances, lengths = zip(*nearest, strict=True)
+    wrong = sum(d > 0 for d in distances)
+    return wrong / len(distances), sum(distances) / -sum(lengths)
+    ### END SOLUTION
+
+# %% check="error-rates" points=2
+tp.check("error-rates")
+
+# %% [markdown]
+# ## 3 · Which letter makes which sound?
+#
+# ![The letters of phone stand above its three sounds F, OW and N. Lines join p and h to F, o to OW, and n to N. The e
+# has no line: it is silent.](figures/letters_and_sounds.svg)
+#
+# The dictionary does not say which letters make which sound. Twenty years before attention, statistical translation had
+# this problem with words, and solved it by **expectation maximisation** (EM). *IBM model 1* (Brown et al. 1993) has one
+# table: P(sound | letter). Two steps alternate:
+# - **expectation**: each sound of a word is distributed over the letters of that word, in proportion to the table;
+# - **maximisation**: these fractions are counted over all words; each letter's counts, divided by their sum, are the
+#   new table.
+#
+# Nothing tells the model that *b* makes B. It begins with equal probabilities; *b* and B simply occur together more
+# often than *b* and K.
+#
+# ### Exercise 4 · One round of EM
+#
+# **Write** `em_round(letters, sounds, table)`.
+# - in: ids `letters` (B, S) and `sounds` (B, T), both with PAD (0) behind short words; `table` (L, V), of which
+#   `table[l, v]` is P(sound v | letter l). L and V are the numbers of ids
+# - out: the new table (L, V), and `weights` (B, T, S): the fraction of sound t of a word that each letter gets. They
+#   sum to 1 over the letters; where the sound or the letter is PAD they are 0
+# - a letter that occurs nowhere keeps its old row
+#
+# *Tiny example.* One word with letters `[1, 2]` and sounds `[1]`, `table[1, 1] = 0.6`, `table[2, 1] = 0.2`: the weights
+# are 0.75 and 0.25. With no other word, both rows become 1 at sound 1.
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The weights are attention weights whose scores come from a table. Look up all pairs of a letter and a sound, set those
+# with PAD to 0, and divide by the sum over the letters.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>letters[:, None, :]</code> is (B, 1, S) and <code>sounds[:, :, None]</code> is (B, T, 1): as two indices of the
+# table they give (B, T, S).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>counts.index_put_((rows, columns), weights, accumulate=True)</code> adds each weight to its entry. Divide by
+# <code>.clamp(min=1e-30)</code> where a sum can be 0.
+# </details>
+
+# %% exercise="em"
+def em_round(letters, sounds, table):
+    """Ids (B, S) and (B, T), `table` (L, V) → the new table, `weights` (B, T, S)."""
+    # TODO: look up, normalise over the letters, count, normalise over the sounds
+    ### BEGIN SOLUTION
+    rows, columns = torch.broadcast_tensors(letters[:, None, :], sounds[:, :, None])
+    weights = table[rows, columns] * ((rows != PAD) & (columns != PAD))
+    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
+    counts = torch.zeros_like(table)
+    counts.index_put_((rows, columns), weights, accumulate=True)
+    total = counts.sum(-1, keepdim=True)
+    return torch.where(total > 0, counts / total.clamp(min=1e-30), table), weights
+    ### END SOLUTION
+
+# %% check="em" points=4
+tp.check("em")
+
+# %% [markdown]
+# The table after ten rounds, on ten thousand words. No letter was ever joined to a sound by hand.
+
+# %% demo="em-table"
+if tp.done("em"):
+    sample = random.Random(0).sample(pairs, min(10_000, len(pairs)))
+    letters = pronunciation.letter_ids([word for word, _ in sample])
+    sounds = pronunciation.sound_ids([said for _, said in sample])[:, 1:]
+    sounds = sounds.where(sounds != END, PAD)
+    table = torch.full((N_LETTERS, N_SOUNDS), 1 / N_SOUNDS)
+    for _ in range(10):
+        table, weights = em_round(letters, sounds, table)
+    rows = []
+    for letter in "bcghwxy":
+        probabilities, best = table[1 + LETTERS.index(letter)].topk(4)
+        rows.append([letter, ", ".join(
+            f"{SOUNDS[i - 3]} {p:.2f}" for p, i in zip(probabilities, best.tolist()))])
+    tp.table(rows, ["letter", "its most probable sounds"])
+
+# %% [markdown]
+# ### Exercise 5 · The best monotone path
+#
+# Model 1 knows no order: of the three *a* of *banana*, each gets a third of every vowel AH. But sounds follow the order
+# of the letters. Jiampojamarn and others (2007) align letters and sounds **many to many** and in order.
+#
+# **Write** `best_path(scores)`: `scores` (T, S) is how well sound t fits letter s (log-probabilities). Return a list of
+# T letters, one per sound, that never goes back (each is at least as large as the one before), with the largest
+# possible sum of scores. A letter may make several sounds, or none.
+#
+# *Tiny example.* For `scores = [[0, 3, 0], [2, 1, 0]]` the best path is `[1, 1]`, with the sum 4. `[1, 0]` would have
+# 5, but it goes back.
+#
+# *Minutes* 20 · *Difficulty* ●●●○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Dynamic programming, as for the edit distance: for each letter, the best sum of a path that ends there. The path to
+# letter s comes from the best of the letters 0 … s of the sound before. Remember which one, and walk back at the end.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# One vector (S,) of sums, and one vector (S,) of "came from" per sound but the first.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>best, came_from = best.cummax(0)</code> has, at each s, the largest of the entries 0 … s, and its place.
+# </details>
+
+# %% exercise="best-path"
+def best_path(scores):
+    """`scores` (T, S) → for each sound a letter, never going back: a list of T ints."""
+    # TODO: the best sums letter by letter, where each came from, and the way back
+    ### BEGIN SOLUTION
+    best, steps = scores[0], []
+    for row in scores[1:]:
+        best, came_from = best.cummax(0)
+        steps.append(came_from)
+        best = best + row
+    path = [int(best.argmax())]
+    for came_from in reversed(steps):
+        path.append(int(came_from[path[-1]]))
+    return path[::-1]
+    ### END SOLUTION
+
+# %% check="best-path" points=3
+tp.check("best-path")
+
+# %% [markdown]
+# With paths there is a first system: each letter is pronounced as it most often is, whatever its neighbours are. An
+# *e* is most often silent or one vowel; the same everywhere.
+
+# %% demo="letter-by-letter"
+def path_scores(word, sounds, table):
+    """A word, its sounds and the table → log-probabilities (T, S)."""
+    letters = pronunciation.letter_ids([word])[0]
+    ids = torch.tensor([3 + SOUNDS.index(sound) for sound in sounds])
+    return table[letters[None, :], ids[:, None]].clamp(min=1e-9).log()
+
+
+if tp.done("split", "edit-distance", "error-rates", "em", "best-path", "table"):
+    train_words, validation_words, test_words = pronunciation.split(dictionary)
+    habits = {letter: Counter() for letter in LETTERS}
+    for word in train_words[:10_000]:
+        sounds = dictionary[word][0]
+        path = best_path(path_scores(word, sounds, table))
+        for s, letter in enumerate(word):
+            habits[letter][tuple(x for x, at in zip(sounds, path) if at == s)] += 1
+    usual = {letter: habits[letter].most_common(1)[0][0] if habits[letter] else ()
+             for letter in LETTERS}
+    said = [tuple(x for letter in word for x in usual[letter])
+            for word in test_words[:2000]]
+    wer, per = error_rates(said, [dictionary[word] for word in test_words[:2000]])
+    print(f"letter by letter: WER {100 * wer:.1f} %, PER {100 * per:.1f} %")
+    print("for example:", ", ".join(f"{w} → {' '.join(s)}" for w, s in
+                                    list(zip(test_words, said))[:4]))
+
+# %% [markdown]
+# ## 4 · Somebody else's network in your code
+#
+# `g2p_en` (Kyubyong Park and Jongseok Kim, Apache License 2.0) is a library that speech synthesis uses. It has an
+# encoder and a decoder of one GRU each, 256 units, no attention: your model of session 2. Its weights are arrays in a
+# file. If your code computes the same equations, it can speak with them.
+#
+# But which equations? Below is the `gru_cell` of session 1 (or paste yours), with three switches, because papers and
+# libraries differ:
+# - `order`: in which order the parts of the large matrices are stacked (r, z, n in torch; z, r, n in Keras);
+# - `exchanged`: z and 1 − z change places, as in the paper of session 5;
+# - `reset_first`: r multiplies the state *before* the matrix product, as in the same paper.
+
+# %% given="gru-cell"
+def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh, order="rzn", exchanged=False,
+             reset_first=False):
+    """One timestep: x_t (B, D), h (B, H), W_ih (3H, D), W_hh (3H, H) → (B, H)."""
+    inputs = dict(zip(order, (x_t @ W_ih.T + b_ih).chunk(3, dim=-1)))
+    states = dict(zip(order, (h @ W_hh.T + b_hh).chunk(3, dim=-1)))
+    r, z = (torch.sigmoid(inputs[gate] + states[gate]) for gate in "rz")
+    if reset_first:
+        reset = dict(zip(order, ((r * h) @ W_hh.T + b_hh).chunk(3, dim=-1)))
+        n = torch.tanh(inputs["n"] + reset["n"])
+    else:
+        n = torch.tanh(inputs["n"] + r * states["n"])
+    return (1 - z) * h + z * n if exchanged else (1 - z) * n + z * h
+
+# %% [markdown]
+# ### Exercise 6 · Read, then speak
+#
+# **Write** two functions for one word. `weights` is a dict of tensors: `enc_emb` (L, D), `enc_w_ih`, `enc_w_hh`,
+# `enc_b_ih`, `enc_b_hh`; the same five with `dec_`; `fc_w` (V, H) and `fc_b` (V,). `cell` has the interface of
+# `gru_cell`: call it as `cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`.
+# - `read_word(weights, letters, cell)`: ids of letters, a list → the encoder's last state (1, H). It starts from zeros.
+# - `speak(weights, h, cell, start, end, timesteps)`: greedy decoding from the state `h` (1, H). The first input is the
+#   id `start`; each next input is the id just written. Return a list of ids that stops **before** `end`, and after
+#   `timesteps` ids at the latest.
+#
+# *Tiny example.* If the likeliest ids are 7, 5 and then `end`, the result is `[7, 5]`.
+#
+# *Minutes* 20 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Both are loops around the cell. The encoder takes its inputs from the word; the decoder takes its own last answer.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>weights["enc_emb"][[i]]</code> is (1, D). The width H of a state is the second size of <code>enc_w_hh</code>.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# The logits are <code>h @ fc_w.T + fc_b</code>, (1, V). Ask whether the id is <code>end</code> before you keep it.
+# </details>
+
+# %% exercise="other-network"
+def read_word(weights, letters, cell):
+    """Ids of letters, a list → the encoder's last state (1, H)."""
+    # TODO: from zeros, one cell step per letter
+    ### BEGIN SOLUTION
+    W_hh = weights["enc_w_hh"]
+    h = torch.zeros(1, W_hh.shape[1], device=W_hh.device)
+    for letter in letters:
+        h = cell(weights["enc_emb"][[letter]], h, weights["enc_w_ih"], W_hh,
+                 weights["enc_b_ih"], weights["enc_b_hh"])
+    return h
+    ### END SOLUTION
+
+
+def speak(weights, h, cell, start, end, timesteps):
+    """The encoder's last state (1, H) → ids of sounds, a list without `end`."""
+    # TODO: greedy decoding, one cell step per sound
+    ### BEGIN SOLUTION
+    written, last = [], start
+    for _ in range(timesteps):
+        x_t = weights["dec_emb"][[last]]
+        h = cell(x_t, h, weights["dec_w_ih"], weights["dec_w_hh"],
+                 weights["dec_b_ih"], weights["dec_b_hh"])
+        last = int((h @ weights["fc_w"].T + weights["fc_b"]).argmax())
+        if last == end:
+            break
+        written.append(last)
+    return written
+    ### END SOLUTION
+
+# %% check="other-network" points=4
+tp.check("other-network")
+
+# %% demo="conventions"
+def g2p_en(word, **convention):
+    """What the network of g2p_en says, without stress marks: a tuple of sounds."""
+    weights, letters, marks = others
+    ids = [letters.index(c) if c in letters else 1 for c in word] + [2]  # 2 is </s>
+    cell = lambda *inputs: gru_cell(*inputs, **convention)
+    h = read_word(weights, ids, cell)
+    ids = speak(weights, h, cell, start=2, end=3, timesteps=20)
+    return tuple(marks[i].rstrip("012") for i in ids)
+
+
+others = pronunciation.others() if tp.done("other-network") else None
+if others and tp.done("edit-distance", "error-rates", "test_words"):
+    rows = []
+    for convention in ({}, {"order": "zrn"}, {"exchanged": True},
+                       {"reset_first": True}):
+        said = [g2p_en(word, **convention) for word in test_words[:200]]
+        wer, per = error_rates(said, [dictionary[word] for word in test_words[:200]])
+        speech = " ".join(g2p_en("attention", **convention))
+        rows.append([str(convention or "torch's"),
+                     f"{100 * wer:.1f}", f"{100 * per:.1f}", speech])
+    tp.table(rows, ["convention", "WER, %", "PER, %", "what it says for attention"])
+
+# %% [markdown] answer="which-convention" points=2
+# **Question 2.** (a) Every row of the table has the same weights, and the shapes fit in all of them. How do you find
+# the right convention? Which wrong one would you notice last, and what would you take it for? (b) The words of our
+# test are not a fair test of this network, though it never saw our split. Why?
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# (a) By the error rate on known words: only torch's convention has a low one. All conventions have matrices of the same
+# shapes, so nothing raises. Two of the wrong ones say no word right. With `reset_first` some words are right and the
+# sounds resemble the word, so it looks like a weak model, or one that was trained too little, and not like an error of
+# loading. (b) It was trained on an earlier version of the same dictionary, with a split of its own: most of our test
+# words were among its training words. Its error rate here is too low by an unknown amount.
+#
+# **Rubric.** 1 point: by the error rate on known words, and `reset_first` passes for a weak model. 1 point: our test
+# words were in its training data.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 5 · A decoder that looks at the letters
+#
+# ![The letters of knee go through a bidirectional encoder into four states. The state of the decoder before a step
+# makes a query that is compared with all four; the weights are largest at n, and make a context. The context and the
+# embedding of the last sound enter the cell. The new state and the context together give the next sound,
+# N.](figures/speller.svg)
+#
+# Now a model with attention. The encoder is a GRU of two layers that reads in both directions. Before each step the
+# decoder compares its state with all letters, and the context enters its cell, as in Bahdanau's decoder (session 5):
+#
+# $$ e_{ts} = \frac{h_s \cdot W_q s_{t-1}}{\sqrt H} \qquad \alpha_t = \text{softmax}(e_t) \qquad
+# c_t = \sum_s \alpha_{ts}\, h_s \qquad s_t = \text{GRU}([y_{t-1}; c_t],\, s_{t-1}) $$
+#
+# Its logits come from state and context: a linear layer (`combine`) and a tanh, then another linear layer (`output`).
+
+# %% given="encoder"
+class SpellerBase(nn.Module):
+    """What reads the letters, and what a decoder needs. H is twice `hidden`."""
+
+    def __init__(self, hidden, embedding, combined, dropout=0.0):
+        super().__init__()
+        H = 2 * hidden
+        self.letters = nn.Embedding(N_LETTERS, embedding, padding_idx=PAD)
+        self.encoder = nn.GRU(embedding, hidden, num_layers=2, bidirectional=True,
+                              batch_first=True, dropout=dropout)
+        self.bridge = nn.Linear(H, H)
+        self.sounds = nn.Embedding(N_SOUNDS, embedding, padding_idx=PAD)
+        self.query = nn.Linear(H, H, bias=False)
+        self.cell = nn.GRUCell(embedding + H, H)
+        self.combine = nn.Linear(2 * H, combined)
+        self.output = nn.Linear(combined, N_SOUNDS)
+        self.dropout = nn.Dropout(dropout)
+
+    def encode(self, letters):
+        """Ids (B, S) → henc_ts (B, S, H), mask (B, S), the first state (B, H)."""
+        mask = letters != PAD
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.dropout(self.letters(letters)), mask.sum(1).cpu(),
+            batch_first=True, enforce_sorted=False)
+        henc_ts, final = self.encoder(packed)
+        henc_ts, _ = nn.utils.rnn.pad_packed_sequence(
+            henc_ts, batch_first=True, total_length=letters.shape[1])
+        hdec = torch.tanh(self.bridge(torch.cat([final[-2], final[-1]], dim=-1)))
+        return self.dropout(henc_ts), mask, hdec
+
+    def forward(self, letters, sounds):
+        """Teacher forcing: ids (B, S) and (B, T) → logits (B, T, V)."""
+        henc_ts, mask, hdec = self.encode(letters)
+        all_logits = []
+        for tokens in sounds.unbind(1):
+            logits, hdec, _ = self.step(tokens, hdec, henc_ts, mask)
+            all_logits.append(logits)
+        return torch.stack(all_logits, dim=1)
+
+# %% [markdown]
+# ### Exercise 7 · One step with attention
+#
+# **Write** `step` of `Speller`.
+# - in: `tokens` (B,), the sounds just written; `hdec` (B, H); `henc_ts` (B, S, H); `mask` (B, S), True at letters
+# - out: `logits` (B, V), the new state (B, H), `attention_weights` (B, S)
+#
+# 1. scores: dot products of `self.query(hdec)` with `henc_ts`, divided by √H; PAD gets weight 0;
+# 2. the context, the weighted sum of `henc_ts`;
+# 3. `self.cell` on the embedded tokens and the context side by side, in this order;
+# 4. logits: `self.combine` on the new state and the context side by side, tanh, `self.output`.
+#
+# `self.dropout` acts on the embedded tokens, and before and after `combine` with its tanh.
+#
+# *Tiny example.* If the scores of three letters are 0, 0 and 5, and the third is PAD, the weights are 1/2, 1/2 and 0.
+#
+# *Minutes* 15 · *Difficulty* ●●○○
+#
+# <details><summary>Hint 1 · the idea</summary>
+# This is session 5's decoder with another score. The query comes from the state before the step, the logits from the
+# state after it.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# (B, S, H) and (B, H) make (B, S); (B, S) and (B, S, H) make (B, H). The cell gets (B, D + H).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.einsum("bsh,bh->bs", …)</code>; <code>scores.masked_fill(~mask, -math.inf)</code> before the softmax.
+# </details>
+
+# %% exercise="step"
+class Speller(SpellerBase):
+    """Reads letters in both directions; a GRU with attention writes sounds."""
+
+    def step(self, tokens, hdec, henc_ts, mask):
+        """Sounds (B,), a state (B, H) → logits (B, V), state, weights (B, S)."""
+        # TODO: scores, weights, context, cell, logits
+        ### BEGIN SOLUTION
+        scores = torch.einsum("bsh,bh->bs", henc_ts, self.query(hdec))
+        scores = scores / math.sqrt(hdec.shape[-1])
+        attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+        context = torch.einsum("bs,bsh->bh", attention_weights, henc_ts)
+        embedded = self.dropout(self.sounds(tokens))
+        hdec = self.cell(torch.cat([embedded, context], dim=-1), hdec)
+        both = self.dropout(torch.cat([hdec, context], dim=-1))
+        combined = self.dropout(torch.tanh(self.combine(both)))
+        return self.output(combined), hdec, attention_weights
+        ### END SOLUTION
+
+# %% check="step" points=4
+tp.check("step")
+
+# %% given="pronounce"
+@torch.no_grad()
+def pronounce(model, words, timesteps=28):
+    """Greedy decoding: words → for each its sounds, and its weights (T, S)."""
+    training = model.training
+    model.eval()
+    henc_ts, mask, hdec = model.encode(pronunciation.letter_ids(words).to(device))
+    tokens, written, looked = torch.full((len(words),), START, device=device), [], []
+    over = torch.zeros(len(words), dtype=torch.bool, device=device)
+    while not over.all() and len(written) < timesteps:
+        logits, hdec, weights = model.step(tokens, hdec, henc_ts, mask)
+        tokens = logits.argmax(-1)
+        over = over | (tokens == END)
+        written.append(tokens)
+        looked.append(weights)
+    model.train(training)
+    said = [pronunciation.read_sounds(row) for row in torch.stack(written, 1)]
+    maps = torch.stack(looked, 1).cpu()
+    return said, [weights[:len(sounds), :len(word)]
+                  for weights, sounds, word in zip(maps, said, words)]
+
+# %% [markdown]
+# ### A short training
+#
+# The loop is that of session 5: batches of like length, teacher forcing, cross-entropy that ignores PAD, a learning
+# rate that rises and falls.
+
+# %% given="learn"
+def learn(model, batches, view, smoothing=0.1, peak=4e-3):
+    """Train with teacher forcing for the budget of `view`."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.98))
+    stream = batches.forever(128)
+    for _ in view:
+        letters, sounds = (ids.to(device) for ids in next(stream))
+        optimizer.param_groups[0]["lr"] = tp.training.one_cycle(view.progress(), peak)
+        logits = model(letters, sounds[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), sounds[:, 1:].flatten(),
+                               ignore_index=PAD, label_smoothing=smoothing)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+        if view.step % 100 == 0:
+            view.sample(" ".join(pronounce(model, ["attention"])[0][0]))
+
+# %% training="short"
+if tp.done("step", "edit-distance", "error-rates", "test_words"):
+    torch.manual_seed(0)
+    small = Speller(hidden=64, embedding=32, combined=96).to(device)
+    batches = pronunciation.Batches(dictionary, train_words)
+    view = tp.live(steps=200, title="a short training")
+    learn(small, batches, view)
+    view.plot()
+    said, _ = pronounce(small, test_words[:1000])
+    wer, per = error_rates(said, [dictionary[word] for word in test_words[:1000]])
+    print(f"after 200 steps: WER {100 * wer:.1f} %, PER {100 * per:.1f} %")
+
+# %% [markdown]
+# ## 6 · A trained model comes along
+#
+# Two hundred batches are few. The course brings the weights of a larger `Speller`, trained with teacher forcing for
+# much longer. Your class can load them, because its parts have the same names and shapes. From here on nothing needs
+# training.
+
+# %% demo="shipped"
+if tp.done("step"):
+    sizes, state = pronunciation.shipped()
+    model = Speller(**sizes).to(device)
+    model.load_state_dict(state)
+    model.eval()
+    print(f"{sum(p.numel() for p in model.parameters()):,} weights")
+    # any words
+    words = ["attention", "colonel", "phonetics", "knight", "quiche", "paris"]
+    said, maps = pronounce(model, words)
+    for word, sounds in zip(words, said):
+        print(f"{word:>12}  {' '.join(sounds)}")
+    tp.attention_heatmap(maps[0], list(words[0]), said[0], title=words[0])
+
+# %% [markdown]
+# ### Is attention an alignment?
+#
+# Nobody told the model which letter makes which sound. Compare its weights with the paths that EM found: for how many
+# sounds is the largest weight on the letter of the path, and for how many at most one letter away? For comparison: the
+# diagonal, which goes through every word at constant speed.
+
+# %% demo="attention-scored"
+def agreement(paths, others):
+    """Two lists of paths → shares of sounds on the same letter, and one away."""
+    gaps = [abs(a - b)
+            for path, other in zip(paths, others) for a, b in zip(path, other)]
+    return [f"{100 * sum(gap <= d for gap in gaps) / len(gaps):.1f}" for d in (0, 1)]
+
+
+if tp.done("step", "em", "best-path", "model", "table", "test_words"):
+    words = test_words[:1000]
+    said, maps = pronounce(model, words)
+    paths = [best_path(path_scores(w, s, table)) for w, s in zip(words, said)]
+    looked = [weights.argmax(-1).tolist() for weights in maps]
+    diagonal = [[t * len(w) // len(s) for t in range(len(s))]
+                for w, s in zip(words, said)]
+    tp.table([["attention", *agreement(looked, paths)],
+              ["diagonal", *agreement(diagonal, paths)]],
+             ["largest at", "the letter of the path, %", "at most one letter away, %"])
+    word = "thoughtful"
+    (sounds,), (weights,) = pronounce(model, [word])
+    path = torch.eye(len(word))[best_path(path_scores(word, sounds, table))]
+    maps = {"attention": weights, "path of EM": path}
+    tp.attention_heatmaps(maps, list(word), sounds)
+
+# %% [markdown] answer="attention-and-em" points=3
+# **Question 3.** (a) What do the `weights` of `em_round` and the attention weights have in common, and what does each
+# of them know when it is computed? (b) Look at both maps. Name a sound for which they differ, or could differ, without
+# an error of either. (c) What does this say about attention as an explanation of the answer?
+#
+# *Minutes* 8
+#
+# ### BEGIN SOLUTION
+# (a) Both distribute one sound over the letters of the word, with a sum of 1. EM's weights know the sound: they are a
+# posterior, P(letter | sound, word). Attention is computed before the sound is written, from the state; it knows what
+# was written so far and all letters with their neighbours. (b) A sound that is spelt with two letters: TH with t and h,
+# or the vowel of *ough*. Either letter is a defensible answer; the states of the encoder also hold their neighbours, so
+# attention one letter away can read the same. (c) It shows where information is taken, roughly. A state at a letter
+# holds information on the letters around it, so a large weight is no proof that this letter, and no other, decided.
+#
+# **Rubric.** 1 point: both sum to 1 over letters; EM knows the sound, attention does not yet. 1 point: a sound of
+# several letters. 1 point: states hold their neighbours, so the weight is no proof of the cause.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### What it gets wrong
+#
+# The next cell compares wrong words with their nearest right pronunciation, and counts the differences by kind.
+
+# %% demo="errors-by-kind"
+if tp.done("edit-distance", "error-rates", "model", "test_words"):
+    words = test_words[:2000]
+    said, _ = pronounce(model, words)
+    wer, per = error_rates(said, [dictionary[word] for word in words])
+    print(f"the shipped model, greedy: WER {100 * wer:.1f} %, PER {100 * per:.1f} %")
+    kinds, swaps, examples = Counter(), Counter(), []
+    for word, sounds in zip(words, said):
+        right = min(dictionary[word], key=lambda one: edit_distance(sounds, one))
+        for wanted, found in pronunciation.operations(sounds, right):
+            kind = ("a sound too much" if wanted is None
+                    else "a sound missing" if found is None
+                    else "another vowel" if {wanted, found} <= VOWELS
+                    else "another consonant" if not {wanted, found} & VOWELS
+                    else "vowel and consonant")
+            kinds[kind] += 1
+            swaps[(wanted or "nothing", found or "nothing")] += 1
+        if sounds != right:
+            examples.append([word, " ".join(sounds), " ".join(right)])
+    total = sum(kinds.values()) or 1
+    tp.table([[kind, n, f"{100 * n / total:.0f}"] for kind, n in kinds.most_common()],
+             ["kind of error", "how many", "share, %"])
+    print("most often:",
+          ", ".join(f"{a} → {b} ({n})" for (a, b), n in swaps.most_common(6)))
+    tp.table(examples[:12], ["word", "found", "nearest right answer"])
+
+# %% [markdown] answer="errors" points=2
+# **Question 4.** (a) Which kind of error is the most frequent, and what in English spelling explains it? (b) Choose
+# three wrong words of the last table. For each, say whether a careful reader who does not know the word could do
+# better, and what information would be needed.
+#
+# *Minutes* 8
+#
+# ### BEGIN SOLUTION
+# (a) One vowel for another: English has five or six letters for some fifteen vowels, and which one is meant depends on
+# stress, on the origin of the word and on its parts, while most consonant letters have one or two sounds. (b) By the
+# words: names from other languages need their origin, which is not in the letters alone; a vowel that is reduced or not
+# needs the stress; for compounds and derived words it helps to know where one part ends.
+#
+# **Rubric.** 1 point: vowels, and the cause. 1 point: three words with the information that is missing.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### A method of 2008
+#
+# A **joint n-gram model** (Bisani and Ney 2008) has no network. It aligns letters and sounds by EM as in part 3, cuts
+# each word into pairs such as `ph:F`, and counts sequences of these pairs. To pronounce a word, it searches for the
+# most probable sequence. The library `phonetisaurus` does this; `python -m bench pronunciation`, in the repository of
+# the course, trains it on our split.
+
+# %% [markdown] answer="compare" points=2
+# **Question 5.** (a) Suppose such a model makes fewer errors than a network that was trained for ten minutes. Give two
+# reasons why counting can be ahead here. (b) A paper reports a WER of 20 % with a network like ours. Name two things
+# you must know before you compare it with your table above.
+#
+# *Minutes* 5
+#
+# ### BEGIN SOLUTION
+# (a) Spelling is local: a sound depends on few letters, which n-grams of pairs represent directly. The alignment is
+# monotone; the n-gram model is given this, and the network must learn it. Counting needs one pass over the data,
+# gradient descent many. (b) The split (which dictionary, which test words, by word or by pair), whether stress counts,
+# whether any of several pronunciations counts as right, one model or several together, size and training time.
+#
+# **Rubric.** 1 point: two of locality, given monotone alignment, one pass. 1 point: two of split, dictionary, stress,
+# references, ensemble, budget.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7 · Search and averages
+#
+# ### Exercise 8 · A beam of pronunciations
+#
+# Greedy decoding takes the likeliest sound at each step. Session 4's beam keeps several hypotheses.
+#
+# **Write** `beam_search(model, word, width, alpha, timesteps)`. Every hypothesis has ids and a score, the sum of its
+# log-probabilities. At each step:
+# 1. continue every hypothesis by every id, and keep the best `width` of all candidates;
+# 2. a candidate whose new id is END is complete: its final score is its sum divided by n to the power `alpha`, where n
+#    counts its ids with END. Set it aside; the others go on.
+#
+# Stop after `timesteps` steps, or when no hypothesis is left to continue. Return the complete hypotheses as a list of
+# `(ids, final score)`, the best first, ids without END. If none is complete, return those that were going on, with n
+# the number of their ids.
+#
+# *Tiny example.* Log-probabilities −1 for `[F, END]` and −1.2 for `[F, OW, N, END]`: with `alpha` 0 the first wins;
+# with `alpha` 1 the second, −0.3 against −0.5.
+#
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: session 4 had a beam for one question; the core works with greedy
+# decoding.
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The hypotheses of one word are a batch. Encode the word once; the state, the last ids and the scores are one row per
+# hypothesis.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Scores (K,) plus log-probabilities (K, V) make (K, V). <code>topk</code> of the flat table gives numbers from which
+# both the row and the id follow.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>best // V</code> is the row, <code>best % V</code> the id. Choose the rows of the states with the same index;
+# <code>henc_ts.expand(K, -1, -1)</code> repeats the word.
+# </details>
+
+# %% exercise="beam"
+@torch.no_grad()
+def beam_search(model, word, width, alpha=0.0, timesteps=28):
+    """A word → [(ids without END, score), …], the best first."""
+    henc_ts, mask, hdec = model.encode(pronunciation.letter_ids([word]).to(device))
+    # TODO: continue, keep the best, set complete hypotheses aside
+    ### BEGIN SOLUTION
+    written, scores, complete = [[]], torch.zeros(1, device=hdec.device), []
+    for _ in range(timesteps):
+        K = len(written)
+        last = torch.tensor([ids[-1] if ids else START for ids in written],
+                            device=hdec.device)
+        logits, hdec, _ = model.step(last, hdec, henc_ts.expand(K, -1, -1),
+                                     mask.expand(K, -1))
+        candidates = scores[:, None] + logits.log_softmax(-1)
+        best_scores, best = candidates.flatten().topk(min(width, candidates.numel()))
+        rows, tokens = best // candidates.shape[1], best % candidates.shape[1]
+        ended = tokens == END
+        complete += [(written[row], float(score) / (len(written[row]) + 1) ** alpha)
+                     for row, score in zip(rows[ended].tolist(), best_scores[ended])]
+        rows, tokens, scores = rows[~ended], tokens[~ended], best_scores[~ended]
+        written = [written[row] + [token]
+                   for row, token in zip(rows.tolist(), tokens.tolist())]
+        hdec = hdec[rows]
+        if not written:
+            break
+    if not complete:
+        complete = [(ids, float(score) / len(ids) ** alpha)
+                    for ids, score in zip(written, scores)]
+    return sorted(complete, key=lambda one: -one[1])
+    ### END SOLUTION
+
+# %% check="beam" points=4
+tp.check("beam")
+
+# %% demo="beam-words"
+if tp.done("beam", "step", "model"):
+    for word in ("read", "tomato", "quiche"):
+        print(word)
+        for ids, score in beam_search(model, word, 4)[:3]:
+            print(f"    {math.exp(score):.2f}", *pronunciation.read_sounds(ids))
+
+# %% [markdown]
+# ### Exercise 9 · The mean of several checkpoints
+#
+# While a network is trained, its weights move around a good region. Their **mean** is often better than the last ones
+# (Izmailov et al. 2018, arXiv 1803.05407), and costs nothing when the model is used.
+#
+# **Write** `average(states)`: a list of state dicts with the same names → one state dict, of which each tensor is the
+# mean. The given ones stay as they are.
+#
+# *Tiny example.* The mean of `{"w": tensor([1., 3.])}` and `{"w": tensor([3., 5.])}` is `{"w": tensor([2., 4.])}`.
+#
+# *Minutes* 5 · *Difficulty* ●○○○ · *Extension*: the shipped model is already a mean.
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Name by name, add and divide.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The result has the same names, and each tensor the same shape.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>torch.stack([…]).mean(0)</code> makes a new tensor.
+# </details>
+
+# %% exercise="average"
+def average(states):
+    """A list of state dicts → the state dict of their means."""
+    # TODO: the mean of each tensor
+    ### BEGIN SOLUTION
+    return {name: torch.stack([state[name] for state in states]).mean(0)
+            for name in states[0]}
+    ### END SOLUTION
+
+# %% check="average" points=1
+tp.check("average")
+
+# %% [markdown]
+# ## Summary
+#
+# You measured a real task with a split by word and two error rates. EM aligned letters and sounds without a network.
+# You ran another system's weights in your own equations, and found its convention by its outputs. You wrote a decoder
+# with attention, loaded a trained model into it, and scored its attention against EM.
+#
+# **Further reading**
+# - M. Bisani and H. Ney, *Joint-sequence models for grapheme-to-phoneme conversion*, Speech Communication, 2008
+# - S. Jiampojamarn, G. Kondrak and T. Sherif, *Applying many-to-many alignments and hidden Markov models to
+#   letter-to-phoneme conversion*, NAACL 2007
+# - K. Yao and G. Zweig, *Sequence-to-sequence neural net models for grapheme-to-phoneme conversion*, 2015
+#   ([arXiv 1506.00196](https://arxiv.org/abs/1506.00196))
+# - S. Toshniwal and K. Livescu, *Jointly learning to align and convert graphemes to phonemes with neural attention
+#   models*, 2016 ([arXiv 1610.06540](https://arxiv.org/abs/1610.06540))
+
+# %% demo="progress"
+tp.progress()
