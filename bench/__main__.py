@@ -12,8 +12,8 @@ import torch
 from . import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "starting", "classes", "similar",
-                           "growth", "gpu"] if importlib.util.find_spec(f"bench.{name}")]
+PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "hostile", "starting", "classes",
+                           "similar", "growth", "pronunciation", "gpu"] if importlib.util.find_spec(f"bench.{name}")]
 OPENING = """# What the course costs, and what it reaches
 
 Written by `make bench` (`python -m bench`). Times are CPU seconds of one process on one core; a cell like

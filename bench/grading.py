@@ -1,7 +1,7 @@
 """(e) Grading a class: stock nbgrader against the judge, on the same class, the same machine, the same two cores.
 
 **Stock** is `nbgrader autograde` as it comes, in a course of its own without our plug-ins: one submission after the
-other, each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp3 with ordinary test
+other, each executed in a fresh kernel, no isolation. Its source is the solution notebook of tp2 with ordinary test
 cells (`ASSERTS`, hidden tests) in the place of the checks, and without the cells that show or train something, which
 stock would execute too. Those tests ask for less than the judge does: about one comparison an exercise, no known
 faults, no reasons in words.
@@ -34,7 +34,7 @@ from .measure import spread, table
 
 TITLE = "Grading a class"
 COURSE = courses.find(Path(__file__).parent.parent)
-TP = "tp3_seq2seq"
+TP = "tp2_seq2seq"
 JOBS = 2
 SIZES = {"stock nbgrader": [10, 50], "the judge": [10, 50, 200, 1000]}  # stock would take hours for more
 REPEATED = {"stock nbgrader": [10], "the judge": [10, 50, 200]}  # the sizes that are measured more than once

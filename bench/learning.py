@@ -16,10 +16,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tp import arithmetic, division
+from tp import arithmetic
 from tp.arithmetic import DECODER_ALPHABET, ENCODER_ALPHABET
 
-from . import working
+from . import division, working
 from .measure import spread, store, stored, table
 from .writer import Writer
 
@@ -34,7 +34,7 @@ class Recipe:
     title: str
     operators: str
     seconds: float                 # CPU seconds of training
-    cell: str = "GRU"              # or LSTM, or Transformer: TP 7's, without an encoder
+    cell: str = "GRU"              # or LSTM, or Transformer: session 6's, without an encoder
     hidden: int = 128
     embedding: int = 32            # numbers per character; 0: one-hot
     batch: int = 64

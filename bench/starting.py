@@ -23,7 +23,7 @@ from .measure import spread, table
 
 TITLE = "What starting costs"
 COURSE = courses.find(Path(__file__).parent.parent)
-TP, EXERCISE = "tp3_seq2seq", "shift"
+TP, EXERCISE = "tp2_seq2seq", "shift"
 CHECK, SELF_CHECK = "`autograder check`", "the first self-check"
 BESIDE = {CHECK: "`import torch, matplotlib.pyplot`", SELF_CHECK: "`import torch`"}
 numbers = count()

@@ -3,7 +3,7 @@
 A decoder that must say the first digit of 487*623 at once has to do all the work in one step. On paper nobody
 does: one multiplies digit by digit, with carries. Here the decoder is taught to write down the same, every digit
 next to those it comes from, then `=`, then the answer. So each character is a small table of the few before it.
-The working of quotients and remainders is that of `tp.division`.
+The working of quotients and remainders is that of `bench.division`.
 """
 
 from functools import reduce

@@ -1,4 +1,4 @@
-"""A Transformer without an encoder that reads a question and writes on: TP 7's, in few lines.
+"""A Transformer without an encoder that reads a question and writes on: session 6's, in few lines.
 
 Axes by letter: T = timesteps, B = batch, V = vocabulary, D = model width, h = heads.
 """

@@ -14,6 +14,7 @@ import readme
 import tp1
 import tp2
 import tp3
+import tp3_decoder
 import tp4
 import tp5
 import tp6
@@ -22,8 +23,8 @@ from kit import FIGURES
 
 HERE = Path(__file__).resolve().parent
 # Each of these modules registers its figures when it is imported.
-SECTIONS = {"readme": readme, "tp1": tp1, "tp2": tp2, "tp3": tp3, "tp4": tp4, "tp5": tp5, "tp6": tp6,
-            "tp7": tp7}
+SECTIONS = {"readme": readme, "tp1": tp1, "tp2": tp2, "tp3": tp3, "tp3_decoder": tp3_decoder, "tp4": tp4,
+            "tp5": tp5, "tp6": tp6, "tp7": tp7}
 
 
 def gallery():

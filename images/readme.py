@@ -4,27 +4,27 @@ from kit import Drawing, figure
 
 
 @figure("readme_path", "Seven sessions, from an embedding to a Transformer", """
-    Seven boxes in a row, one per session. TP 1, from words to vectors, and the recurrence. TP 2,
-    attention by hand. TP 3, an encoder and a decoder that calculate: 94+8 becomes 102. TP 4, attention
-    in the decoder. TP 5, inference and beam search. TP 6, a small translator: the red cat becomes le
-    chat rouge. TP 7, the same with a Transformer.""")
+    Seven boxes in a row, one per session. Session 1, from words to vectors, and the recurrence. Session 2,
+    an encoder and a decoder that calculate: 94+8 becomes 102. Session 3, attention, by hand and in the decoder.
+    Session 4, inference and beam search. Session 5, a small translator: the red cat becomes le chat rouge.
+    Session 6, the same with a Transformer. Session 7, from spelling to sound.""")
 def readme_path():
     d = Drawing(1000, 330)
     d.title("Seven sessions: from one embedding to a Transformer")
     steps = [
         ("1", "Vectors", "embedding,", "RNN, LSTM, GRU", "encoder"),
-        ("2", "Attention", "by hand,", "six scores", "attention"),
-        ("3", "Calculate", "two networks,", "94+8 → 102", "decoder"),
-        ("4", "Look back", "attention in", "the decoder", "attention"),
-        ("5", "Search", "inference loop,", "beams", "decoder"),
-        ("6", "Translate", "masks, BLEU,", "alignments", "output"),
-        ("7", "Transform", "heads, blocks,", "a working", "attention"),
+        ("2", "Calculate", "two networks,", "94+8 → 102", "decoder"),
+        ("3", "Attend", "by hand, then", "in the decoder", "attention"),
+        ("4", "Search", "inference loop,", "beams", "decoder"),
+        ("5", "Translate", "masks, BLEU,", "alignments", "output"),
+        ("6", "Transform", "heads, blocks,", "a look inside", "attention"),
+        ("7", "Pronounce", "real words,", "real weights", "encoder"),
     ]
     before = None
     for i, (number, name, first, second, role) in enumerate(steps):
         x = 80 + 140 * i
         box = d.box(x, 150, 122, 130, "", role, radius=14)
-        d.text(x, 120, f"TP {number}", role, 13.5)
+        d.text(x, 120, f"session {number}", role, 13.5)
         d.text(x, 148, name, role, 18, bold=True)
         d.text(x, 178, first, role, 13)
         d.text(x, 196, second, role, 13)
@@ -34,7 +34,7 @@ def readme_path():
     read = d.token(90, 276, "the red cat", "encoder", w=132, size=14)
     made = d.token(904, 276, "le chat rouge", "output", w=142, size=14)
     d.arrow(read.right, made.left, kind="", size=13.5,
-            label="by the end of session 6 this arrow is your own work; in session 7 you replace it")
+            label="by the end of session 5 this arrow is your own work; in session 6 you replace it")
     return d
 
 

@@ -1,197 +1,201 @@
-"""An encoder and a decoder on arithmetic."""
+"""Attention by hand."""
 
 from kit import Drawing, figure
 
-ENCODER_ALPHABET = "%*+-/0123456789"
-DECODER_ALPHABET = "⏎-.0123456789="
+# The worked example of the course: a decoder state, four encoder states, and what follows from them.
+DECODER = (10, 5, 10)
+ENCODER = ((0, 1, 1), (5, 0, 1), (1, 1, 0), (0, 5, 1))
+SCORES = tuple(sum(d * e for d, e in zip(DECODER, state, strict=True)) for state in ENCODER)
+WEIGHTS = ("2.9e−20", "1.0", "2.9e−20", "1.4e−11")
+WEIGHTED = ("≈ 0", "≈ (5, 0, 1)", "≈ 0", "≈ 0")
+CONTEXT = (5, 0, 1)
 
 
-def sheet(d, left, top, tokens, alphabet, role, cell=28, name="", depth=2):
-    """A one-hot tensor (T, B, V): the rows are timesteps, the columns characters, the sheets behind it the batch."""
-    wide, high = cell * len(alphabet), cell * len(tokens)
-    for k in range(depth, 0, -1):
-        d.rect(left + wide / 2 + 9 * k, top + high / 2 - 9 * k, wide, high, "data", extra=" thin")
-    d.rect(left + wide / 2, top + high / 2, wide, high, "data", extra=" thin")
-    for t, token in enumerate(tokens):
-        y = top + (t + 0.5) * cell
-        for v, character in enumerate(alphabet):
-            x = left + (v + 0.5) * cell
-            if character == token:
-                d.rect_filled(x, y, cell, cell, role)
-            else:
-                d.rect(x, y, cell, cell, "data", extra=" thin")
-        d.text(left - 12, y + 5, token or "–", role if token else "soft", 15, anchor="end", kind="mono",
-               bold=bool(token))
-    for v, character in enumerate(alphabet):
-        d.text(left + (v + 0.5) * cell, top + high + 18, character, "soft", 12.5, kind="mono")
-    if name:
-        d.text(left + wide / 2, top - 34, name, role, 15, bold=True)
-    return wide, high
-
-
-@figure("encoder_input", "The encoder's input", """
-    The expression 94+8 is reversed to 8+49 and written as a tensor of shape (T enc, B, V enc). Each row
-    is a timestep and has a single 1, in the column of its character; the columns are the 15 characters
-    of the encoder's alphabet. The first four rows are 8, +, 4, 9; the last three are empty, all zeros.
-    The sheets behind it are the other expressions of the batch.""")
-def encoder_input():
-    d = Drawing(940, 400)
-    d.title("An expression becomes one-hot rows")
-    raw = d.token(110, 150, "94+8", w=90)
-    reverse = d.token(110, 240, "8+49", "encoder", w=90)
-    d.arrow(raw.bottom, reverse.top, label="reversed", kind="")
-    wide, high = sheet(d, 340, 110, ["8", "+", "4", "9", "", "", ""], ENCODER_ALPHABET, "encoder", cell=30)
-    d.arrow(reverse.right, (298, 240), role="encoder", label="one row each", kind="")
-    d.text(340 + wide / 2, 76, "encoder_input: (T_enc, B, V_enc)", "encoder", 15, bold=True)
-    d.arrow((830, 118), (830, 312), label="T_enc = 7", role="data")
-    d.text(830, 96, "B sheets", "soft", 12.5, anchor="start", kind="mono")
-    d.text(340 + wide / 2, 372, "V_enc = 15 characters; a row without a character is all zeros", "soft", 13.5)
-    return d
-
-
-@figure("decoder_input_forced", "The decoder's input when it is teacher-forced", """
-    Two tensors of shape (T dec, B, V dec) side by side, for the answer 102. The decoder input reads
-    GO (written =), 1, 0, 2, EOS (written as a return arrow), then zero rows. The target reads 1, 0, 2,
-    EOS, then zero rows: the same answer, one step earlier. At each step the decoder sees the true
-    previous character and has to predict the next one.""")
-def decoder_input_forced():
-    d = Drawing(980, 400)
-    d.title("Teacher forcing: the input is the answer, the target is the answer one step earlier")
-    wide, high = sheet(d, 84, 130, ["=", "1", "0", "2", "⏎", "", ""], DECODER_ALPHABET, "decoder", cell=25,
-                       name="decoder_input: (T_dec, B, V_dec)")
-    sheet(d, 582, 130, ["1", "0", "2", "⏎", "", "", ""], DECODER_ALPHABET, "output", cell=25,
-          name="target: (T_dec, B, V_dec)")
-    for t in range(4):
-        y = 130 + 25 * (t + 0.5)
-        d.arrow((84 + wide + 28, y), (544, y), role="output")
-    d.text(500, 252, "predict", "output", 13.5)
-    d.text(40, 130 + high + 62, "GO is “=”, EOS is “⏎” and has index 0: an empty row arg-maxes to EOS", "soft", 13.5,
-           anchor="start")
-    return d
-
-
-@figure("decoder_input_one_step", "The decoder fed one step at a time", """
-    Two steps, one below the other. First the one-hot row of GO, of shape (1, B, V dec), goes into the
-    decoder, which gives a distribution over the 14 characters; the tallest bar is 1. Its arg-max, as a
-    one-hot row, is the input of the second step, and the hidden state is carried over.""")
-def decoder_input_one_step():
-    d = Drawing(980, 450)
-    d.title("Free running: the decoder reads what it wrote")
-    cell, left = 20, 40
-    heights = ([2, 1, 1, 3, 40, 6, 2, 2, 1, 3, 2, 2, 5, 1], [3, 1, 2, 42, 4, 3, 1, 2, 2, 1, 4, 2, 3, 1])
-    centre = left + 7 * cell
-    decoders = []
-    for row, (hot, tall) in enumerate(zip(("=", "1"), heights, strict=True)):
-        y = 150 + 190 * row
-        for v, character in enumerate(DECODER_ALPHABET):
-            x = left + (v + 0.5) * cell
-            (d.rect_filled if character == hot else d.rect)(x, y, cell, cell, "decoder")
-            d.text(x, y + 29, character, "soft", 12, kind="mono")
-        read = "timestep 0: GO as one-hot" if row == 0 else "timestep 1: the arg-max of timestep 0 as one-hot"
-        d.text(left, y - 22, read, "decoder", 13.5, anchor="start", bold=True)
-        decoder = d.box(510, y, 104, 54, "decoder", "decoder", bold=True)
-        decoders.append(decoder)
-        d.arrow((left + 14 * cell, y), decoder.left, role="decoder", label="(1, B, V_dec)", side="above")
-        base = y + 22
-        for v, (character, h) in enumerate(zip(DECODER_ALPHABET, tall, strict=True)):
-            x = 640 + (v + 0.5) * cell
-            d.rect_filled(x, base - h / 2, cell - 7, h, "output")
-            d.text(x, base + 16, character, "soft", 12, kind="mono")
-        d.arrow(decoder.right, (632, y), role="output")
-        d.text(640 + 7 * cell, y - 36, "distribution over V_dec: (1, B, V_dec)", "output", 13)
-    d.arrow((510, 92), decoders[0].top, role="encoder", label="henc_final", side="right", shift=-8)
-    d.arrow(decoders[0].bottom, decoders[1].top, role="decoder", label="hidden state (1, B, H)", kind="", shift=46)
-    d.arrow((640 + 4.5 * cell, 192), (640 + 4.5 * cell, 240), (centre, 240), (centre, 302), role="output", dashed=True,
-            label="arg-max, as one-hot", kind="", shift=-90, over=True)
-    d.text(centre, 412, "… at most T_dec steps; at inference, stop at ⏎", "soft", 13.5)
-    return d
-
-
-@figure("decoder_without_attention", "The decoder without attention", """
-    From left to right: the decoder input (T, B, V) and the initial state hdec init (1, B, H) go into a
-    GRU; its hidden states hdec ts (T, B, H) go through a linear layer and a log-softmax over the
-    vocabulary, which gives the output (T, B, V). The GRU's last state leaves as hdec final (1, B, H).""")
-def decoder_without_attention():
-    d = Drawing(980, 330)
-    d.title("Decoder: GRU, linear, log-softmax")
-    y = 180
-    word = d.token(90, y, "decoder_input", "data", w=132, size=13.5)
-    gru = d.box(310, y, 90, 60, "GRU", "decoder", 17, bold=True)
-    linear = d.box(540, y, 90, 60, "linear", "output", 17, bold=True)
-    soft = d.box(730, y, 116, 60, "log_softmax", "output", 15, sub="over V", bold=True)
-    out = d.token(905, y, "output", "output", w=84)
-    d.arrow(word.right, gru.left, label="(T, B, V)")
-    d.arrow((310, 80), gru.top, role="encoder", label="hdec_init (1, B, H)")
-    d.arrow(gru.bottom, (310, 284), role="decoder", label="hdec_final (1, B, H)")
-    d.arrow(gru.right, linear.left, role="decoder", label="hdec_ts")
-    d.text(425, y + 20, "(T, B, H)", "decoder", 12.5, kind="mono")
-    d.arrow(linear.right, soft.left, role="output", label="(T, B, V)", side="above")
-    d.arrow(soft.right, out.left, role="output")
-    d.text(905, y + 34, "(T, B, V)", "output", 12.5, kind="mono")
-    d.text(905, 284, "T may be all steps, or one", "soft", 13.5, anchor="end")
-    return d
-
-
-def unrolled(d, y, source, inputs, outputs, step=86, attention=False):
-    """Encoder and decoder cells with their tokens; returns the (encoder, decoder, input, output) boxes."""
-    encoder, decoder, below, above = [], [], [], []
+@figure("bottleneck", "The bottleneck of a single vector", """
+    Five source tokens go through an encoder, whose last hidden state is the only thing that the decoder
+    gets. The drawing narrows to one vector of H numbers in the middle: however long the source is,
+    everything the decoder will ever know about it has to fit in there.""")
+def bottleneck():
+    d = Drawing(980, 380)
+    d.title("However long the source: one vector has to hold it all")
+    y = 190
     before = None
-    for i, character in enumerate(source):
-        x = 66 + step * i
-        cell = d.box(x, y, 58, 50, "GRU", "encoder", 14, bold=True)
-        token = d.token(x, y + 96, character, w=44)
+    for i, word in enumerate(["how", "are", "you", "today", "?"]):
+        x = 70 + 88 * i
+        cell = d.box(x, y, 60, 52, f"h_{{{i + 1}}}", "encoder", 17, kind="math")
+        token = d.token(x, y + 100, word, w=72)
         d.arrow(token.top, cell.bottom)
         if before:
             d.arrow(before.right, cell.left, role="encoder")
-        encoder.append(cell)
         before = cell
-    start = 66 + step * len(source) + 110
-    for i, (read, written) in enumerate(zip(inputs, outputs, strict=True)):
-        x = start + (step + 22) * i
-        cell = d.box(x, y, 58, 50, "GRU", "decoder", 14, bold=True)
-        token = d.token(x, y + 96, read, "data", w=44)
-        out = d.token(x, y - (205 if attention else 96), written, "output", w=44)
-        d.arrow(token.top, cell.bottom)
-        if not attention:
-            d.arrow(cell.top, out.bottom, role="output")
+    vector = d.vector(541, y, 4, "encoder", cell=22, hot=range(4))
+    d.arrow(before.right, vector.left, role="encoder")
+    d.text(541, y - 96, "the bottleneck", "encoder", 16, bold=True)
+    d.text(541, y - 76, "henc_final", "encoder", 13, kind="mono")
+    d.text(541, y - 58, "(1, B, H)", "encoder", 13, kind="mono")
+    before = vector
+    for i, word in enumerate(["comment", "vas", "tu", "?"]):
+        x = 660 + 88 * i
+        cell = d.box(x, y, 60, 52, f"s_{{{i + 1}}}", "decoder", 17, kind="math")
+        token = d.token(x, y - 100, word, "output", w=82, size=14)
+        d.arrow(cell.top, token.bottom, role="output")
         d.arrow(before.right, cell.left, role="encoder" if i == 0 else "decoder")
-        decoder.append(cell)
-        below.append(token)
-        above.append(out)
         before = cell
-    between = (encoder[-1].x + decoder[0].x) / 2
-    d.text(between, y - 10, "henc_final", "encoder", 12.5, kind="mono")
-    d.text(between, y + 19, "(1, B, H)", "encoder", 12.5, kind="mono")
-    d.text((encoder[0].x + encoder[-1].x) / 2, y + 136, "encoder reads “94+8” reversed", "encoder", 14)
-    return encoder, decoder, below, above
-
-
-@figure("seq2seq_forced", "The whole model, teacher-forced", """
-    Four encoder cells read 8, +, 4, 9; the last state, henc final of shape (1, B, H), starts the
-    decoder. Four decoder cells read =, 1, 0, 2, which come from the true answer, whatever the decoder
-    predicts, and write 1, 0, 2, EOS. All steps are one call on the whole input.""")
-def seq2seq_forced():
-    d = Drawing(980, 376)
-    d.title("Teacher forcing: every input is the truth")
-    _, decoder, below, above = unrolled(d, 190, "8+49", "=102", "102⏎")
-    d.frame(below[0].x - 50, 254, below[-1].x + 50, 352, "")
-    d.text((below[0].x + below[-1].x) / 2, 336, "from the true answer: one call, (T_dec, B, V_dec)", "page", 13.5)
-    d.text(above[0].x - 40, 99, "predicted", "output", 14, anchor="end")
+    d.text(246, y - 58, "encoder reads T tokens", "encoder", 14)
+    d.text(792, y + 62, "decoder writes from that vector alone", "decoder", 14)
+    d.lines(541, y + 118, ["H numbers for 5 tokens,", "and H numbers for 50"], role="soft", size=13.5)
     return d
 
 
-@figure("seq2seq_free", "The whole model, running free", """
-    The same encoder and decoder. Only the first decoder input, =, is given. From then on a dashed arrow
-    leads from each output to the next input: 1, 0, 2 are the decoder's own predictions. The loop ends
-    with EOS or after T dec steps.""")
-def seq2seq_free():
-    d = Drawing(980, 356)
-    d.title("Free running: every input is the last prediction")
-    _, decoder, below, above = unrolled(d, 190, "8+49", "=102", "102⏎")
-    for out, token in zip(above[:-1], below[1:], strict=True):
-        x = (out.x + token.x) / 2
-        d.arrow(out.right, (x, out.y), (x, token.y), token.left, role="output", dashed=True, over=True)
-    d.text(above[-1].x + 34, 99, "stop", "output", 14, anchor="start")
-    d.text(below[0].x, 330, "GO", "page", 14)
-    d.text((below[1].x + below[-1].x) / 2, 330, "its own arg-max, as one-hot, step by step", "output", 13.5)
+CAPTIONS = (
+    "Step 0 · the hidden states: four of the encoder, one of the decoder",
+    "Step 1 · a score for each encoder state: the dot product with the decoder state",
+    "Step 2 · softmax turns the scores into weights that sum to 1",
+    "Step 3 · each encoder state is multiplied by its weight",
+    "Step 4 · the sum of the weighted states is the context vector",
+    "Step 5 · the context goes into the decoder, together with its state",
+)
+COLUMNS = (300, 440, 580, 720)
+ROWS = {"states": 490, "scores": 394, "weights": 312, "weighted": 222, "context": 128}
+
+
+def stage(d, step, animated=False):
+    """Draw what step `step` adds to the picture."""
+    rows = ROWS
+    d.begin(f"stage s{step}" if animated else "")
+    if step == 0:
+        for x, state, j in zip(COLUMNS, ENCODER, range(1, 5), strict=True):
+            d.vector(x, rows["states"], state, "encoder", cell=30, upright=False, size=15)
+            d.text(x, rows["states"] + 38, f"h_{{{j}}}", "encoder", 17, kind="math")
+        d.vector(110, rows["states"], DECODER, "decoder", cell=34, upright=False, size=15)
+        d.text(110, rows["states"] + 38, "decoder state s", "decoder", 14)
+        d.text(830, rows["states"] + 5, "encoder states", "encoder", 14, anchor="start")
+    elif step == 1:
+        bus = rows["states"] - 40
+        d.arrow((110, rows["states"] - 17), (110, bus), (COLUMNS[-1] - 26, bus), head=False, role="decoder")
+        for x, score in zip(COLUMNS, SCORES, strict=True):
+            place = d.op(x, rows["scores"], str(score), "attention", r=20, size=15)
+            d.arrow((x, rows["states"] - 15), place.bottom, role="encoder", over=True)
+            d.arrow((x - 26, bus), (x - 11, rows["scores"] + 19), role="decoder")
+        d.text(830, rows["scores"] + 5, "scores s · h_{j}", "attention", 14, anchor="start")
+    elif step == 2:
+        bar = d.box((COLUMNS[0] + COLUMNS[-1]) / 2, rows["weights"] + 30, 520, 26, "softmax over the four scores",
+                    "attention", 13.5)
+        for x, weight in zip(COLUMNS, WEIGHTS, strict=True):
+            strong = weight == "1.0"
+            d.arrow((x, rows["scores"] - 20), (x, bar.bottom[1]), role="attention")
+            place = d.token(x, rows["weights"] - 22, weight, "attention", w=92, size=14)
+            d.arrow((x, bar.top[1]), place.bottom, role="attention")
+            if strong:
+                d.rect_outline(x, rows["weights"] - 22, 92, 28, "attention", radius=14)
+        d.text(830, rows["weights"] - 17, "attention weights α_{j}", "attention", 14, anchor="start")
+    elif step == 3:
+        for x, value in zip(COLUMNS, WEIGHTED, strict=True):
+            place = d.box(x, rows["weighted"], 110, 32, value, "encoder", 14, kind="mono")
+            d.arrow((x, rows["weights"] - 36), place.bottom, role="attention")
+        d.text(830, rows["weighted"] + 5, "weighted states α_{j} h_{j}", "encoder", 14, anchor="start")
+    elif step == 4:
+        x = (COLUMNS[1] + COLUMNS[2]) / 2
+        total = d.op(x, rows["context"] + 22, "+", "attention", r=14)
+        for column in COLUMNS:
+            start, side = (column, rows["weighted"] - 16), -1 if column < x else 1
+            if column in COLUMNS[1:3]:
+                d.arrow(start, (x + side * 11, rows["context"] + 33), role="attention")
+            else:
+                d.arrow(start, (column, rows["context"] + 22), (x + side * 14, rows["context"] + 22), role="attention")
+        vector = d.vector(x, rows["context"] - 36, [f"{value}" for value in CONTEXT], "attention", cell=34,
+                          upright=False, size=15)
+        d.arrow(total.top, vector.bottom, role="attention")
+        d.text(x + 66, rows["context"] - 31, "context vector c", "attention", 14, anchor="start")
+    else:
+        x = (COLUMNS[1] + COLUMNS[2]) / 2
+        y = rows["context"] - 36
+        cell = d.box(110, y, 130, 44, "decoder", "decoder", bold=True)
+        d.arrow((x - 51, y), cell.right, role="attention", label="c", kind="math", size=17)
+        d.arrow((110, rows["states"] - 17), cell.bottom, role="decoder", label="s", kind="math", size=17, shift=-150)
+        d.text(110, y - 32, "predicts from [s ; c]", "output", 14)
+    d.end()
+
+
+def steps(last):
+    """The drawing with steps 0 to `last`; the room of the steps to come is left out."""
+    spare = (390, 290, 192, 124, -16, -16)[last]
+    d = Drawing(1010, 560 - spare)
+    d.title(CAPTIONS[last])
+    d.begin(transform=f"translate(0 {-spare})")
+    for step in range(last + 1):
+        stage(d, step)
+    d.end()
+    return d
+
+
+SHOWN = (
+    "Four encoder states, (0, 1, 1), (5, 0, 1), (1, 1, 0) and (0, 5, 1), and the decoder state (10, 5, 10).",
+    "Above each encoder state stands its dot product with the decoder state: 15, 60, 15 and 35.",
+    "The softmax of 15, 60, 15, 35 gives the attention weights 2.9e−20, 1.0, 2.9e−20 and 1.4e−11: the second "
+    "state takes practically everything.",
+    "Each encoder state times its weight: the second one stays (5, 0, 1), the other three are practically zero.",
+    "The weighted states are added: the context vector is (5, 0, 1) to within 1e−10.",
+    "The context vector and the decoder state go into the decoder together, and the next token is predicted from both.",
+)
+
+for last in range(6):
+    figure(f"attention_steps_{last}", CAPTIONS[last], SHOWN[last])(lambda last=last: steps(last))
+
+
+@figure("attention_steps", "Attention in six steps, animated", " ".join(
+    caption + ". " + shown for caption, shown in zip(CAPTIONS, SHOWN, strict=True)))
+def attention_steps():
+    """The same drawing, each step appearing after the one before; still for readers who want no motion."""
+    d = Drawing(1010, 576)
+    seconds, n = 18, len(CAPTIONS)
+    for step, caption in enumerate(CAPTIONS):
+        d.begin(f"caption c{step}")
+        d.title(caption)
+        d.end()
+        d.begin(transform="translate(0 16)")
+        stage(d, step, animated=True)
+        d.end()
+    rules = []
+    for step in range(n):
+        begin, end = 100 * step / n, 100 * (step + 1) / n
+        if step:
+            rules.append(f"@keyframes s{step}{{0%,{begin:.1f}%{{opacity:0}}{begin + 3:.1f}%,100%{{opacity:1}}}}"
+                         f".s{step}{{animation:s{step} {seconds}s linear infinite}}")
+        before = f"0%,{begin:.1f}%{{opacity:0}}{begin + 0.2:.1f}%" if step else "0%"
+        after = f"{end - 0.2:.1f}%{{opacity:1}}{end:.1f}%,100%{{opacity:0}}" if step < n - 1 else "100%{opacity:1}"
+        rules.append(f"@keyframes c{step}{{{before},{after}}}.c{step}{{animation:c{step} {seconds}s linear infinite}}")
+    d.style = ".caption:not(.c5){opacity:0}@media(prefers-reduced-motion:no-preference){" + "".join(rules) + "}"
+    return d
+
+
+@figure("score_functions", "Six ways to score an encoder state", """
+    A table with a row for each score function of a decoder state s and an encoder state h j. Dot: s·h,
+    no parameters. Scaled dot: s·h divided by the root of d, no parameters. General: s W h, one matrix.
+    Additive: v · tanh(W s + U h), two matrices and a vector. Cosine: s·h divided by both lengths, no
+    parameters. Location: the j-th entry of W s, one matrix; it never looks at the encoder state.""")
+def score_functions():
+    d = Drawing(980, 520)
+    d.title("How well does encoder state h_{j} fit decoder state s?")
+    top, height = 106, 66
+    xs = (40, 190, 520, 690)
+    for x, word in zip(xs, ("name", "score", "learned", "what it compares"), strict=True):
+        d.text(x, 76, word, "soft", 13.5, anchor="start", bold=True)
+    rows = [
+        ("dot", "s · h_{j}", "nothing", "direction and length; same size needed"),
+        ("scaled dot", "s · h_{j} / √d", "nothing", "the same, softer as d grows"),
+        ("general", "s^{⊤} W h_{j}", "W", "after a learned map; sizes may differ"),
+        ("additive", "v^{⊤} tanh(W s + U h_{j})", "W, U, v", "through a small network"),
+        ("cosine", "s · h_{j} / (‖s‖ ‖h_{j}‖)", "nothing", "direction only, from −1 to 1"),
+        ("location", "(W s)_{j}", "W", "position alone: h_{j} is not read"),
+    ]
+    for i, (name, formula, learned, says) in enumerate(rows):
+        y = top + i * height + height / 2 - 14
+        role = "attention" if i % 2 == 0 else "data"
+        d.rect(490, y, 930, height - 10, role, 10, extra=" thin")
+        d.text(xs[0] + 6, y + 5, name, role, 15.5, anchor="start", bold=True)
+        d.text(xs[1], y + 6, formula, role, 19, anchor="start", kind="math")
+        d.text(xs[2], y + 6, learned, role, 17 if learned != "nothing" else 14, anchor="start",
+               kind="math" if learned != "nothing" else "")
+        d.text(xs[3], y + 5, says, role, 13, anchor="start")
     return d

@@ -1,204 +1,180 @@
-"""A small translator."""
+"""From attention to the Transformer."""
+
+import math
 
 from kit import Drawing, figure
 
-SOURCE = ("the", "red", "cats", "do", "not", "sleep", "⏎")
-TARGET = ("les", "chats", "rouges", "ne", "dorment", "pas", "⏎")
-ALPHA = (
-    (0.78, 0.04, 0.16, 0.01, 0.01, 0.00, 0.00),
-    (0.05, 0.06, 0.86, 0.01, 0.01, 0.01, 0.00),
-    (0.02, 0.88, 0.08, 0.00, 0.01, 0.01, 0.00),
-    (0.00, 0.01, 0.02, 0.32, 0.58, 0.06, 0.01),
-    (0.00, 0.00, 0.10, 0.04, 0.05, 0.80, 0.01),
-    (0.00, 0.00, 0.01, 0.10, 0.82, 0.06, 0.01),
-    (0.00, 0.00, 0.00, 0.01, 0.02, 0.05, 0.92),
-)
 
-
-@figure("additive_attention", "The additive score", """
-    The previous decoder state s t−1 goes through the matrix W a, each encoder state h j through U a.
-    Their sum goes through tanh, and the vector v a makes one number of it: the score e tj. A softmax
-    over the source positions j gives the weights α tj; padding is masked before it. The weighted sum of
-    the h j is the context c t.""")
-def additive_attention():
+@figure("query_key_value", "Query, key and value", """
+    One query is compared with three keys. The scores, divided by the root of d, go through a softmax,
+    and the weights 0.1, 0.7 and 0.2 make a sum of the three values: the context. Keys and values are
+    made from the same three vectors, by two different matrices.""")
+def query_key_value():
     d = Drawing(980, 400)
-    d.title("Additive attention: a small network scores each pair")
-    top, low = 130, 270
-    mid = (top + low) / 2
-    s = d.token(72, top, "s_{t−1}", "decoder", w=84)
-    h = d.token(72, low, "h_{j}", "encoder", w=84)
-    w = d.box(244, top, 76, 48, "W_{a}", "decoder", 18, kind="math")
-    u = d.box(244, low, 76, 48, "U_{a}", "encoder", 18, kind="math")
-    plus = d.op(360, mid, "+", "attention")
-    tanh = d.box(450, mid, 80, 48, "tanh", "attention", 16, bold=True)
-    v = d.box(570, mid, 70, 48, "v_{a}^{⊤}", "attention", 18, kind="math")
-    soft = d.box(708, mid, 104, 58, "softmax", "attention", 15, sub="over S", bold=True)
-    total = d.op(840, mid, "Σ", "attention", r=18, size=18)
-    c = d.token(928, mid, "c_{t}", "attention", w=64)
-    d.arrow(s.right, w.left, role="decoder")
-    d.arrow(h.right, u.left, role="encoder")
-    d.text(158, top - 12, "(B, H)", "decoder", 12.5, kind="mono")
-    d.text(159, low - 12, "(S, B, H)", "encoder", 12.5, kind="mono")
-    d.arrow(w.right, (360, top), plus.top, role="decoder")
-    d.arrow(u.right, (360, low), plus.bottom, role="encoder")
-    d.arrow(plus.right, tanh.left, role="attention")
-    d.arrow(tanh.right, v.left, role="attention")
-    d.arrow(v.right, soft.left, role="attention", label="e_{tj}", kind="math", size=17)
-    d.text(628, mid + 46, "(B, S)", "attention", 12.5, kind="mono")
-    d.arrow(soft.right, total.left, role="attention", label="α_{tj}", kind="math", size=17)
-    d.text(792, mid + 46, "(B, S)", "attention", 12.5, kind="mono")
-    d.arrow(total.right, c.left, role="attention")
-    d.arrow((72, low + 14), (72, 340), (840, 340), total.bottom, role="encoder", label="all h_{j}", kind="math",
-            size=16, side="below", shift=120)
-    d.arrow((708, 86), soft.top, role="data", label="padding mask: PAD gets weight 0", kind="", side="left", shift=-14)
-    d.text(405, 118, "(B, S, A)", "attention", 12.5, kind="mono")
+    d.title("A key to be found by, a value to be read")
+    xs, weights = (330, 470, 610), (0.1, 0.7, 0.2)
+    ask = d.token(90, 150, "query q", "decoder", w=104)
+    total = d.op(790, 310, "Σ", "attention", r=18, size=18)
+    for i, (x, weight) in enumerate(zip(xs, weights, strict=True), 1):
+        source = d.box(x, 232, 92, 36, f"x_{{{i}}}", "encoder", 18, kind="math")
+        key = d.token(x, 150, f"k_{{{i}}}", "encoder", w=70)
+        value = d.token(x, 310, f"v_{{{i}}}", "output", w=70)
+        d.arrow(source.top, key.bottom, role="encoder", label="W_{k}", kind="math", size=15)
+        d.arrow(source.bottom, value.top, role="output", label="W_{v}", kind="math", size=15)
+        alpha = d.token(x, 84, f"{weight}", "attention", w=70)
+        d.arrow(key.top, alpha.bottom, role="attention")
+    d.arrow(ask.right, (xs[0] - 35, 150), role="decoder", label="q · k_{i} / √d", kind="math", size=16)
+    for left, right in ((xs[0], xs[1]), (xs[1], xs[2])):
+        d.arrow((left + 35, 150), (right - 35, 150), role="decoder")
+    d.arrow((610 + 35, 84), (790, 84), total.top, role="attention", label="weights (softmax)", kind="", size=14)
+    for x in xs[:2]:
+        d.arrow((x, 324), (x, 350), (x + 60, 350), role="output", head=False)
+    d.arrow((xs[0], 350), (700, 350), (700, 310), total.left, role="output")
+    d.arrow((xs[2] + 35, 310), total.left, role="output")
+    context = d.token(910, 310, "context", "attention", w=100)
+    d.arrow(total.right, context.left, role="attention")
+    d.text(832, 356, "0.1 v_{1} + 0.7 v_{2} + 0.2 v_{3}", "attention", 15, kind="math")
+    d.text(90, 186, "who looks", "decoder", 13.5)
+    d.text(204, 237, "what is there", "encoder", 13.5)
     return d
 
 
-@figure("bahdanau_model", "The attention model of Bahdanau, Cho and Bengio", """
-    A bidirectional encoder makes one state h j per source word, from the left and from the right. For
-    each output word, weights α t1 to α t4 say how much of each state enters the context c t. The
-    decoder's new state s t is computed from its old state s t−1, the previous word y t−1 and the
-    context c t, and predicts the word y t. The weights depend on s t−1, the state before this step.""")
-def bahdanau_model():
-    d = Drawing(980, 540)
-    d.title("A context of its own for every word (after arXiv 1409.0473)")
-    xs = [120, 270, 420, 570]
-    for j, (x, word) in enumerate(zip(xs, ("the", "red", "cat", "⏎"), strict=True), 1):
-        token = d.token(x, 490, word, w=64)
-        d.box(x, 415, 82, 34, "←", "encoder", 17, radius=7)
-        d.box(x, 377, 82, 34, "→", "encoder", 17, radius=7)
-        d.arrow(token.top, (x, 432))
-        if j > 1:
-            d.arrow((xs[j - 2] + 41, 377), (x - 41, 377), role="encoder")
-            d.arrow((x - 41, 415), (xs[j - 2] + 41, 415), role="encoder")
-        d.text(x + 10, 345, f"h_{{{j}}}", "encoder", 17, kind="math", anchor="start")
-        weight = d.token(x, 290, f"α_{{t{j}}}", "attention", w=66, size=16)
-        d.arrow((x, 360), weight.bottom, role="encoder")
-    d.frame(72, 264, 618, 316, "", "attention")
-    plus = d.op(345, 200, "+", "attention", r=16)
-    for x in xs:
-        if abs(x - 345) > 100:
-            edge = -16 if x < 345 else 16
-            d.arrow((x, 276), (x, 200), (345 + edge, 200), role="attention")
+@figure("self_attention", "Self-attention, without and with a causal mask", """
+    Two maps of five places by five. Left, without a mask: every place looks at every place, all cells
+    are filled. Right, with a causal mask: each place looks at itself and at those before it, and the
+    upper triangle, the future, is empty.""")
+def self_attention():
+    d = Drawing(980, 380)
+    d.title("A sequence looks at itself")
+    words = ("le", "chat", "noir", "dort", "⏎")
+    for left, name, causal in ((150, "an encoder: all look at all", False), (620, "a decoder: causal mask", True)):
+        d.text(left + 96, 82, name, "attention", 15, bold=True)
+        for t, row in enumerate(words):
+            d.text(left - 12, 130 + 48 * t, row, "decoder", 14, anchor="end", kind="mono")
+            d.text(left + 24 + 48 * t, 352, row, "encoder", 14, kind="mono")
+            for s in range(5):
+                if causal and s > t:
+                    d.rect(left + 24 + 48 * s, 125 + 48 * t, 46, 46, "data", extra=" thin")
+                else:
+                    d.rect_filled(left + 24 + 48 * s, 125 + 48 * t, 46, 46, "attention", 0.55)
+    d.text(895, 140, "the future:", "soft", 13.5, anchor="start")
+    d.text(895, 160, "weight 0", "soft", 13.5, anchor="start")
+    d.text(24, 240, "who looks", "decoder", 13.5, anchor="start")
+    return d
+
+
+@figure("four_positions", "Four ways to say where a word stands", """
+    Four small pictures. Sinusoidal: three waves of different length, added to the embedding. Learned: a
+    table with a row for each place, added to the embedding. Rotary: two arrows, query and key, turned by
+    angles that grow with their places, so that the angle between them tells the distance. ALiBi: bars that
+    fall with the distance, added to the scores.""")
+def four_positions():
+    d = Drawing(980, 330)
+    d.title("Four ways to say where a word stands")
+    xs = (130, 370, 610, 850)
+    names = (("sinusoidal", "added to the embedding"), ("learned", "added to the embedding"),
+             ("rotary", "queries and keys are turned"), ("ALiBi", "added to the scores"))
+    for x, (name, where) in zip(xs, names, strict=True):
+        d.box(x, 175, 210, 190, "", "data", radius=12)
+        d.text(x, 296, name, "page", 15, bold=True)
+        d.text(x, 316, where, "soft", 13)
+    for k, (height, waves) in enumerate(((115, 4), (170, 2), (225, 1))):
+        role = ("encoder", "decoder", "attention")[k]
+        points = [(xs[0] - 85 + 170 * i / 60, height - 18 * math.sin(2 * math.pi * waves * i / 60)) for i in range(61)]
+        for a, b in zip(points, points[1:], strict=False):
+            d.arrow(a, b, role=role, head=False, gap=0)
+    for row, hot in enumerate(((0, 1), (1, 3), (2,), (0, 3), (1, 2))):
+        d.text(xs[1] - 78, 115 + 34 * row, f"place {row}", "soft", 12.5, anchor="start")
+        d.vector(xs[1] + 38, 110 + 34 * row, 4, "encoder", cell=24, upright=False, hot=hot)
+    centre = (xs[2], 215)
+    for angle, role, name in ((20, "encoder", "k at place 4"), (75, "decoder", "q at place 7")):
+        tip = (centre[0] - 40 + 92 * math.cos(math.radians(angle)), centre[1] - 92 * math.sin(math.radians(angle)))
+        d.arrow((centre[0] - 40, centre[1]), tip, role=role)
+        if angle == 20:
+            d.text(tip[0] - 4, tip[1] + 26, name, role, 12.5)
         else:
-            edge = -11 if x < 345 else 11
-            d.arrow((x, 276), (345 + edge, 212), role="attention")
-    state = d.box(790, 120, 84, 50, "s_{t}", "decoder", 20, kind="math")
-    before = d.box(640, 120, 84, 50, "s_{t−1}", "decoder", 20, kind="math")
-    d.arrow(before.right, state.left, role="decoder")
-    d.arrow((545, 120), before.left, role="decoder")
-    d.arrow(plus.top, (345, 66), (790, 66), state.top, role="attention", label="c_{t}", kind="math", size=17, shift=-90)
-    out = d.token(920, 120, "y_{t}", "output", w=62)
-    d.arrow(state.right, out.left, role="output")
-    given = d.token(790, 230, "y_{t−1}", "data", w=84)
-    d.arrow(given.top, state.bottom, role="data")
-    d.arrow(before.bottom, (640, 290), (618, 290), role="decoder")
-    d.text(654, 262, "scores with", "decoder", 13.5, anchor="start")
-    d.text(654, 281, "the state before", "decoder", 13.5, anchor="start")
-    d.text(640, 400, "bidirectional encoder:", "encoder", 14, anchor="start")
-    d.text(640, 420, "each h_{j} has read both sides", "encoder", 14, anchor="start")
-    d.text(640, 495, "h_{j}: (B, H) · α_{t}: (B, S) · c_{t}: (B, H)", "soft", 12.5, anchor="start", kind="mono")
+            d.text(tip[0] - 10, tip[1] - 8, name, role, 12.5)
+    d.text(centre[0] + 12, centre[1] - 40, "7 − 4", "attention", 14)
+    for i, height in enumerate((20, 45, 70, 95, 120)):
+        d.rect_filled(xs[3] - 76 + 38 * i, 245 - height / 2, 26, height, "attention", 0.6)
+    d.text(xs[3], 104, "nearer: more", "attention", 13)
     return d
 
 
-@figure("sutskever_model", "The encoder–decoder of Sutskever, Vinyals and Le", """
-    Two LSTMs of four layers each, drawn as columns of four cells. The first reads the source in
-    reversed order: sleeps, cat, the. Its four last states start the second one, which reads GO and then
-    its own words and writes le, chat, dort, EOS. Reversing puts the first source word close to the
-    first target word.""")
-def sutskever_model():
-    d = Drawing(980, 470)
-    d.title("Four layers, the source reversed (after arXiv 1409.3215)")
-    layers = [330, 272, 214, 156]
-    reads = ("sleeps", "cat", "the", "GO", "le", "chat", "dort")
-    writes = (None, None, None, "le", "chat", "dort", "⏎")
-    xs = [130 + 124 * i for i in range(7)]
-    for i, (x, read, written) in enumerate(zip(xs, reads, writes, strict=True)):
-        role = "encoder" if i < 3 else "decoder"
-        token = d.token(x, 400, read, w=84)
-        for k, y in enumerate(layers):
-            d.box(x, y, 74, 34, "LSTM", role, 13.5, radius=7)
-            below = token.top if k == 0 else (x, layers[k - 1] - 17)
-            d.arrow(below, (x, y + 17), role="data" if k == 0 else role)
-            if i:
-                d.arrow((xs[i - 1] + 37, y), (x - 37, y), role="encoder" if i <= 3 else "decoder")
-        if written:
-            out = d.token(x, 88, written, "output", w=74)
-            d.arrow((x, layers[-1] - 17), out.bottom, role="output")
-    d.text(xs[1], 446, "source, reversed", "encoder", 14)
-    d.text(sum(xs[3:]) / 4, 446, "target, one word later than it is written", "decoder", 14)
-    d.text(xs[2] + 4, 124, "(h, c): (4, B, H)", "encoder", 12.5, kind="mono")
-    for k, y in enumerate(layers):
-        d.text(36, y + 5, f"layer {k + 1}", "soft", 12.5, anchor="start")
+@figure("transformer_block", "A block of the decoder, norm first", """
+    The input goes straight up along a line, the residual stream. Three parts stand beside it, from below:
+    attention to itself, attention to the source, and a feed-forward network. Each reads the line through a
+    layer norm, and adds its result to it at a plus sign. Keys and values of the second part come from the
+    encoder.""")
+def transformer_block():
+    d = Drawing(980, 520)
+    d.title("Each part reads the stream through a norm, and adds to it")
+    x, ys = 250, (400, 270, 140)
+    parts = (("attention to itself", "causal mask", "decoder"),
+             ("attention to the source", "padding mask", "attention"),
+             ("feed-forward", "linear, ReLU, linear", "output"))
+    start = d.token(x, 482, "x (B, T, D)", "data", w=130)
+    below = start.top
+    for y, (name, sub, role) in zip(ys, parts, strict=True):
+        plus = d.op(x, y - 44, "+", role)
+        d.arrow(below, plus.bottom, role="data", width=3)
+        d.dot(x, y + 22)
+        norm = d.box(390, y + 22, 92, 36, "norm", "data", 14)
+        part = d.box(620, y + 22, 220, 58, name, role, 15, sub=sub, bold=True)
+        d.arrow((x, y + 22), norm.left)
+        d.arrow(norm.right, part.left, role=role)
+        d.arrow(part.top, (620, y - 44), plus.right, role=role)
+        below = plus.top
+    d.arrow(below, (x, 52), role="data", width=3)
+    memory = d.token(870, 292, "keys, values", "encoder", w=130)
+    d.arrow(memory.left, (730, 292), role="encoder")
+    d.text(870, 330, "from the encoder", "encoder", 13.5)
+    d.text(x - 22, 240, "residual", "soft", 14, anchor="end")
+    d.text(x - 22, 260, "stream", "soft", 14, anchor="end")
     return d
 
 
-@figure("translation_bottleneck", "Two sentences through the same vector", """
-    Above, the short sentence the cat sleeps narrows into a vector and opens again to le chat dort.
-    Below, a sentence of nine words has to pass through a vector of exactly the same size, and comes out
-    with two words in place of which there is a question mark: what did not fit is lost.""")
-def translation_bottleneck():
-    d = Drawing(980, 430)
-    d.title("A short and a long sentence get the same H numbers")
-
-    def through(y, half, source, target, lost=()):
-        narrow = 34
-        d.funnel([(300, y - half), (452, y - narrow), (452, y + narrow), (300, y + half)], "encoder")
-        d.funnel([(680, y - half), (528, y - narrow), (528, y + narrow), (680, y + half)], "decoder")
-        d.vector(490, y, 4, "encoder", cell=17, hot=range(4))
-        d.arrow((452, y), (481, y), role="encoder", gap=1)
-        d.arrow((499, y), (528, y), role="decoder", gap=1)
-        first = y - (len(source) - 1) * 20 / 2
-        for i, word in enumerate(source):
-            d.text(284, first + 20 * i + 5, word, "encoder", 15, anchor="end")
-        first = y - (len(target) - 1) * 20 / 2
-        for i, word in enumerate(target):
-            missing = i in lost
-            d.text(698, first + 20 * i + 5, "?" if missing else word, "soft" if missing else "decoder", 15,
-                   anchor="start", bold=missing)
-
-    through(120, 40, ("the", "cat", "sleeps"), ("le", "chat", "dort"))
-    through(300, 100, ("the", "red", "cats", "that", "we", "see", "do", "not", "sleep"),
-            ("les", "chats", "rouges", "que", "nous", "voyons", "ne", "dorment", "pas"), lost=(2, 5))
-    d.text(376, 126, "encoder", "encoder", 14, bold=True)
-    d.text(604, 126, "decoder", "decoder", 14, bold=True)
-    d.text(376, 306, "encoder", "encoder", 14, bold=True)
-    d.text(604, 306, "decoder", "decoder", 14, bold=True)
-    d.text(490, 178, "(1, B, H)", "encoder", 12.5, kind="mono")
-    d.text(490, 358, "(1, B, H)", "encoder", 12.5, kind="mono")
+@figure("key_value_cache", "Writing the fourth word, without and with a cache", """
+    Two rows. Without a cache, keys and values of all four places are made again. With a cache, those of the
+    first three are there, drawn pale, and only the fourth is made and added. In both, the query of the
+    fourth place looks at all four.""")
+def key_value_cache():
+    d = Drawing(980, 360)
+    d.title("The fourth word: what is computed, what is kept")
+    xs = (330, 450, 570, 690)
+    for y, name, kept in ((130, "without a cache", 0), (260, "with a cache", 3)):
+        d.text(36, y + 5, name, "page", 15, anchor="start", bold=True)
+        for i, x in enumerate(xs):
+            role = "data" if i < kept else "decoder"
+            d.box(x, y, 100, 56, f"k_{{{i + 1}}}, v_{{{i + 1}}}", role, 16, kind="math",
+                  sub="kept" if i < kept else "computed", bold=False)
+        query = d.token(850, y, "q_{4}", "attention", w=70)
+        d.arrow(query.left, (740, y), role="attention")
+    d.text(510, 338, "without: four places again, at every step · with: one new place a step", "soft", 13.5)
     return d
 
 
-@figure("alpha_over_sentence", "Attention weights over a sentence", """
-    Left, the French words les chats rouges ne dorment pas EOS above the English words the red cats do
-    not sleep EOS, joined by lines as thick as the weights: chats looks at cats and rouges at red, so
-    that these two lines cross; ne and pas both look at not; dorment looks at sleep. Right, the same
-    weights as squares whose area is the weight, one row per French word.""")
-def alpha_over_sentence():
-    d = Drawing(1000, 440)
-    d.title("Who looks where: adjectives swap places, “not” is looked at twice")
-    xs = [66 + 78 * i for i in range(7)]
-    top, low = 120, 340
-    for i, row in enumerate(ALPHA):
-        for j, weight in enumerate(row):
-            if weight >= 0.05:
-                d.arrow((xs[i], top + 14), (xs[j], low - 14), head=False, role="attention", width=0.6 + 7 * weight)
-    for x, word in zip(xs, TARGET, strict=True):
-        d.token(x, top, word, "decoder", w=73, size=13)
-    for x, word in zip(xs, SOURCE, strict=True):
-        d.token(x, low, word, "encoder", w=73, size=13)
-    d.text(xs[3], 84, "what is being written", "decoder", 14)
-    d.text(xs[3], 386, "what is looked at", "encoder", 14)
-    left, first, cell = 706, 126, 36
-    for i, (word, row) in enumerate(zip(TARGET, ALPHA, strict=True)):
-        d.text(left - 26, first + cell * i + 5, word, "decoder", 13.5, anchor="end")
-        for j, weight in enumerate(row):
-            d.rect(left + cell * j, first + cell * i, cell, cell, "data", extra=" thin")
-            if weight >= 0.01:
-                side = (cell - 4) * weight ** 0.5
-                d.rect_filled(left + cell * j, first + cell * i, side, side, "attention")
-    for j, word in enumerate(SOURCE):
-        d.text(left + cell * j, 98 if j % 2 else 82, word, "encoder", 13)
-    d.text(left + 3 * cell, 386, "area of a square = its weight; a row sums to 1", "soft", 13)
+@figure("working", "Two ways to write the working of a product", """
+    Above, as on paper: the partial products of 23 times 14 and their sum, each written in one piece; a digit of
+    the sum hangs on two digits far to the left, and on a carry that is written nowhere. Below, each digit beside
+    those it comes from: the sum so far 9, the product 3, their sum 2 with its carry 1, next to one another.""")
+def working():
+    d = Drawing(980, 360)
+    d.title("23 · 14, least digit first")
+    d.text(36, 92, "as on paper", "page", 15, anchor="start", bold=True)
+    for i, character in enumerate("2900,0320,2230"):
+        hot = i in (1, 6, 11)
+        d.token(300 + 44 * i, 132, character, "decoder" if i == 11 else "encoder" if hot else "data", w=38)
+    d.arrow((300 + 44, 118), (344, 84), (784, 84), (784, 118), role="encoder")
+    d.arrow((300 + 44 * 6, 118), (564, 98), (776, 98), (776, 118), role="encoder")
+    d.text(300 + 44 * 11, 172, "9 + 3 = 12: a 2; its carry is written nowhere", "decoder", 13.5)
+    d.text(36, 222, "each digit beside", "page", 15, anchor="start", bold=True)
+    d.text(36, 242, "those it comes from", "page", 15, anchor="start", bold=True)
+    for i, character in enumerate("13309212200300"):
+        role = "encoder" if i in (2, 4) else "decoder" if i in (5, 6) else "data"
+        d.token(300 + 44 * i, 262, character, role, w=38)
+    d.arrow((300 + 44 * 2, 248), (388, 222), (516, 222), (516, 248), role="encoder")
+    d.arrow((300 + 44 * 4, 248), (476, 234), (510, 234), (510, 248), role="encoder")
+    d.text(542, 308, "product 3, sum so far 9: a 2, carry 1", "decoder", 13.5)
+    d.text(36, 342, "row of the digit 1 of 14; the row of the digit 4 stands before it", "soft", 13, anchor="start")
     return d

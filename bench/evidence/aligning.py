@@ -1,9 +1,9 @@
 """One head that looks at the source, and what a smoothed loss does to where it looks.
 
-TP 7's Transformer with one head for the source, otherwise built and trained as in its notebook, 2400 steps of 64 pairs,
-on the corpus and with the tests of `translators`. A smoothed loss (`label_smoothing` of `F.cross_entropy`) gives that
-share of the probability to all words alike. A *second word* has the same gold words as the French word before it:
-beaucoup *de*, parce *que*, aujourd' *hui*.
+Session 6's Transformer with one head for the source, otherwise built and trained as in its notebook, 2400 steps of 64
+pairs, on the corpus and with the tests of `translators`. A smoothed loss (`label_smoothing` of
+`F.cross_entropy`) gives that share of the probability to all words alike. A *second word* has the same gold words as
+the French word before it: beaucoup *de*, parce *que*, aujourd' *hui*.
 """
 
 import time
@@ -38,16 +38,16 @@ DESIGNS = [Design(0.2)]
 
 def run(design, seed):
     """Train and test once: CPU seconds, right sentences by length, words found, those missed."""
-    tp7, parts = oracle(course.find(ROOT), "tp7_transformer").namespace, pairs_of(False)
-    tp7["english"] = tp7["Words"](pair.source_words for pair in parts.train)
-    tp7["french"] = tp7["Words"](pair.target_words for pair in parts.train)
-    train_rows, rows = tp7["rows_of"](parts.train), tp7["rows_of"](parts.test)
-    model, started = tp7["build"](seed=seed, cross_heads=1), time.process_time()
+    tp6, parts = oracle(course.find(ROOT), "tp6_transformer").namespace, pairs_of(False)
+    tp6["english"] = tp6["Words"](pair.source_words for pair in parts.train)
+    tp6["french"] = tp6["Words"](pair.target_words for pair in parts.train)
+    train_rows, rows = tp6["rows_of"](parts.train), tp6["rows_of"](parts.test)
+    model, started = tp6["build"](seed=seed, cross_heads=1), time.process_time()
     with patch.object(F, "cross_entropy", partial(F.cross_entropy, label_smoothing=design.smoothing)):
-        tp7["learn"](model, train_rows, live(steps=design.steps), seed=seed)
+        tp6["learn"](model, train_rows, live(steps=design.steps), seed=seed)
     seconds = time.process_time() - started
-    said = [words for i in range(0, len(rows), 100) for words in translated(tp7, model, rows[i:i + 100])]
-    found = [looks(tp7, model, row, pair) for row, pair in zip(rows, parts.test, strict=True)]
+    said = [words for i in range(0, len(rows), 100) for words in translated(tp6, model, rows[i:i + 100])]
+    found = [looks(tp6, model, row, pair) for row, pair in zip(rows, parts.test, strict=True)]
     words = [word for sentence in found for word in sentence]
     second = [hit for _, again, hit in words if again]
     missed = Counter(word for word, _, hit in words if not hit)
@@ -57,9 +57,9 @@ def run(design, seed):
             "missed second": len(second) - sum(second)}
 
 
-def looks(tp7, model, row, pair):
+def looks(tp6, model, row, pair):
     """For each French word of a pair: the word, whether it is a second word, whether the head looks at a gold word."""
-    model(*tp7["padded"]([row]))
+    model(*tp6["padded"]([row]))
     (block,) = model.decoder.blocks
     looked = block.cross.attention_weights[0, 0].argmax(-1).tolist()
     return [(word, links == before, place in links) for word, place, links, before

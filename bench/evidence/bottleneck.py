@@ -1,7 +1,7 @@
-"""With and without attention in TP 6, trained as in its notebook: BLEU by the length of the source.
+"""With and without attention in session 5, trained as in its notebook: BLEU by the length of the source.
 
 40 000 pairs of the clean corpus, 1000 steps of 64; BLEU of 1000 unseen sentences, greedy, by English tokens with EOS. A
-French word of 500 validation pairs looks at a gold word where its largest weight lies on one of the words it comes
+French word of 500 validation pairs attends to a gold word where its largest weight lies on one of the words it comes
 from. The model without attention has 256 units where the other has 128, and a first state made from both directions.
 """
 
@@ -36,7 +36,7 @@ DESIGNS = [Design(name) for name in CLASSES]
 @cache
 def task():
     """The names of the notebook, and the three parts of the corpus as its data sets, in `sets`."""
-    notebook = oracle(course.find(ROOT), "tp6_translation").namespace
+    notebook = oracle(course.find(ROOT), "tp5_translation").namespace
     parts = corpus.load(40_000, 500, 1_000, seed=0)
     for name, side in (("source_vocabulary", "source"), ("target_vocabulary", "target")):
         notebook[name] = notebook["Vocabulary"]([notebook["tokenize"](getattr(pair, side)) for pair in parts.train])

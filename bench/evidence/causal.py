@@ -1,4 +1,4 @@
-"""Looking and using in TP 6, trained as in its notebook: the weights of two decoders, and two interventions on each.
+"""Looking and using in session 5, trained as in its notebook: the weights of two decoders, two interventions on each.
 
 40 000 pairs of the clean corpus, 1000 steps of 64; then the French words of sixty validation sentences. A word looks at
 the English word with the largest weight, and needs the one whose vector, overwritten by the mean, costs it most.
@@ -34,7 +34,7 @@ DESIGNS = [Design(name) for name in CLASSES]
 def run(design, seed):
     """Train and ask once: the number of French words, the four shares, and the CPU seconds of the training."""
     nb = task()
-    exec(oracle(course.find(ROOT), "tp6_translation").source.cell("demo", "right-without").solution, vars(nb))
+    exec(oracle(course.find(ROOT), "tp5_translation").source.cell("demo", "right-without").solution, vars(nb))
     train_set, validation_set, _ = nb.sets
     model, started = nb.build(*(getattr(nb, name) for name in CLASSES[design.model]), seed=seed), time.process_time()
     nb.learn(model, train_set, live(steps=STEPS), seed=seed)

@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import inspect
 import json
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,43 +35,120 @@ number of threads, changes the last digits at first, and after a thousand steps 
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence of a TP, and what it rests on."""
+class Source:
+    """What shows a number: a run, a cell of the executed notebook, or a part of the benchmarks."""
 
-    tp: str              # the name of the TP, as its folder has it
-    says: str            # the sentence, as it stands in the source; line breaks do not count
-    quotes: tuple        # what the run printed: pieces of its text
+    quotes: tuple        # what it printed: pieces of its text
     run: str = ""        # a module of this package …
     cell: str = ""       # … or a cell of the TP's notebook …
     bench: str = ""      # … or a part of docs/benchmarks.md
 
-    @property
-    def command(self):
-        """What repeats the run."""
+    def command(self, tp):
+        """Return what repeats it."""
         if self.cell:
-            return f"autograder release --execute {self.tp}"
+            return f"autograder release --execute {tp}"
         return f"python -m bench.evidence {self.run}" if self.run else f"python -m bench {self.bench}"
 
     @property
     def place(self):
-        """Where what it rests on is to be seen, in Markdown."""
+        """Where it is to be seen, in Markdown."""
         if self.cell:
             return f"the cell `{self.cell}` of its notebook"
         return f"the run [{self.run}](#{self.run})" if self.run else "[the benchmarks](benchmarks.md)"
 
-    def evidence(self):
-        """The text that the quotations are taken from."""
+    def evidence(self, tp):
+        """Return the text that the quotations are taken from."""
         if self.cell:
-            return printed(self.tp, self.cell)
+            return printed(tp, self.cell)
         return report(self.run) if self.run else (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a TP, of its text, a model answer or a rubric, and what it rests on: one source, or several."""
+
+    tp: str              # the name of the TP, as its folder has it
+    says: str            # the sentence, as it stands in the source; line breaks do not count
+    quotes: tuple
+    run: str = ""
+    cell: str = ""
+    bench: str = ""
+    also: tuple = ()     # further sources, which measure the same and must show it too
+
+    @property
+    def sources(self):
+        """Return all sources; every one must show its quotations."""
+        return Source(self.quotes, self.run, self.cell, self.bench), *self.also
+
     def faults(self):
-        """What is wrong with this claim, a line each: nothing, when all is well."""
+        """Return what is wrong with this claim, a line each: nothing, when all is well."""
         found = [] if flat(self.says) in flat(text_of(self.tp)) else [f"{self.tp} does not say: {self.says}"]
-        shown = flat(self.evidence())
-        found += [f"{self.tp}: {self.place} does not show: {quote}" for quote in self.quotes
-                  if flat(quote) not in shown]
-        return found if self.quotes else [*found, f"nothing is quoted for: {self.says}"]
+        for source in self.sources:
+            shown = flat(source.evidence(self.tp))
+            found += [f"{self.tp}: {source.place} does not show: {quote}" for quote in source.quotes
+                      if flat(quote) not in shown]
+            found += [] if source.quotes else [f"nothing is quoted for: {self.says}"]
+        return found
+
+    def unshown(self):
+        """Return the percentages and points of the sentence that no quotation shows, rounded, or as a difference."""
+        quoted = " ".join(flat(quote) for source in self.sources for quote in source.quotes)
+        values = [float(number) for number in NUMBER.findall(quoted.replace("−", "-"))]
+        values += [100 * value for value in values if abs(value) <= 1]
+        values += [a - b for a in values for b in values]
+        return [number for number in measured(BOUND.sub("", flat(self.says)))
+                if not any(abs(abs(value) - float(number)) <= 0.501 * 10 ** -len(number.partition(".")[2])
+                           for value in values)]
+
+
+# A number of a run is a percentage, a number of points or of BLEU, or both ends of a range of such.
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+UNIT = r"\s?(?:%|percent\b|points?\b(?!:)|BLEU\b)"
+MEASURED = re.compile(rf"(?:({NUMBER.pattern})\s?(?:–|-|to|and|or)\s?)?({NUMBER.pattern}){UNIT}")
+
+# A bound that a sentence compares with is not printed by a run.
+BOUND = re.compile(rf"\b(?:below|above|under|over|not|than|least|most|level is) {NUMBER.pattern}{UNIT}")
+
+# Such numbers need no run where they are …
+EXEMPT = {
+    "a definition": re.compile(r"chance level|\bmeans\b|e\.g\."),
+    "the design of a run": re.compile(r"\d % of the (steps|training|examples|data)|teacher-forcing ratio"),
+    "an example": re.compile(r"Tiny example"),
+    "a paper's": re.compile(r"arXiv|\b(19|20)\d\d\b"),
+}
+
+
+def measured(text):
+    """Return the numbers of a text that stand before a unit of measurement, as they are written."""
+    return [number for pair in MEASURED.findall(text) for number in pair if number]
+
+
+def unclaimed(tp, claims):
+    """Return the sentences of a TP with a measured number that is part of no claim, model answers and rubrics too."""
+    said = sorted((flat(claim.says) for claim in claims if claim.tp == tp), key=len, reverse=True)
+    found = []
+    for text in prose(tp):
+        for claim in said:
+            text = text.replace(claim, "…")
+        found += [sentence for sentence in SENTENCE.split(text) if MEASURED.search(sentence)
+                  and not any(exempt.search(sentence) for exempt in EXEMPT.values())]
+    return found
+
+
+def few(n):
+    """Return the line that stands beneath a table of fewer than five seeds: what ranges that lie apart are worth."""
+    if n >= 5:
+        return ""
+    return (f"Of two groups of {n} runs that do not differ, one lies above the other as a whole in {chance(n):.0%} of "
+            "such tables, by chance.\n\n")
+
+
+def chance(n):
+    """Return how often two groups of `n` runs that do not differ lie apart in their ranges, one group above the other.
+
+    Of the (2n over n) ways to deal 2n results into two groups, two put all of one group above the other.
+    """
+    return 2 / math.comb(2 * n, n)
 
 
 def text_of(tp):
@@ -85,13 +163,21 @@ SEEN = re.compile(r"\b(in our runs?|in (a|one|five|four|three) runs? of ours|we 
 
 
 def unsupported(tp, claims):
-    """The sentences of a TP that say what was seen in a run, and are part of no claim."""
-    prose = [" ".join(cell.hidden.split() if cell.role == "answer" else cell.source.split())
-             for cell in load(find(ROOT), tp).by_role("text", "answer")]
+    """Return the sentences of a TP that say what was seen in a run, and are part of no claim."""
     said = [flat(claim.says) for claim in claims if claim.tp == tp]
-    sentences = [sentence for text in prose for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", text)]
+    sentences = [sentence for text in prose(tp) for sentence in SENTENCE.split(text)]
     return [sentence for sentence in sentences if SEEN.search(sentence)
             and not any(sentence in claim or claim in sentence for claim in said)]
+
+
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*-])")
+
+
+def prose(tp):
+    """Return the texts of a TP, each in one line: what students read, hints apart, and model answers with rubrics."""
+    texts = (cell.hidden if cell.role == "answer" else re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S)
+             for cell in load(find(ROOT), tp).by_role("text", "answer"))
+    return [flat(text) for text in texts]
 
 
 def flat(text):
@@ -166,10 +252,12 @@ def page(claims, runs):
     for tp in sorted({claim.tp for claim in claims}):
         text += f"## {tp}\n\n"
         for claim in (claim for claim in claims if claim.tp == tp):
-            shown = "; ".join(f"`{flat(quote)}`" for quote in claim.quotes)
-            text += f"> {flat(claim.says)}\n\nRests on {claim.place}, which shows {shown}. Again: `{claim.command}`\n\n"
+            text += f"> {flat(claim.says)}\n\n"
+            for source in claim.sources:
+                shown = "; ".join(f"`{flat(quote)}`" for quote in source.quotes)
+                text += f"Rests on {source.place}, which shows {shown}. Again: `{source.command(tp)}`\n\n"
     text += "## The runs\n\n"
     for name in runs:
-        text += (f"### {name}\n\n{inspect.getdoc(module(name))}\n\n{report(name)}\n"
+        text += (f"### {name}\n\n{inspect.getdoc(module(name))}\n\n{report(name)}\n{few(len(module(name).SEEDS))}"
                  f"*{stored(name)['machine']}. Again: `python -m bench.evidence {name}`.*\n\n")
     return text.rstrip("\n") + "\n"

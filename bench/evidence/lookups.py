@@ -1,4 +1,4 @@
-"""The look-ups of TP 2 on rows of digits, trained as in its notebook: a last vector, a bag, attention with positions.
+"""The look-ups of session 3 on rows of digits, trained as in its notebook: last vector, bag, attention with positions.
 
 Batches of 128 fresh rows; the last vector has 400 steps, and attention with positions 200, at each length. On ten
 digits, attention over content only, and over content and position, has 300. Tested on new rows: 5000 of ten digits,
@@ -35,7 +35,7 @@ DESIGNS = [*(Design("last vector", digits, 400) for digits in LENGTHS),
 
 def run(design, seed):
     """Train once: the share right on new rows, by index and of all, and what is expected without order."""
-    nb = oracle(course.find(ROOT), "tp2_attention").namespace
+    nb = oracle(course.find(ROOT), "tp3_attention").namespace
     torch.manual_seed(seed)
     digits = design.digits
     net = (nb["LastVector"](digits) if design.model == "last vector"

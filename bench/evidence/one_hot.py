@@ -1,8 +1,8 @@
-"""What the embedding of TP 3 is worth: learned rows, one-hot rows, and one-hot rows made longer.
+"""What the embedding of session 2 is worth: learned rows, one-hot rows, and one-hot rows made longer.
 
 A one-hot row times the input matrix of a GRU is a learned row already. So an embedding before it adds no power, only
 another size of its numbers: a row of 32 normal numbers is √32 = 5.7 long, a one-hot row 1. Sums and differences of
-numbers below 100, 1200 steps of 64 fresh questions, the training of TP 4, GRU without attention.
+numbers below 100, 1200 steps of 64 fresh questions, the training of session 3, GRU without attention.
 """
 
 import math
@@ -48,7 +48,7 @@ def run(design, seed):
     optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), fused=True)
     losses = []
     for step in range(STEPS):
-        optimizer.param_groups[0]["lr"] = learning_rate("TP 4", step / STEPS, 6e-3)
+        optimizer.param_groups[0]["lr"] = learning_rate("session 3", step / STEPS, 6e-3)
         encoder_ids, decoder_input, target = questions(rng, 64, training=True)
         loss = F.cross_entropy(model(encoder_ids, decoder_input).flatten(0, 1), target.flatten())
         optimizer.zero_grad()

@@ -1,4 +1,4 @@
-"""The races of TP 4 with three seeds: attention or not, forced or free, on sums; and copying.
+"""The races of session 3 with three seeds: attention or not, forced or free, on sums; and copying.
 
 Models, tasks and training are those of the notebook: `tp.races`, 64 fresh samples a step, 1200 steps on sums and
 differences of numbers below 100, 400 on strings of 6 to 14 letters. Whole answers, free running, on 2000 held-out
@@ -36,7 +36,7 @@ DESIGNS = [*(Design("sums", attention=attention, teacher_enforce=forced)
 
 def run(design, seed):
     """Train once: exact match by operation, or by the number of letters."""
-    nb = oracle(course.find(ROOT), "tp4_decoder_attention").namespace
+    nb = oracle(course.find(ROOT), "tp3_attention").namespace
     model = nb["train"](getattr(races, design.task), STEPS[design.task], "", nb[design.decoder], design.attention,
                         design.teacher_enforce, seed)
     group_of = races.operation if design.task == "sums" else len

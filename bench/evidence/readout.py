@@ -1,7 +1,7 @@
-"""Why attention seems to hurt on the sums of TP 4: cell, read-out, layer before the last one and recipe, crossed.
+"""Why attention seems to hurt on the sums of session 3: cell, read-out, layer before the last one and recipe, crossed.
 
-Sums and differences of numbers below 100, the training of TP 4: 1200 steps of 64 fresh questions, tested on 2000 pairs
-of numbers that training never draws, free running, whole answers.
+Sums and differences of numbers below 100, the training of session 3: 1200 steps of 64 fresh questions, tested on 2000
+pairs of numbers that training never draws, free running, whole answers.
 
 Axes by letter: T = timesteps of the answer, S = timesteps of the question, B = batch, V = vocabulary, H = hidden.
 """
@@ -27,11 +27,11 @@ STEPS, SEEDS, H = 1200, (0, 1, 2), 128
 class Design:
     """One way to build and train the model; what is not here is the same in all runs."""
 
-    cell: str = "GRU"          # as in TP 4; "LSTM", with a forget gate that starts open, as in TP 5
+    cell: str = "GRU"          # as in session 3; "LSTM", with a forget gate that starts open, as in session 4
     read_out: str = "state"    # what predicts: state, context, added, concatenated
     layer: str = ""            # before the last one: Tanh, ReLU, Identity (a linear layer), or none
     width: int = 0             # its units
-    recipe: str = "TP 4"       # schedule of the learning rate and memory of Adam
+    recipe: str = "session 3"       # schedule of the learning rate and memory of Adam
     peak: float = 6e-3         # the highest learning rate
 
 
@@ -41,8 +41,8 @@ DESIGNS = [
     Design("GRU", "concatenated"),
     Design("GRU", "concatenated", "Tanh", 64),
     Design("GRU", "concatenated", "ReLU", 64),
-    Design("GRU", "concatenated", "Tanh", 64, "TP 5"),
-    Design("LSTM", "concatenated", "Tanh", 64, "TP 5"),
+    Design("GRU", "concatenated", "Tanh", 64, "session 4"),
+    Design("LSTM", "concatenated", "Tanh", 64, "session 4"),
     Design("LSTM", "concatenated", "Tanh", 64),
     Design("LSTM", "concatenated"),
     Design("LSTM", "state"),
@@ -54,7 +54,7 @@ DESIGNS = [
 
 
 class Couple(nn.Module):
-    """Encoder and decoder of TP 4 on ids; padding is a row of zeros, as there."""
+    """Encoder and decoder of session 3 on ids; padding is a row of zeros, as there."""
 
     def __init__(self, design):
         super().__init__()
@@ -98,8 +98,8 @@ class Couple(nn.Module):
 
 
 def learning_rate(recipe, progress, peak):
-    """The one-cycle schedules of TP 4 (30 % up) and TP 5 (8 % up)."""
-    if recipe == "TP 4":
+    """The one-cycle schedules of session 3 (30 % up) and session 4 (8 % up)."""
+    if recipe == "session 3":
         if progress < 0.3:
             return peak * (0.04 + 0.96 * (1 - math.cos(math.pi * progress / 0.3)) / 2)
         return peak * (1 + math.cos(math.pi * (progress - 0.3) / 0.7)) / 2
@@ -122,7 +122,7 @@ def run(design, seed):
     rng = np.random.default_rng(seed)
     test_ids, test_input, test_target = questions(rng, 2000, training=False)
     model = Couple(design)
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.999 if design.recipe == "TP 4" else 0.98),
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.999 if design.recipe == "session 3" else 0.98),
                                  fused=True)
     losses = []
     for step in range(STEPS):

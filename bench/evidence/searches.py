@@ -1,4 +1,4 @@
-"""TP 5's LSTM, trained as in its notebook: on with the teacher or with coins, and how wide to search.
+"""Session 4's LSTM, trained as in its notebook: on with the teacher or with coins, and how wide to search.
 
 5500 steps of teacher forcing on numbers of up to three digits; *unfinished* is the network after 70 % of them. It goes
 on for 600 steps, with the teacher or with scheduled sampling, three coins in four for the teacher. Right is a whole
@@ -36,7 +36,7 @@ DESIGNS = [Design(STEPS)]
 
 def run(design, seed):
     """Train, go on in two ways, search: shares of right answers, and the mean log-probability of what beams find."""
-    nb = SimpleNamespace(**oracle(course.find(ROOT), "tp5_inference").namespace)
+    nb = SimpleNamespace(**oracle(course.find(ROOT), "tp4_inference").namespace)
 
     def sampled_loss(model, questions, answers):
         coins = torch.rand(answers.shape) < TEACHER_SHARE

@@ -1,4 +1,4 @@
-"""TP 6's plain decoder and TP 7's Transformer on the same sentences: by length, where heads look, and without them.
+"""The plain decoder of session 5 and the Transformer of session 6 on the same sentences: lengths, heads, ablations.
 
 Both are built and trained as in their notebooks, for a budget in steps; the CPU seconds are measured. 40 000 pairs of
 the clean corpus, or 10 000 of `tp.difficulty.HARD`. 1 000 unseen sentences, greedy decoding, right only as a whole (on
@@ -20,7 +20,7 @@ from ..measure import spread, table
 from .ledger import ROOT, percent
 
 SEEDS = (0, 1, 2)
-NAMES = {"tp6_translation": "recurrent, TP 6", "tp7_transformer": "Transformer, TP 7"}
+NAMES = {"tp5_translation": "recurrent, session 5", "tp6_transformer": "Transformer, session 6"}
 LENGTHS = {"3 to 7": range(0, 8), "8 to 11": range(8, 12), "12 or more": range(12, 99)}  # English words
 
 
@@ -31,12 +31,12 @@ class Design:
     tp: str
     steps: int
     heads: int                  # that look at the source
-    source_ends: bool = False   # the Transformer's source ends in EOS; TP 6's always does
+    source_ends: bool = False   # the Transformer's source ends in EOS; session 5's always does
     hard: bool = False          # the hard corpus
 
 
-TRANSFORMER = Design("tp7_transformer", 2400, 4)
-DESIGNS = [Design("tp6_translation", 1500, 1, True), Design("tp7_transformer", 1500, 4), TRANSFORMER]
+TRANSFORMER = Design("tp6_transformer", 2400, 4)
+DESIGNS = [Design("tp5_translation", 1500, 1, True), Design("tp6_transformer", 1500, 4), TRANSFORMER]
 
 
 @cache
@@ -48,65 +48,65 @@ def pairs_of(hard):
 def run(design, seed):
     """Train and test once: CPU seconds, shares of right sentences by length, aligned words by head, heads cut off."""
     names = oracle(course.find(ROOT), design.tp).namespace
-    return (recurrent if design.tp == "tp6_translation" else attentive)(names, pairs_of(design.hard), design, seed)
+    return (recurrent if design.tp == "tp5_translation" else attentive)(names, pairs_of(design.hard), design, seed)
 
 
-def recurrent(tp6, parts, design, seed):
+def recurrent(tp5, parts, design, seed):
     """The plain decoder with the dot score."""
     for name, side in (("source_vocabulary", "source"), ("target_vocabulary", "target")):
-        tp6[name] = tp6["Vocabulary"]([tp6["tokenize"](getattr(pair, side)) for pair in parts.train])
-    train_set, test_set = (tp6["PairDataset"](pairs, tp6["source_vocabulary"], tp6["target_vocabulary"])
+        tp5[name] = tp5["Vocabulary"]([tp5["tokenize"](getattr(pair, side)) for pair in parts.train])
+    train_set, test_set = (tp5["PairDataset"](pairs, tp5["source_vocabulary"], tp5["target_vocabulary"])
                            for pairs in (parts.train, parts.test))
-    model, started = tp6["build"](seed=seed), time.process_time()
-    tp6["learn"](model, train_set, live(steps=design.steps), seed=seed)
+    model, started = tp5["build"](seed=seed), time.process_time()
+    tp5["learn"](model, train_set, live(steps=design.steps), seed=seed)
     seconds = time.process_time() - started
-    said = tp6["translate"](model, [pair.source for pair in parts.test])
+    said = tp5["translate"](model, [pair.source for pair in parts.test])
     found = []
     for ids, pair in zip(test_set.ids, parts.test, strict=True):
-        source, lengths, target = tp6["collate"]([ids])
+        source, lengths, target = tp5["collate"]([ids])
         looked = model(source, lengths, target, [True] * len(target))[1][:, 0].argmax(-1).tolist()
         found += [place in links for place, links in zip(looked, pair.alignment, strict=False)]  # EOS has no links
     return {"seconds": seconds, "right": by_length(parts.test, said), "aligned": [[sum(found) / len(found)]]}
 
 
-def attentive(tp7, parts, design, seed):
+def attentive(tp6, parts, design, seed):
     """The Transformer."""
-    tp7["english"] = tp7["Words"](pair.source_words for pair in parts.train)
-    tp7["french"] = tp7["Words"](pair.target_words for pair in parts.train)
-    end = [tp7["EOS"]] * design.source_ends
-    train_rows, rows = ([(source + end, target) for source, target in tp7["rows_of"](pairs)]
+    tp6["english"] = tp6["Words"](pair.source_words for pair in parts.train)
+    tp6["french"] = tp6["Words"](pair.target_words for pair in parts.train)
+    end = [tp6["EOS"]] * design.source_ends
+    train_rows, rows = ([(source + end, target) for source, target in tp6["rows_of"](pairs)]
                         for pairs in (parts.train, parts.test))
-    model, started = tp7["build"](seed=seed, cross_heads=design.heads), time.process_time()
-    tp7["learn"](model, train_rows, live(steps=design.steps), seed=seed)
+    model, started = tp6["build"](seed=seed, cross_heads=design.heads), time.process_time()
+    tp6["learn"](model, train_rows, live(steps=design.steps), seed=seed)
     seconds = time.process_time() - started
-    said = [words for i in range(0, len(rows), 100) for words in translated(tp7, model, rows[i:i + 100])]
+    said = [words for i in range(0, len(rows), 100) for words in translated(tp6, model, rows[i:i + 100])]
     looked = [[] for _ in model.decoder.blocks]
     for row in rows:
-        model(*tp7["padded"]([row]))
+        model(*tp6["padded"]([row]))
         for layer, block in zip(looked, model.decoder.blocks, strict=True):
             layer.append(block.cross.attention_weights[0].detach())
     gold = [pair.alignment for pair in parts.test]
-    right = sum(tp7["sentences_right"](model, rows[:200], tp7["greedy"])) / 200
-    cut = [{"layer": i, "looks at": at, "head": k, "right": without(tp7, model, attention, k, rows[:200])}
+    right = sum(tp6["sentences_right"](model, rows[:200], tp6["greedy"])) / 200
+    cut = [{"layer": i, "looks at": at, "head": k, "right": without(tp6, model, attention, k, rows[:200])}
            for i, block in enumerate(model.decoder.blocks)
            for at, attention in (("itself", block.attention), ("the source", block.cross))
            for k in range(len(attention.kept))]
     return {"seconds": seconds, "right": by_length(parts.test, said),
-            "aligned": [tp7["aligned"](layer, gold).tolist() for layer in looked],
-            "aligned later": [tp7["aligned"]([maps[:, 1:] for maps in layer], gold).tolist()
+            "aligned": [tp6["aligned"](layer, gold).tolist() for layer in looked],
+            "aligned later": [tp6["aligned"]([maps[:, 1:] for maps in layer], gold).tolist()
                                       for layer in looked],
             "cut": [{"right": right}, *cut]}
 
 
-def translated(tp7, model, rows):
+def translated(tp6, model, rows):
     """What the Transformer says to some sources, in words."""
-    return [tp7["french"].decode(ids) for ids in tp7["greedy"](model, tp7["padded"](rows)[0]).tolist()]
+    return [tp6["french"].decode(ids) for ids in tp6["greedy"](model, tp6["padded"](rows)[0]).tolist()]
 
 
-def without(tp7, model, attention, head, rows):
+def without(tp6, model, attention, head, rows):
     """The share of right sentences with one head cut off."""
     attention.kept[head] = 0
-    right = tp7["sentences_right"](model, rows, tp7["greedy"])
+    right = tp6["sentences_right"](model, rows, tp6["greedy"])
     attention.kept[head] = 1
     return sum(right) / len(right)
 

@@ -1,4 +1,4 @@
-"""What a working must look like, and whether it goes further than its training: the writers of TP 7.
+"""What a working must look like, and whether it goes further than its training: the writers of session 6.
 
 Products of two numbers, 600 steps of 64 fresh ones; tested on 300 held-out pairs of three digits by three, and on 300
 of four by four, which no training has seen. The answer counts, not the working.
@@ -29,11 +29,11 @@ DESIGNS = [Design(name) for name in NAMES]
 
 def run(design, seed):
     """Train once: the shares of right answers by number of digits, and the CPU seconds."""
-    tp7 = oracle(course.find(ROOT), "tp7_transformer").namespace
-    working, started = tp7[design.working], time.process_time()
-    writer = tp7["train_writer"](working, STEPS, seed=seed)
+    tp6 = oracle(course.find(ROOT), "tp6_transformer").namespace
+    working, started = tp6[design.working], time.process_time()
+    writer = tp6["train_writer"](working, STEPS, seed=seed)
     seconds = time.process_time() - started
-    return {"seconds": seconds, "right": {str(n): tp7["answers_right"](writer, working, n) for n in (3, 4)}}
+    return {"seconds": seconds, "right": {str(n): tp6["answers_right"](writer, working, n) for n in (3, 4)}}
 
 
 def report(results):
