@@ -26,10 +26,13 @@ myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code that is given"
+nb_code_prompt_hide = "Hide it"
 html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"
-html_static_path = ["static"]
+# the last two are the network of session 7, which one page runs
+html_static_path = ["static", "../course/tp/pronunciation.bin", "../course/tp/pronunciation.json"]
 html_css_files = ["site.css"]
 html_favicon = "static/favicon.svg"
 html_context = {"default_mode": "auto"}

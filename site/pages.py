@@ -20,8 +20,29 @@ from autograder.publish.about import about  # noqa: E402
 from autograder.publish.address import Address, parsed  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
-FIRST = ["docs/first-hour", "docs/reference"]  # of the pages for instructors
-AUTHORS = ["docs/authoring", "docs/ci", "CONTRIBUTING", "SECURITY", "CHANGELOG"]
+# The pages below each of the four that lead on: page → its title in the list, and what one finds there.
+INSTRUCTORS = {
+    "docs/first-hour": ("The first hour", "from a clone to a class that is graded and has its feedback"),
+    "docs/where": ("Where students and instructors are", "own computer, Colab, Binder; Moodle, Canvas; how to publish"),
+    "docs/hub": ("On a JupyterHub", "fetch, submit, collect, grade and give back in a browser"),
+    "docs/gradescope": ("On Gradescope", "the zip, and what students see there"),
+    "docs/sessions": ("What each session asks", "minutes, difficulty and points of every exercise"),
+    "docs/guarantees": ("What the judge guarantees", "how far a grade can be trusted, and where that ends"),
+    "docs/reference": ("Reference", "every command and option, several machines, several graders"),
+}
+MEASURED = {
+    "docs/evidence": ("Evidence", "each empirical sentence of the course, and the run behind it"),
+    "docs/benchmarks": ("Benchmarks", "what grading costs, and what the models reach"),
+    "docs/thirty-four-points": ("Thirty-four points", "what session 5 teaches, point by point"),
+}
+AUTHORS = {
+    "docs/authoring": ("Writing a session", "a tutorial of half an hour, then the reference"),
+    "docs/ci": ("Checks on a server", "what GitHub or GitLab tests at every push"),
+    "CONTRIBUTING": ("Contributing", "set-up, tests, and what a change needs"),
+    "SECURITY": ("Security", "how to tell of a hole, and what counts as one"),
+    "CHANGELOG": ("Changelog", "what changed for whom"),
+}
+FOLDED = 8  # lines: given code that is longer opens on a click
 TELLING = 24  # characters
 EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
 RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
@@ -44,13 +65,61 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
         (folder / "sessions").mkdir(exist_ok=True)
         (folder / "sessions" / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
         shutil.copytree(course.released / name / "figures", folder / "sessions" / "figures", dirs_exist_ok=True)
-    pages = sorted(f"docs/{path.stem}" for path in (folder / "docs").glob("*.md"))
-    instructors = [*FIRST, *(page for page in pages if page not in (*FIRST, *AUTHORS))]
-    _page(folder / "index.md", (course.root / "README.md").read_text(encoding="utf-8"),
-          ["sessions/index", "instructors", "authors"], hidden=True)
+    _page(folder / "index.md", _front(course, address), ["sessions/index", "pronounce", "instructors", "authors"],
+          hidden=True)
+    shutil.copy(Path(__file__).parent / "pronounce.md", folder)
     _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments, hidden=True)
-    _page(folder / "instructors.md", "# Instructors\n", instructors)
-    _page(folder / "authors.md", "# Authors\n", AUTHORS)
+    below = INSTRUCTORS | {"measured": ("What was measured", "evidence, benchmarks, and what is met where")}
+    _page(folder / "instructors.md", _list("Instructors", below), list(below), hidden=True)
+    _page(folder / "measured.md", _list("What was measured", MEASURED), list(MEASURED), hidden=True)
+    _page(folder / "authors.md", _list("Authors", AUTHORS), list(AUTHORS), hidden=True)
+
+
+def _list(title: str, pages: dict[str, tuple[str, str]]) -> str:
+    """A page that leads to others, and says what one finds there."""
+    lines = [f"- [{name}]({page}.md): {says}" for page, (name, says) in pages.items()]
+    return "\n".join([f"# {title}", "", *lines, ""])
+
+
+def _front(course: Course, address: Address) -> str:
+    """The landing page: what the course is, a card for each session, a way in for each reader."""
+    told = about(course)
+    return f"""# {told.title}
+
+Lab sessions on sequence-to-sequence learning, as PyTorch notebooks: from an embedding to attention, to a translator, to
+a Transformer. Each exercise is checked as you write it, and what is wrong is said in a sentence. Two CPU cores are
+enough.
+
+![The sessions in a row, one box each](images/readme_path.svg)
+
+`````{{container}} reader-ways
+````{{container}} reader-way
+**Students.** Open a session below on Colab, or [on your own computer](docs/where.md#a-computer-of-their-own).
+````
+````{{container}} reader-way
+**Instructors.** Grade a sample class in two minutes: [the first hour](docs/first-hour.md).
+````
+````{{container}} reader-way
+**Authors.** Write a session of your own, in half an hour: [a tutorial](docs/authoring.md).
+````
+`````
+
+`````{{container}} session-cards
+{"".join(_card(course, address, one) for one in start.sessions(course.released))}`````
+"""
+
+
+def _card(course: Course, address: Address, one: start.Session) -> str:
+    """A session: a picture, what one can do after it, how long it takes, and where to open it."""
+    name = Path(one.path).stem
+    cells = _notebook(course.released, name)["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    goal = re.search(r"^- (.+(?:\n  .+)*)", texts[0], re.M)
+    drawn = re.search(r"\]\(figures/([\w.-]+)\)", "\n".join(texts))
+    picture = f"![]({'images/' + drawn[1]})\n\n" if drawn else ""
+    says = f"You can {' '.join(goal[1].split()).rstrip(';.')}.\n\n" if goal else ""
+    return (f"````{{container}} session-card\n{picture}**[{one.title}](sessions/{name}.ipynb)**\n\n{says}{one.time} · "
+            f"[Open in Colab]({address.colab(f'{name}.ipynb')})\n````\n")
 
 
 def _notebook(folder: Path, name: str) -> dict[str, Any]:
@@ -65,6 +134,8 @@ def with_outputs(released: dict[str, Any], executed: dict[str, Any]) -> dict[str
         if cell["cell_type"] == "code":
             about_it = cell["metadata"].get("nbgrader", {})
             given = not about_it.get("solution") and not about_it.get("grade")
+            if given and len("".join(cell["source"]).splitlines()) > FOLDED:
+                cell["metadata"]["tags"] = ["hide-input"]
             cell["outputs"] = outputs[cell["id"]] if given else []
     return released
 

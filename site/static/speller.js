@@ -1,0 +1,143 @@
+// The model of session 7 in plain JavaScript: letters in, sounds and attention weights out.
+"use strict";
+
+const LETTERS = "'abcdefghijklmnopqrstuvwxyz";
+const SOUNDS = ("AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z " +
+  "ZH").split(" ");
+const START = 1, END = 2, FIRST = 3, LONGEST = 28;
+
+// Half precision, as it lies in the file → 32 bits.
+function floats(buffer) {
+  return Float32Array.from(new Uint16Array(buffer), half => {
+    const sign = half & 0x8000 ? -1 : 1, exponent = half >> 10 & 31, fraction = half & 1023;
+    return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction / 1024) : sign * 2 ** -24 * fraction;
+  });
+}
+
+async function load(folder) {
+  const [about, buffer] = await Promise.all([
+    fetch(`${folder}/pronunciation.json`).then(answer => answer.json()),
+    fetch(`${folder}/pronunciation.bin`).then(answer => answer.arrayBuffer())]);
+  const numbers = floats(buffer), weights = {};
+  let start = 0;
+  for (const [name, shape] of about.weights) {
+    const size = shape.reduce((a, b) => a * b);
+    weights[name] = {data: numbers.subarray(start, start + size), columns: shape[shape.length - 1]};
+    start += size;
+  }
+  return weights;
+}
+
+const row = (matrix, i) => matrix.data.subarray(i * matrix.columns, (i + 1) * matrix.columns);
+const join = (a, b) => Float32Array.of(...a, ...b);
+const sigmoid = x => 1 / (1 + Math.exp(-x));
+
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+// matrix (N, D) times x (D,) plus bias (N,)
+function linear(matrix, x, bias) {
+  const result = new Float32Array(matrix.data.length / matrix.columns);
+  for (let i = 0; i < result.length; i++) result[i] = dot(row(matrix, i), x) + (bias ? bias.data[i] : 0);
+  return result;
+}
+
+// One step of a GRU, parts in the order r, z, n.
+function gru(weights, part, end, x, h) {
+  const H = h.length;
+  const a = linear(weights[`${part}.weight_ih${end}`], x, weights[`${part}.bias_ih${end}`]);
+  const b = linear(weights[`${part}.weight_hh${end}`], h, weights[`${part}.bias_hh${end}`]);
+  return h.map((old, i) => {
+    const r = sigmoid(a[i] + b[i]), z = sigmoid(a[H + i] + b[H + i]);
+    return (1 - z) * Math.tanh(a[2 * H + i] + r * b[2 * H + i]) + z * old;
+  });
+}
+
+// A word → the states of its letters, and the decoder's first state.
+function encode(weights, word) {
+  let states = [...word].map(letter => row(weights["letters.weight"], 1 + LETTERS.indexOf(letter))), last = [];
+  for (const layer of [0, 1]) {
+    const ways = ["", "_reverse"].map(way => {
+      let h = new Float32Array(weights["encoder.weight_hh_l0"].columns);
+      const order = way ? [...states].reverse() : states;
+      const seen = order.map(x => h = gru(weights, "encoder", `_l${layer}${way}`, x, h));
+      last.push(h);
+      return way ? seen.reverse() : seen;
+    });
+    states = ways[0].map((forward, i) => join(forward, ways[1][i]));
+  }
+  const first = linear(weights["bridge.weight"], join(last[2], last[3]), weights["bridge.bias"]);
+  return {states, first: first.map(Math.tanh)};
+}
+
+// The sound just written and the state → logits, the next state, attention weights.
+function step(weights, token, state, states) {
+  const query = linear(weights["query.weight"], state);
+  const scores = states.map(h => dot(h, query) / Math.sqrt(query.length)), top = Math.max(...scores);
+  const powers = scores.map(score => Math.exp(score - top)), sum = powers.reduce((a, b) => a + b);
+  const attention = powers.map(power => power / sum);
+  const context = state.map((_, i) => states.reduce((all, h, s) => all + attention[s] * h[i], 0));
+  const next = gru(weights, "cell", "", join(row(weights["sounds.weight"], token), context), state);
+  const both = linear(weights["combine.weight"], join(next, context), weights["combine.bias"]).map(Math.tanh);
+  return {logits: linear(weights["output.weight"], both, weights["output.bias"]), state: next, attention};
+}
+
+// Greedy decoding: the sounds, and for each the weights of the letters and its probability.
+function pronounce(weights, word) {
+  const {states, first} = encode(weights, word), found = [];
+  let token = START, state = first;
+  while (found.length < LONGEST) {
+    const said = step(weights, token, state, states);
+    state = said.state;
+    token = said.logits.indexOf(Math.max(...said.logits));
+    if (token === END) break;
+    const top = said.logits[token], sum = said.logits.reduce((all, x) => all + Math.exp(x - top), 0);
+    found.push({sound: SOUNDS[token - FIRST], attention: said.attention, probability: 1 / sum, logits: said.logits});
+  }
+  return found;
+}
+
+// The page: a field for the word, a row for each sound, a column for each letter.
+function show(place, word, found) {
+  const table = document.createElement("table"), head = table.createTHead().insertRow();
+  const cell = (line, text, kind = "td") => {
+    const made = document.createElement(kind);
+    made.textContent = text;
+    return line.appendChild(made);
+  };
+  cell(head, "", "td");
+  for (const letter of word) cell(head, letter, "th").scope = "col";
+  cell(head, "probability", "th").scope = "col";
+  const body = table.createTBody();
+  for (const {sound, attention, probability} of found) {
+    const line = body.insertRow();
+    cell(line, sound, "th").scope = "row";
+    for (const weight of attention) {
+      const made = cell(line, weight.toFixed(2));
+      made.style.background = `rgb(11 98 164 / ${Math.round(45 * weight)}%)`;
+    }
+    cell(line, probability.toFixed(2));
+  }
+  place.replaceChildren(table);
+}
+
+async function start() {
+  const form = document.getElementById("speller");
+  if (!form) return;
+  const [field, answer, map] = ["input", "output", ".map"].map(name => form.querySelector(name));
+  const weights = await load(form.dataset.folder);
+  const say = () => {
+    const word = field.value.toLowerCase().replace(/[^a-z']/g, "").slice(0, 24);
+    const found = word ? pronounce(weights, word) : [];
+    answer.textContent = found.map(one => one.sound).join(" ");
+    show(map, word, found);
+  };
+  field.addEventListener("input", say);
+  form.addEventListener("submit", event => event.preventDefault());
+  say();
+}
+
+start();
