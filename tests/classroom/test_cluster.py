@@ -18,7 +18,7 @@ from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
 
 distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
-REAL, FIRST = "tp3_seq2seq", "shift"
+REAL, FIRST = "tp2_seq2seq", "shift"
 
 
 @pytest.fixture

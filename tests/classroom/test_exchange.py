@@ -15,7 +15,7 @@ from autograder.model.oracle import oracle
 from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow
-TP, EXERCISE, ANSWER = "tp3_seq2seq", "encoder", "why-forcing"
+TP, EXERCISE, ANSWER = "tp2_seq2seq", "encoder", "why-forcing"
 
 
 class Person:

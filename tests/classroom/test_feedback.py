@@ -191,13 +191,13 @@ def test_all_right_and_read_gives_a_total(term):
     ours(term)
     said = words(page(term, "ada"))
     assert "10 / 10 = 8 automatic + 2 for written answers" in said
-    assert "What to look at again" not in said and "● read why 2 / 2" in said
+    assert "What to look at again" not in said and "● read Question 1 · why 2 / 2" in said
 
 
 def test_blank_and_unreadable_work_is_said_quietly(term):
     ours(term)
     eve, tom = words(page(term, "eve")), words(page(term, "tom"))
-    assert "You wrote nothing here." in eve and "– blank why 0 / 2" in eve and "Not written yet:" in eve
+    assert "You wrote nothing here." in eve and "– blank Question 1 · why 0 / 2" in eve and "Not written yet:" in eve
     assert tom.count("it is not a notebook <b>at all</b>") == 1 and "not graded" in tom
     assert "Written answers" not in tom.split("The whole notebook")[0].replace("written answers", "")
 

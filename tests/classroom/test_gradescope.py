@@ -51,10 +51,12 @@ def test_one_test_for_each_exercise_with_the_sentence(tiny):
     results = gradescope.results(verdict(squared(), not_written(), stopped(), notes=(hostile,)))
     assert fits(results)
     tests = {test["name"]: test for test in results["tests"]}
-    says = messages.result(squared().checks[0])
+    says = messages.result_by_kind(squared().checks[0])
     assert list(tests) == ["double", "encoder", "last"]
     assert (tests["double"]["score"], tests["double"]["max_score"], tests["double"]["status"]) == (0, 2, "failed")
     assert " ".join(tests["double"]["output"].split()).count(says) == 1
+    assert not re.search(r"\d", tests["double"]["output"]), "no number of a hidden instance is told"
+    assert re.search(r"expected \d", messages.result(squared().checks[0])), "the control: in a class one is"
     assert "IndexError" in tests["last"]["output"] and "not written yet" in tests["encoder"]["output"]
     assert "\x1b" not in results["output"] and "\u202e" not in results["output"] and "bubblewrap" in results["output"]
     assert all(test["status"] == "passed" for test in gradescope.results(verdict())["tests"])

@@ -358,13 +358,13 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, run, right, 
     monkeypatch.setattr(seeds, "SERVES", 3)
     monkeypatch.setattr(grading, "SERVES", 3)
     for number in range(4):
-        submit(term, f"ann-{number}", right)
+        submit(term, f"ann-{number}", right, f"# {number}")
     first = {student: one.verdict.seed for student, one in run(term).items()}
     assert sorted(Counter(first.values()).values()) == [2, 3, 3]
     again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
     assert again == first, "the same file meets the same draws"
     for number in range(5):
-        submit(term, f"new-{number}", right)
+        submit(term, f"new-{number}", right, f"# new {number}")
     later = {student: one.verdict.seed for student, one in run(term, first=(TINY, "ready")).items()}
     served = Counter(later[f"new-{number}"] for number in range(5))
     assert sorted(served.values()) == [2, 3] and served["ready"] == 3
@@ -372,7 +372,19 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, run, right, 
     assert {student: later[student] for student in first} == first
 
 
-REAL, FIRST = "tp3_seq2seq", "shift"
+def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, run, right, monkeypatch):
+    monkeypatch.setattr(seeds, "SERVES", 1)
+    for student in ("ann", "ben"):
+        submit(term, student, right)
+    first = {student: one.verdict.seed for student, one in run(term).items()}
+    assert first["ann"] == first["ben"] == first["ada"] and len(set(first.values())) == 4
+    for student in ("cem", "dan"):
+        submit(term, student, right)
+    later = {student: one.verdict.seed for student, one in run(term).items()}
+    assert later["cem"] == later["dan"] != first["ann"]
+
+
+REAL, FIRST = "tp2_seq2seq", "shift"
 REAL_FULL = automatic_points(REPOSITORY, REAL)
 REAL_SCORES = {"ada": REAL_FULL, "bob": source.load(REPOSITORY, REAL).points(FIRST), "eve": 0, "kim": REAL_FULL}
 

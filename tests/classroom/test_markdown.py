@@ -136,12 +136,12 @@ def test_a_page_of_nbgraders_own_is_rendered_so():
     from nbconvert.exporters import HTMLExporter
     from nbgrader.converters import GenerateFeedback
 
-    notebook = samples.notebook(REPOSITORY, "tp3_seq2seq", {"why-forcing": "<script>alert(1)</script> $x^2$"})
+    notebook = samples.notebook(REPOSITORY, "tp2_seq2seq", {"why-forcing": "<script>alert(1)</script> $x^2$"})
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata:
             cell.metadata.nbgrader.update(score=0, points=1, comment=None)
     config = GenerateFeedback(config=Config(CONFIG)).config
-    graded = {"notebook": "tp3_seq2seq", "score": 0, "max_score": 1, "late_penalty": 0}
+    graded = {"notebook": "tp2_seq2seq", "score": 0, "max_score": 1, "late_penalty": 0}
     resources = {"nbgrader": graded, "inlining": {"css": []}}
     html, _ = HTMLExporter(config=config).from_notebook_node(nbformat.from_dict(notebook), resources=resources)
     assert "<script>alert" not in html and "&lt;script&gt;alert" in html

@@ -1,5 +1,7 @@
 """Foreign text, made safe for each place where it is shown, by `escaping`; and numbers with their nouns."""
 
+import shlex
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,3 +65,18 @@ def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
 def test_a_number_has_its_noun(number, shown):
     assert counted(number, "file") == shown
     assert counted(number, "entry", "entries") == ("1 entry" if number == 1 else f"{number} entries")
+
+
+@pytest.mark.parametrize("name", [
+    "Ada;=1+1", "Ada;\t@x", "Ada; -2", "a;'=1", "=1;=2", "'=1;'=2", "ada;b", "\t＝1", "\r=1"])
+def test_a_name_is_no_formula_where_another_sign_separates_and_comes_back_as_it_was(name):
+    cell = escaping.cell(name)
+    parts = [part.strip() for whole in cell.split(";") for part in whole.split("\t")]
+    assert not any(part[:1] in ("=", "+", "@", "-", "＝") for part in parts if part), cell
+    assert escaping.from_spreadsheet(cell) == name or name.startswith("'")
+
+
+@pytest.mark.parametrize("name", ["$(touch x)", "a; rm -r b", "`x`", "a'b", "-rf", "a b"])
+def test_a_name_that_is_a_command_is_one_word_of_a_shell(name):
+    assert shlex.split(escaping.shell(name)) == [name]
+    assert escaping.shell("/plain/path.html") == "/plain/path.html"

@@ -5,6 +5,7 @@ import pytest
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.classroom.untaken import untaken
 from autograder.cli import main
+from autograder.course import Course
 from conftest import TINY, TINY_COURSE
 
 RIGHT = f"zed/{TINY}/{TINY}.ipynb"
@@ -46,6 +47,16 @@ def put(course):
 def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
     put(name)
     assert [str(one) for one in untaken(course)] == [line]
+
+
+def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
+    with open(course.root / "course.toml", "a", encoding="utf-8") as file:
+        file.write(f'[former]\ntp9_old = "{TINY}"\n')
+    for name in ("zed/tp9_old/tp9_old.ipynb", "ada/tp9_old.ipynb"):
+        put(name)
+    assert [str(one) for one in untaken(Course(course.root))] == [
+        f"ada/tp9_old.ipynb: move it to ada/{TINY}/{TINY}.ipynb",
+        f"zed/tp9_old: tp9_old is now called {TINY}: rename the folder"]
 
 
 def test_what_is_graded_is_not_listed(course, put):

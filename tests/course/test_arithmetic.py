@@ -140,3 +140,13 @@ def test_weights_choose_operators(rng):
 def test_a_hundred_thousand_samples_take_less_than_two_megabytes(rng):
     encoder_ids, decoder_ids = arithmetic.encoded(*arithmetic.draw(rng, 100_000))
     assert encoder_ids.nbytes + decoder_ids.nbytes <= 2e6
+
+
+def test_with_even_lengths_short_numbers_are_as_frequent_as_long_ones(rng):
+    a, _, b = arithmetic.draw(rng, 9000, even_lengths=True)
+    for numbers in (a, b):
+        assert numbers.min() == 1 and numbers.max() == 999
+        shares = np.bincount(np.char.str_len(numbers.astype(str)))[1:] / 9000
+        assert np.abs(shares - 1 / 3).max() < 0.03
+    a, _, b = arithmetic.draw_split(rng, 900, training=False, even_lengths=True)
+    assert len(a) == 900 and arithmetic.held_out(a, b).all()

@@ -1,4 +1,4 @@
-"""The data and the scores of TP 6: the corpus, the reader of tab-separated pairs, BLEU, and the search."""
+"""The data and the scores of session 5: the corpus, the reader of tab-separated pairs, BLEU, and the search."""
 
 import itertools
 import random
@@ -214,7 +214,7 @@ def test_reader_of_an_empty_file(tmp_path):
 
 @pytest.fixture(scope="module")
 def notebook():
-    return oracle(REPOSITORY, "tp6_translation").namespace
+    return oracle(REPOSITORY, "tp5_translation").namespace
 
 
 @pytest.mark.parametrize("seed", range(40))

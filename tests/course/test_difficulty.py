@@ -1,4 +1,4 @@
-"""The switches that make the corpus of TP 6 harder: what each adds, and what training then never has."""
+"""The switches that make the corpus of session 5 harder: what each adds, and what training then never has."""
 
 import hashlib
 import itertools

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tp import division
+from bench import division
 
 
 @pytest.fixture(params=["nearest digits", "drawn digits"])

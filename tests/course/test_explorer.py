@@ -68,11 +68,11 @@ def test_words_are_kept_apart_and_characters_are_not():
 
 def test_the_still_picture_tells_the_whole_decoding():
     bundle = tp.explore(copier(), "1+2").picture()
-    assert "1 looks most at 1 (1.00); + looks most at + (1.00)" in bundle["text/plain"]
+    assert "1 attends most to 1 (1.00); + attends most to + (1.00)" in bundle["text/plain"]
     assert "image/png" in bundle and "1+2, step by step</caption>" in bundle["text/html"]
     without = tp.explore(copier(False), "1+2").picture()
     assert "image/png" not in without
-    assert "looks most at" not in without["text/plain"] and "0.700" in without["text/plain"]
+    assert "attends most to" not in without["text/plain"] and "0.700" in without["text/plain"]
 
 
 def test_an_input_the_model_cannot_read_is_a_message():

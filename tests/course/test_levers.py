@@ -1,4 +1,4 @@
-"""The better recipe of TP 3: its samples, what each lever changes, its measure."""
+"""The better recipe of session 2: its samples, what each lever changes, its measure."""
 
 import numpy as np
 import pytest
@@ -45,6 +45,20 @@ def test_no_pair_of_numbers_is_in_training_and_test():
     assert not pairs[0] & pairs[1]
 
 
+def test_the_questions_that_are_shown_are_never_trained_on():
+    asked = {frozenset(map(int, question.replace("-", "+").split("+"))) for seed in range(60)
+             for question in levers.samples(np.random.default_rng(seed), 1000, False)[0]}
+    assert not asked & levers.SHOWN_PAIRS and {frozenset((9, 1)), frozenset((8, 90))} & asked
+
+
+def test_a_model_is_asked_as_a_person_writes():
+    model = Counting(["1+1"] * 12, ["2"] * 12)
+    model.answer = lambda questions: [questions[0].replace("+", "")]
+    for reads, writes, answer in ((True, True, "948"), (True, False, "849"), (False, True, "849")):
+        model.input_reversed, model.answer_reversed = reads, writes
+        assert levers.ask(model, "94+8") == answer
+
+
 def test_a_seed_gives_the_same_training_and_another_seed_another(monkeypatch):
     monkeypatch.delenv("TP_QUICK", raising=False)
     (model, view), (same, _), (other, _) = (levers.train(Counting, 3, seed=seed) for seed in (0, 0, 1))
@@ -59,4 +73,4 @@ def test_a_seed_gives_the_same_training_and_another_seed_another(monkeypatch):
 def test_the_share_of_right_answers_is_counted_by_operator(operator, share):
     model = Counting(["1+1"] * 9 + ["1+1", "2+2", "3-1"], ["2"] * 9 + ["2", "4", "2"])
     model.answer = lambda questions: ["2"] * len(questions)
-    assert levers.share_right(model, operator) == share
+    assert levers.share_right(model, operator) == levers.share_right(model, operator, digits=1) == share

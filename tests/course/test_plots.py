@@ -42,7 +42,7 @@ def test_heatmap_shows_the_weights_on_the_true_scale(n_target, n_source):
 def test_heatmap_turns_neither_axis():
     weights = np.array([[1.0, 0, 0], [0, 0, 1.0]])
     picture = tp.attention_heatmap(weights, "abc", "xy")
-    assert picture.alt.endswith("x looks most at a (1.00); y looks most at c (1.00).")
+    assert picture.alt.endswith("x attends most to a (1.00); y attends most to c (1.00).")
     left, right = picture.ax.get_xlim()
     bottom, top = picture.ax.get_ylim()
     assert left < right and bottom > top  # first source token on the left, first target token on top
@@ -108,7 +108,7 @@ def test_every_map_comes_with_its_numbers_as_a_table():
     bundle = tp.attention_heatmap(weights, tokens(4), tokens(3)).bundle()
     for weight in weights.ravel():
         assert f"{weight:.2f}</td>" in bundle["text/html"]
-    assert 'alt="Attention weights. w0 looks most at' in bundle["text/html"]
+    assert 'alt="Attention weights. w0 attends most to' in bundle["text/html"]
 
 
 @given(st.tuples(*[st.floats(0, 1)] * 3))
@@ -156,3 +156,15 @@ def test_table_takes_any_rows(capsys):
     tp.table([], ("nothing", "here"))
     tp.table([[None, ""]])
     assert "None" in capsys.readouterr().out
+
+
+def test_effects_are_shown_by_site_and_position_and_said_in_words():
+    effects = np.array([[0.0, 1.0, 0.1], [0.9, 0.2, -1.4]])
+    picture = plots.effects_heatmap(effects, ["encoder.embedding", "encoder.norm"], tokens(3), title="la against le")
+    image, = picture.ax.images
+    np.testing.assert_allclose(image.get_array(), effects)
+    assert image.get_clim() == (-1, 1)
+    assert labels(picture.ax.xaxis) == tokens(3) and labels(picture.ax.yaxis) == ["encoder.embedding", "encoder.norm"]
+    assert picture.alt == ("Effects: la against le. The largest of each site: encoder.embedding at w1 (+1.00); "
+                           "encoder.norm at w0 (+0.90).")
+    assert picture.data[1][1] == ["encoder.norm", "0.90", "0.20", "-1.40"]

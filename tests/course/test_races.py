@@ -1,4 +1,4 @@
-"""The races of TP 4: their tasks, their recipe, and what is said of them."""
+"""The races of session 3: their tasks, their recipe, and what is said of them."""
 
 import numpy as np
 import pytest

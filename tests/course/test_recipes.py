@@ -8,7 +8,7 @@ from tp import recipes
 
 
 class Model(nn.Module):
-    """Parameters of the names that TP 6 gives them."""
+    """Parameters of the names that session 5 gives them."""
 
     def __init__(self):
         super().__init__()

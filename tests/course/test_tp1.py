@@ -1,4 +1,4 @@
-"""TP 1's own instruments: its language, the measure of agreement, the loop around a cell, the memory of a reader."""
+"""Session 1's own instruments: its language, a measure of agreement, the loop around a cell, a reader's memory."""
 
 import random
 

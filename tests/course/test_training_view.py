@@ -104,15 +104,31 @@ def test_what_is_logged_is_kept_with_its_step():
             view.log(exact_match=step / 10)
     assert view.history == {"loss": [(i, float(i)) for i in range(5)], "exact_match": [(1, 0.1), (3, 0.3)]}
     assert view.mean("loss") == pytest.approx((2 + 3 + 4) / 3)
-    assert view.running_means("loss") == [0, 1, 2, 3, 4]  # few values stand for themselves
+    assert view.smoothed("loss") == [0, 1, 2, 3, 4]  # few values stand for themselves
 
 
-def test_running_means_look_back_only():
-    view = tp.live(steps=40, every=4)
+def test_the_strong_line_lies_within_the_raw_band_from_its_first_value_on():
+    view = tp.live(steps=400)
     for step in view:
-        view.log(loss=step)
-    assert view.running_means("loss")[:3] == [0, 0.5, 1]
-    assert view.running_means("loss")[-1] == pytest.approx((36 + 37 + 38 + 39) / 4)
+        view.log(loss=0.99**step + 0.02 * (-1)**step)
+    raw, strong = ([value for _, value in view.history["loss"]], view.smoothed("loss"))
+    assert strong[0] == raw[0] and len(strong) == len(raw)
+    assert all(abs(line - 0.99**step) < 0.021 for step, line in enumerate(strong[:-view.every]))
+    assert strong[-1] == pytest.approx(sum(raw[-26:]) / 26)
+    assert f"loss {strong[-1]:.4g}" in view.summary() and f"to {strong[-1]:.3g}" in view.alt()
+
+
+def test_training_and_validation_look_the_same_in_every_run():
+    looks = []
+    for names in (["loss", "val_loss"], ["val_loss", "other_loss", "loss"]):
+        view = tp.live(steps=3)
+        for step in view:
+            view.log(**{name: step for name in names})
+        looks.append({line.get_label(): (line.get_color(), line.get_linestyle())
+                      for line in view.figure().axes[0].lines})
+    assert looks[0].items() < looks[1].items()
+    assert looks[0] == {"loss": training.TRAINING, "val loss": training.VALIDATION}
+    assert len(set(looks[1].values())) == 3
 
 
 def test_interrupt_ends_after_the_step_and_the_view_goes_on_later(capsys, clock):
@@ -163,6 +179,14 @@ def test_quiet_when_nobody_watches(capsys):
         pass
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
+
+
+@pytest.mark.parametrize("summarised", [True, False])
+def test_a_summary_can_be_left_out(monkeypatch, capsys, summarised):
+    monkeypatch.setattr("tp.training.tables.kernel", lambda: "a kernel at which nobody sits")
+    for _ in tp.live(steps=3, summarised=summarised):
+        pass
+    assert capsys.readouterr().out.startswith("3 steps in") == summarised
 
 
 def test_samples_tell_a_story_from_first_to_last():

@@ -34,3 +34,19 @@ def test_a_batch_is_its_texts_filled_up_with_what_does_not_count():
     for row, text in zip(ids.tolist(), texts, strict=True):
         assert "".join(workings.CHARACTERS[i] for i in row if i >= 0) == text
         assert {*row[len(text):]} <= {-100}
+
+
+@pytest.mark.parametrize("a, b, n", [(23, 14, 2), (99, 99, 2), (487, 623, 3), (7, 80, 3), (0, 5, 1)])
+def test_the_working_ends_in_the_product(a, b, n):
+    """The lowest digit of each row, and all that is left after the last, are the product."""
+    rows, text = [], workings.working(a, b, n)
+    for size in [1 + 3 * n] + [2 + 6 * n] * (n - 1):
+        rows.append(text[:size])
+        text = text[size:]
+    lowest = [row[2] if i == 0 else row[5] for i, row in enumerate(rows)]
+    if n == 1:
+        left = rows[0][3]
+    else:
+        left = "".join(rows[-1][5 + 6 * column] for column in range(1, n)) + rows[-1][-1]
+    assert text == "" and int(("".join(lowest) + left)[::-1]) == a * b
+    assert (a, b) != (23, 14) or workings.working(a, b, n) == "4321290" + "13309212200300"

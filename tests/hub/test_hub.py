@@ -18,7 +18,7 @@ from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow
 SHOTS = REPOSITORY.root / "artefacts" / "hub"
-TP, EXERCISE, ANSWER = "tp3_seq2seq", "encoder", "why-forcing"
+TP, EXERCISE, ANSWER = "tp2_seq2seq", "encoder", "why-forcing"
 PATIENCE = 240_000  # milliseconds; loaded machines are slow, and nothing here measures time
 IDLE = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'"
 

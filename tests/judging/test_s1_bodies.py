@@ -14,7 +14,7 @@ from autograder.model.oracle import oracle
 from autograder.publish import release
 from conftest import REPOSITORY, TESTS
 
-PLAIN, ATTENTION = "tp3_seq2seq", "tp4_decoder_attention"
+PLAIN, ATTENTION = "tp2_seq2seq", "tp3_attention"
 PLAIN_BODIES = sorted((TESTS / "fixtures" / "s1_bodies").glob("*.py"))
 ATTENTION_BODIES = sorted((TESTS / "fixtures" / "s1_attention_bodies").glob("*.py"))
 

@@ -1,11 +1,13 @@
 """A submission becomes a plan: given cells are ours, the rest runs in the student's order."""
 
 import json
+import os
 
 import pytest
 
 from autograder.judging import submission
 from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Cell, Step, Unreadable
+from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -133,7 +135,7 @@ def test_checks_demos_training_and_answers_are_never_run(name):
     assert not any("stolen" in step.source for step in planned(released(**{name: "stolen = 1"})).steps)
 
 
-@pytest.mark.parametrize("kind, called", [("markdown", "markdown"), ("raw", "raw"), (7, "something else")])
+@pytest.mark.parametrize("kind, called", [("markdown", "markdown"), ("raw", "raw"), (None, "something else")])
 def test_an_exercise_that_was_retyped_is_read_as_code(kind, called):
     cells = released()
     where = at(cells, "double")
@@ -192,6 +194,15 @@ def test_the_session_is_the_one_with_most_names_in_common():
         assert submission.which_assignment(cells, REPOSITORY) == name
     assert submission.which_assignment([own("x"), own("y", grade_id="mine")], REPOSITORY) is None
     assert submission.which_assignment([], REPOSITORY) is None
+
+
+def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
+    truth = source.load(REPOSITORY, "tp4_inference")
+    cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id) for cell in truth.cells]
+    assert submission.which_assignment(cells, REPOSITORY) == truth.name
+    assert submission.plan(cells, truth, REPOSITORY).notes[0] == "tp5_inference is now called tp4_inference"
+    now = [own(cell.source, grade_id=cell.grade_id) for cell in truth.cells]
+    assert not any("now called" in note for note in submission.plan(now, truth, REPOSITORY).notes)
 
 
 def other_session():
@@ -319,3 +330,27 @@ def test_a_file_that_is_refused_becomes_a_submission_with_the_reason(tmp_path):
     read = submission.read(tmp_path / "mine.ipynb", tmp_path, TINY, "ada", "a note")
     assert read == submission.Submission(b"", TINY, "ada", "mine.ipynb", "a note", unreadable=read.unreadable)
     assert "at most 32 MiB are read" in read.unreadable
+
+
+HALF = "\ud800"  # half a character: JSON can name it, and no file can hold it
+
+
+def test_half_a_character_in_any_field_of_a_cell_keeps_no_verdict_from_being_written(grade, right):
+    def edit(notebook):
+        for cell in notebook.cells:
+            cell.cell_type, cell.metadata[HALF] = HALF, HALF
+            cell.source += f"\n# {HALF}"
+        notebook.cells[-1].metadata.nbgrader = {"grade_id": HALF}
+        return json.dumps(notebook).encode()
+
+    verdict = grade(right, edit=edit)
+    assert verdict.score == verdict.max_score and any("\\ud800" in note for note in verdict.notes)
+    assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
+
+
+def test_a_file_whose_name_is_no_text_has_a_verdict_that_can_be_written(tmp_path, short_judge):
+    path = tmp_path / os.fsdecode(b"\xff.ipynb")
+    path.write_bytes(b"")
+    verdict = short_judge.judge(submission.read(path, tmp_path, TINY), "seed")
+    assert verdict.unreadable and "\\udcff" in verdict.unreadable
+    assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict

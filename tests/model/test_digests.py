@@ -183,7 +183,7 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
 
 
 def test_a_session_of_the_course_uses_what_it_imports():
-    used = {path.name for path in dependencies.helper_modules(REPOSITORY, "tp3_seq2seq")}
+    used = {path.name for path in dependencies.helper_modules(REPOSITORY, "tp2_seq2seq")}
     assert {"arithmetic.py", "calculator.py", "training.py"} <= used and not used & {"races.py", "corpus.py"}
 
 

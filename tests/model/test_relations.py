@@ -35,6 +35,9 @@ BROKEN = {
     "squeezed": ("encoder", (RETURN, "return henc_ts.squeeze(1), henc_final.squeeze(1)"), "one sequence"),
     "the last but one": ("encoder", (RETURN, "return henc_ts[-max(len(henc_ts), 2):] if len(henc_ts) > 1 else "
                                      "henc_ts[1:], henc_final"), "one timestep"),
+    "transposed where it is square": ("encoder", (RETURN, "T, B = henc_ts.shape[:2]\n        return "
+                                                  "henc_ts.mT if T == B == henc_ts.shape[2] else henc_ts, henc_final"),
+                                      "equal sizes"),
     "gradients off": ("double", (DOUBLE, "torch.set_grad_enabled(False)\n    return 2 * x"), "set_grad_enabled"),
     "another default dtype": ("last", ("return", "torch.set_default_dtype(torch.float64)\n    return"),
                               "default dtype"),
@@ -123,6 +126,22 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
         t.output("doubled", t["double"](x))
 
     assert [record.relation for record in truth.records(several.check, seed)] == [None]
+
+
+def test_equal_sizes_are_those_that_the_solution_can_have(truth, seed):
+    """All axes where that can be; else those that course.toml declares."""
+
+    @check("double")
+    def more_columns(t):
+        """Rows that are longer than the batch."""
+        B, T, D = t.sizes("B T D")
+        if D == B:
+            raise ValueError("not for these sizes")
+        t.output("doubled", t["double"](t.normal(B, T, D)), axes="B T D")
+
+    (equal,) = [one for one in truth.records(more_columns.check, seed) if one.relation == "equal sizes"]
+    B, T, D = plain(equal.expected.outputs["doubled"]).shape
+    assert B == T != D
 
 
 def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):

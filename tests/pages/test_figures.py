@@ -25,6 +25,7 @@ NEEDED = """
     lstm_training_pass inference_step beam_tree
     additive_attention bahdanau_model sutskever_model translation_bottleneck alpha_over_sentence
     query_key_value self_attention four_positions transformer_block key_value_cache working
+    letters_and_sounds speller
     readme_path readme_judge
 """.split()
 
@@ -48,7 +49,7 @@ def copy_of_images(tmp_path):
 
 
 def draws_another_number(images):
-    path = images / "tp5.py"
+    path = images / "tp4.py"
     text = path.read_text()
     assert "−2.7" in text
     path.write_text(text.replace("−2.7", "−2.6"))

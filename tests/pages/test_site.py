@@ -244,7 +244,7 @@ def test_search_finds_and_the_theme_can_be_chosen(served):
     with chromium_page(color_scheme="light") as page:
         page.goto(f"{served}/search.html?q=teacher+forcing")
         page.wait_for_selector("#search-results li a")
-        assert page.locator("#search-results li a", has_text="TP 3").count()
+        assert page.locator("#search-results li a", has_text="session 2").count()
         page.goto(f"{served}/index.html")
         page.locator("button.theme-switch-button").first.click()
         page.locator("button.theme-change-button[data-mode=dark]").first.click()

@@ -71,7 +71,7 @@ def test_the_kernel_has_no_more_than_colab(kernel, name):
 
 def test_it_runs_beside_the_wheel_alone(editions, kernel, tmp_path):
     """Every cell up to the first self-check, which says that nothing is written yet."""
-    name = "tp3_seq2seq"
+    name = "tp2_seq2seq"
     notebook = nbformat.read(editions["colab"] / f"{name}.ipynb", 4)
     wheels = {path.name: path.read_bytes() for path in editions["colab"].glob("*.whl")}
     for wheel, data in wheels.items():
@@ -86,7 +86,7 @@ def test_it_runs_beside_the_wheel_alone(editions, kernel, tmp_path):
 
 
 def test_without_wheel_and_network_one_line_says_what_to_do(editions, kernel, tmp_path):
-    notebook = nbformat.read(editions["colab"] / "tp3_seq2seq.ipynb", 4)
+    notebook = nbformat.read(editions["colab"] / "tp2_seq2seq.ipynb", 4)
     cell = code(notebook, FIRST)[0].replace('ADDRESS = "https://', 'ADDRESS = "http://127.0.0.1:9/')
     assert "127.0.0.1" in cell
     done = run(kernel, tmp_path, [cell])
@@ -95,7 +95,7 @@ def test_without_wheel_and_network_one_line_says_what_to_do(editions, kernel, tm
 
 
 def test_it_comes_from_the_address_and_once(editions, kernel, tmp_path):
-    notebook = nbformat.read(editions["colab"] / "tp3_seq2seq.ipynb", 4)
+    notebook = nbformat.read(editions["colab"] / "tp2_seq2seq.ipynb", 4)
     cell, start = code(notebook, "start")
     cell = cell.replace(cell.split('"')[1], f"{editions['colab'].as_uri()}/")
     assert run(kernel, tmp_path, [cell, start]).returncode == 0
@@ -106,7 +106,7 @@ def test_it_comes_from_the_address_and_once(editions, kernel, tmp_path):
 def test_a_wheel_that_is_none_is_told_in_one_line(editions, kernel, tmp_path):
     for wheel in editions["colab"].glob("*.whl"):
         (tmp_path / wheel.name).write_text("<html>not found</html>")
-    done = run(kernel, tmp_path, code(nbformat.read(editions["colab"] / "tp3_seq2seq.ipynb", 4), FIRST))
+    done = run(kernel, tmp_path, code(nbformat.read(editions["colab"] / "tp2_seq2seq.ipynb", 4), FIRST))
     assert done.returncode and "not a zip file" in done.stderr
 
 
@@ -157,7 +157,7 @@ def test_the_wheels_beside_them_hold_all_that_they_take(editions):
             held[path.name.split("-")[0]] = wheel.namelist()
     engine, student = held.pop("replay_autograder"), held.popitem()[1]
     assert not held and "autograder/runtime/selfcheck.py" in engine
-    assert {"tp/__init__.py", "selfchecks/tp3_seq2seq.bin"} <= set(student)
+    assert {"tp/__init__.py", "selfchecks/tp2_seq2seq.bin"} <= set(student)
     assert not [name for name in student if name.startswith("autograder")]
 
 
@@ -170,7 +170,7 @@ def test_a_notebook_out_of_its_place_says_in_one_line_where_it_belongs(kernel, t
     if missing != "tp":
         (tmp_path / "tp").mkdir()
         (tmp_path / "tp" / "__init__.py").write_text(f"import {missing}")
-    done = run(kernel, tmp_path, code(release.released_notebook(REPOSITORY, "tp3_seq2seq"), "start"))
+    done = run(kernel, tmp_path, code(release.released_notebook(REPOSITORY, "tp2_seq2seq"), "start"))
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"FAILED SystemExit(\"No module named '{missing}': ") and "beside the folder tp" in said
     assert "Traceback" not in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""What other hosts read of this repository: Binder and development containers."""
+"""What other hosts read: Binder and Codespaces of the public repository, and the container for instructors."""
 
 import json
 import re
@@ -7,35 +7,35 @@ import sys
 
 from environments import clean
 
-from autograder.publish import editions
+from autograder.publish import editions, kit, public
 from autograder.publish.about import CPU_INDEX, about
+from autograder.publish.engine_wheel import engine_wheel
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root
 
 
 def test_binder_installs_what_a_student_needs_without_cuda():
-    text = (ROOT / ".binder" / "requirements.txt").read_text()
-    assert text == editions.binder_requirements(REPOSITORY, "./") and CPU_INDEX in text.splitlines()[0]
-    assert (ROOT / ".binder" / "runtime.txt").read_text() == f"python-{about(REPOSITORY).python}\n"
+    text, (wheel, _) = public.hosts(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
+    assert text == editions.binder_requirements(REPOSITORY, f"./{wheel}") and CPU_INDEX in text.splitlines()[0]
+    assert public.hosts(REPOSITORY)[".binder/runtime.txt"] == f"python-{about(REPOSITORY).python}\n"
 
 
 def test_pip_reads_the_file_of_binder(tmp_path):
     """As far as it goes without the network: every line is a requirement, and it is met by what is installed here."""
-    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--quiet",
-               "--no-build-isolation", "-r", str(ROOT / ".binder" / "requirements.txt")]
-    for name in ("autograder", "pyproject.toml", "README.md", "LICENSE"):  # what it is called in is the repository
-        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "requirements.txt").write_text(public.hosts(REPOSITORY)[".binder/requirements.txt"])
+    name, data = engine_wheel()
+    (tmp_path / name).write_bytes(data)
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--quiet", "-r", "requirements.txt"]
     assert subprocess.run(command, cwd=tmp_path, env=clean(), capture_output=True).returncode == 0
 
 
-def test_the_container_runs_a_script_that_is_there():
-    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    program, script, option, folder = container["postCreateCommand"].split()
-    assert (program, option) == ("sh", "--student") and (ROOT / script).is_file()
-    assert option in (ROOT / script).read_text()
-    interpreter = container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
-    assert interpreter.endswith(f"/{folder}/bin/python")
+def test_the_container_runs_a_script_of_the_kit():
+    container = json.loads(public.hosts(REPOSITORY)[".devcontainer/devcontainer.json"])
+    words = container["postCreateCommand"].split()
+    files = {word for word in words if word.endswith((".py", ".txt"))}
+    assert words[0] == "python" and files == {"install.py", "requirements.txt", "constraints.txt"}
+    assert files <= kit.contents(REPOSITORY).keys()
     assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] == CPU_INDEX
 
 

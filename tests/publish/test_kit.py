@@ -122,7 +122,7 @@ def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
 
 
 def test_the_start_page_counts_the_checks_that_pass_in_saved_notebooks(unpacked, tmp_path):
-    name = "tp3_seq2seq"
+    name = "tp2_seq2seq"
     notebook = nbformat.read(unpacked / name / f"{name}.ipynb", 4)
     checks = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id", "")
               .startswith("check-")]
@@ -144,6 +144,32 @@ def test_the_start_page_counts_the_checks_that_pass_in_saved_notebooks(unpacked,
     for cell in checks:
         cell.outputs = checks[0].outputs
     assert done() == "✓ all done"
+
+
+def test_the_start_page_says_how_many_minutes_are_left_and_is_kept_up_to_date(unpacked, tmp_path, monkeypatch):
+    name = "tp2_seq2seq"
+    (tmp_path / name).mkdir()
+    notebook = nbformat.read(unpacked / name / f"{name}.ipynb", 4)
+
+    def left():
+        nbformat.write(notebook, tmp_path / name / f"{name}.ipynb")
+        return start.sessions(tmp_path)[0].minutes
+
+    whole, (answer, *_) = left(), [cell for cell in notebook.cells if start.BLANK in cell.source]
+    answer.source = answer.source.replace(start.BLANK, "So.")
+    assert 0 < left() < whole
+    shown, waits = [], iter([None, None])
+
+    def sleep(seconds):
+        shown.append("waited")
+        answer.source = f"{answer.source}\n\n{start.BLANK}"
+        left()
+        next(waits)
+
+    monkeypatch.setattr(start.time, "sleep", sleep)
+    with pytest.raises(StopIteration):
+        start._follow(tmp_path, shown.append, str)
+    assert shown[0] == "waited" and f"| {whole} |" in shown[1] and shown[2:] == ["waited", "waited"]
 
 
 def test_a_notebook_that_cannot_be_read_is_left_out(tmp_path):

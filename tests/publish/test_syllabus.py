@@ -5,7 +5,7 @@ import pytest
 from autograder.course import Course
 from autograder.model.errors import SourceError
 from autograder.model.source import Source, load, parse
-from autograder.publish import syllabus
+from autograder.publish import effort, syllabus
 from autograder.publish.syllabus import Mention, Syllabus
 from conftest import REPOSITORY, TINY
 
@@ -31,6 +31,18 @@ def test_every_point_is_something_a_student_does(name):
     assert all(met.values())
     unchecked = {"text", "worked cell"}
     assert not [number for number, places in met.items() if {place.kind for place in places} <= unchecked]
+
+
+@pytest.mark.parametrize("name", WITH_SYLLABUS)
+def test_every_point_lies_on_the_core_path(name):
+    source = load(REPOSITORY, name)
+    extensions = {task.name for task in effort.tasks(source) if task.extension}
+    met = syllabus.coverage(source, syllabus.read(REPOSITORY, name).count)
+    assert {place.name for places in met.values() for place in places} & extensions == set()
+    waiting = [(cell.name, task) for cell in source.by_role("demo", "training") if "covers" in cell.metadata
+               for line in cell.source.splitlines() if "tp.done(" in line
+               for task in extensions if f'"{task}"' in line]
+    assert waiting == []
 
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)

@@ -43,7 +43,7 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
     run = {"cwd": tmp_path, "env": clean(), "capture_output": True, "text": True, "check": True}
     first = subprocess.run([command, "start", "mine", "--page"], **run)
     notebook = tmp_path / "mine" / "tp1_recurrence" / "tp1_recurrence.ipynb"
-    assert notebook.is_file() and "TP 1" in first.stdout and not (tmp_path / "mine" / "tp").exists()
+    assert notebook.is_file() and "Session 1" in first.stdout and not (tmp_path / "mine" / "tp").exists()
     work = json.loads(notebook.read_text())
     work["cells"][-1]["source"] = "my work"
     notebook.write_text(json.dumps(work))
@@ -52,8 +52,8 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
 
 
 def test_tp_comes_from_the_wheel_with_its_self_checks(student, tmp_path):
-    code = ("import tp, sys; from autograder.runtime import selfcheck; tp.start('tp3_seq2seq'); "
-            "print(tp.__file__, len(selfcheck._data('tp3_seq2seq')), selfcheck.__file__)")
+    code = ("import tp, sys; from autograder.runtime import selfcheck; tp.start('tp2_seq2seq'); "
+            "print(tp.__file__, len(selfcheck._data('tp2_seq2seq')), selfcheck.__file__)")
     done = subprocess.run([student[1], "-c", code], cwd=tmp_path, env=clean(), capture_output=True, text=True)
     where, exercises, runtime = done.stdout.split()
     assert "venv" in where and int(exercises) > 1 and "venv" in runtime, done.stderr
@@ -67,6 +67,6 @@ def test_the_instructors_wheel_brings_the_engine(tmp_path):
     install(python, next(tmp_path.glob("*.whl")))
     command = python.parent / "autograder"
     run = {"cwd": tmp_path, "env": clean(), "capture_output": True, "text": True}
-    notebook = REPOSITORY.released / "tp3_seq2seq" / "tp3_seq2seq.ipynb"
+    notebook = REPOSITORY.released / "tp2_seq2seq" / "tp2_seq2seq.ipynb"
     graded = subprocess.run([command, "--course", REPOSITORY.root, "check", notebook], **run)
-    assert graded.returncode == 1 and "tp3_seq2seq: 0 of" in graded.stdout, graded.stderr
+    assert graded.returncode == 1 and "tp2_seq2seq: 0 of" in graded.stdout, graded.stderr

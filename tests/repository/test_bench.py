@@ -123,7 +123,7 @@ def test_a_class_has_right_blank_and_mistaken_submissions():
 
 
 def test_copies_in_a_made_class_are_disguised_and_lone_hands_differ(rng):
-    works, copies = similar.made_class(rng, REPOSITORY, "tp3_seq2seq")
+    works, copies = similar.made_class(rng, REPOSITORY, "tp2_seq2seq")
     assert len(works) == similar.ALONE + len(similar.KINDS) and set(copies) == set(similar.KINDS)
     for kind, pairs in copies.items():
         assert len(pairs) == (2 if kind == "split between two" else 1)

@@ -11,7 +11,7 @@ import autograder
 from autograder import cli
 from autograder.classroom import commands
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.model import source
 from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
@@ -284,3 +284,19 @@ def test_what_is_done_can_be_followed(run, tmp_path):
     log = tmp_path / "log.txt"
     status, _, err = run("-v", "--log", log, "report")
     assert status == 0 and err.count("\n") == 1 and "autograder" in err and err.strip() in log.read_text()
+
+
+def test_a_former_name_is_answered_with_the_new_one(tmp_path, capfd):
+    course = named(tmp_path, ["tp2_b"])
+    (course.root / "course.toml").write_text('[former]\ntp3_b = "tp2_b"\ntp4_c = "gone"\n')
+    line = said_in_a_line((cli.main(["--course", str(course.root), "release", "tp3_b"]), *capfd.readouterr()))
+    assert line == "autograder: tp3_b is now called tp2_b\n" and course.renamed("tp4_c") is course.renamed("x") is None
+    (course.root / "course.toml").write_text('former = "tp3_b"\n')
+    with pytest.raises(CourseError, match="former is 'tp3_b'; it is like"):
+        Course(course.root).renamed("x")
+
+
+def test_every_name_of_the_earlier_years_leads_to_a_session():
+    assert set(REPOSITORY.about["former"].values()) <= set(REPOSITORY.assignments)
+    assert set(REPOSITORY.former) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
+                                      "tp6_translation", "tp7_transformer"}

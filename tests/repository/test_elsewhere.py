@@ -76,6 +76,7 @@ SETTINGS = "course.toml"
 WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py")}
 NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
 DATA = f"course/selfchecks/{TINY}.bin"
+TOLD = "course/selfchecks/course.json"
 TRAINS = ('raise SystemExit("a training cell is never run when grading")', 'print("trained")')
 
 
@@ -106,7 +107,7 @@ def copied(released, tmp_path):
 
 def test_a_release_lies_where_it_should(released):
     course = released.course
-    assert released.files() == WRITTEN | NOTEBOOKS | {DATA}
+    assert released.files() == WRITTEN | NOTEBOOKS | {DATA, TOLD}
     assert not course.helpers, "a course is given no module of this one"
 
 
@@ -119,7 +120,8 @@ def test_the_kit_of_another_course_holds_that_course(copied):
     scripts = {"README.md", "requirements.txt", "constraints.txt", "install.py", "start.py", "start.sh", "start.bat"}
     engine = {name for name in names if name.startswith("replay_autograder-") and name.endswith(".whl")}
     assert len(engine) == 1, "the runtime, with which the notebooks check"
-    assert names == {f"{TINY}/{TINY}.ipynb", DATA.removeprefix("course/")} | engine | scripts
+    data = {name.removeprefix("course/") for name in (DATA, TOLD)}
+    assert names == {f"{TINY}/{TINY}.ipynb", *data} | engine | scripts
 
 
 def test_the_notebooks_are_what_they_should_be(released):

@@ -1,16 +1,20 @@
 """What the course says it saw: each such sentence stands in the ledger, and what it rests on still says so."""
 
 import inspect
+import re
 from dataclasses import replace
 
 import pytest
 
+from autograder.model import source
 from bench.evidence import ledger
 from bench.evidence.claims import CLAIMS, RUNS
 from conftest import REPOSITORY
 
-CELL = ledger.Claim("tp1_recurrence", "In our run the GRU then found the long rule with all three seeds",
+CELL = ledger.Claim("tp1_recurrence", "In our run the GRU then found the long rule with all five seeds",
                     ("GRU", "1 (1 – 1)"), cell="train-gated")
+
+SETTLED = ["tp4_inference"]  # the sessions whose every percentage is tied to a run
 
 
 def test_the_page_is_the_one_that_would_be_written_now():
@@ -32,7 +36,80 @@ def test_every_sentence_that_says_what_was_seen_is_in_the_ledger(tp):
     assert ledger.unsupported(tp, CLAIMS) == []
 
 
+@pytest.mark.parametrize("tp", SETTLED)
+def test_every_measured_number_of_text_answers_and_rubrics_is_in_the_ledger(tp):
+    assert ledger.unclaimed(tp, CLAIMS) == []
+    assert [claim.unshown() for claim in CLAIMS if claim.tp == tp and claim.unshown()] == []
+
+
 # What these tests would say
+
+
+def test_a_claim_with_several_sources_needs_all_of_them(monkeypatch):
+    two = replace(CELL, also=(ledger.Source(("GRU 90 (80 – 95)",), run="readout"),))
+    assert [line for line in two.faults() if "does not show: GRU 90" in line] and len(two.sources) == 2
+    monkeypatch.setattr(ledger, "report", lambda name: "| GRU 90 (80 – 95) |")
+    assert two.faults() == []
+    assert "which shows `GRU 90 (80 – 95)`" in ledger.page([two], [])
+
+
+@pytest.mark.parametrize("said, quotes, unshown", [
+    ("it had 87 % right", ("0.8667",), []),
+    ("it had 87 % right", ("| 86.7 (51.3 – 89.3) |",), []),
+    ("it had 51 to 89 % right", ("86.7 (51.3 – 89.3)",), []),
+    ("it had 51 to 98 % right", ("86.7 (51.3 – 89.3)",), ["98"]),
+    ("it gained 2.5 points", ("| 70.0 |", "| 72.5 |"), []),
+    ("it gained 12 points", ("| 70.0 |", "| 72.5 |"), ["12"]),
+    ("all were below 50 %", ("at 0% when it is worst",), []),
+])
+def test_numbers_are_compared_as_rounded_shares_and_differences(said, quotes, unshown):
+    assert replace(CELL, says=said, quotes=quotes).unshown() == unshown
+
+
+@pytest.mark.parametrize("claim", [next(one for one in CLAIMS if one.cell), next(one for one in CLAIMS if one.run)],
+                         ids=["a notebook", "a table"])
+def test_a_number_that_is_changed_in_a_notebook_or_a_table_is_found(monkeypatch, claim):
+    assert claim.faults() == []
+    for name in ("printed", "report"):
+        shown = getattr(ledger, name)
+        monkeypatch.setattr(ledger, name, lambda *names, shown=shown: re.sub(r"\d", "7", shown(*names)))
+    assert claim.faults()
+
+
+@pytest.mark.parametrize("role", ["text", "answer"])
+def test_a_number_that_is_changed_in_text_or_in_a_model_answer_is_found(monkeypatch, role):
+    claim = next(one for one in CLAIMS if any(ledger.flat(one.says) in text for text in of_role(one.tp, role))
+                 and ledger.measured(one.says))
+    number = ledger.measured(claim.says)[0]
+    changed = claim.says.replace(number, "3", 1)
+    before = ledger.prose(claim.tp)
+    monkeypatch.setattr(ledger, "prose", lambda tp: [
+        text.replace(ledger.flat(claim.says), ledger.flat(changed)) for text in before])
+    assert ledger.unclaimed(claim.tp, CLAIMS)
+    monkeypatch.setattr(ledger, "text_of", lambda tp: " ".join(ledger.prose(tp)))
+    assert claim.faults()[0].startswith(f"{claim.tp} does not say: ")
+
+
+def of_role(tp, role):
+    return [ledger.flat(cell.hidden if role == "answer" else cell.source)
+            for cell in source.load(REPOSITORY, tp).by_role(role)]
+
+
+@pytest.mark.parametrize("said, found", [
+    ("It had 93 % of the answers.", True), ("It gained 3 to 5 points.", True), ("BLEU fell by 2.5 BLEU.", True),
+    ("**Rubric.** 1 point: this. 0.5 points: that.", False), ("*Tiny example.* Half is 50 %.", False),
+    ("The chance level is 10 %.", False), ("Others had 30 % (Koehn 2017).", False),
+    ("A copy made after 70 % of the training.", False), ("Of 5 steps, 3 are right.", False),
+])
+def test_which_numbers_need_a_claim(monkeypatch, said, found):
+    monkeypatch.setattr(ledger, "prose", lambda tp: [said])
+    assert bool(ledger.unclaimed("tp1_recurrence", [])) is found
+
+
+def test_ranges_of_few_runs_lie_apart_by_chance():
+    assert ledger.chance(3) == 0.1 and ledger.chance(5) == pytest.approx(1 / 126)
+    assert "in 10% of such tables" in ledger.few(3) and ledger.few(5) == ""
+
 
 def test_a_sentence_that_has_gone_and_a_number_that_has_changed_are_found():
     assert CELL.faults() == []

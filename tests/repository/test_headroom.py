@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 
 @pytest.fixture
 def notebook(monkeypatch):
-    names = oracle(REPOSITORY, "tp6_translation").namespace
+    names = oracle(REPOSITORY, "tp5_translation").namespace
     monkeypatch.setattr(headroom, "task", lambda: SimpleNamespace(**names))
     return SimpleNamespace(**names)
 

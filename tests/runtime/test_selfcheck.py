@@ -1,6 +1,7 @@
 """The self-check: what it says of right, wrong and unwritten work, and a check's inputs in a student's hands."""
 
 import html.parser
+import json
 import re
 
 import numpy as np
@@ -11,7 +12,7 @@ import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
 from autograder.model.oracle import oracle
-from autograder.runtime import beside, card, cases, compare, selfcheck, values
+from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -248,4 +249,58 @@ def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
     exec("case = tp.case('double', 'values')", scope)
     with pytest.raises(KeyError) as error:
         scope["case"].run()
-    assert error.traceback[-1].name == "double" and capsys.readouterr().out.endswith("here\n")
+    assert error.traceback[-1].name == "double"
+    assert [one.name for one in error.traceback if "cases" in str(one.path)] == ["run"]  # its own line, then theirs
+    assert capsys.readouterr().out.endswith("here\nYour code stops with KeyError: 7.\n")
+
+
+def test_a_case_says_where_the_right_answer_is(said, capsys):
+    scope = {"tp": tp}
+    exec(DOUBLE.format("2 * x") + "case = tp.case('double', 'values')", scope)
+    assert 'The right answer is `case.expected["doubled"]`.' in capsys.readouterr().out
+    assert 'case.expected[&quot;doubled&quot;]' in scope["case"].page()
+
+
+@pytest.mark.parametrize("typed, told", [("duble", "did you mean 'double'?"), ("qqq", "has no exercise 'qqq'; it has")])
+def test_a_misspelt_name_is_one_line_with_the_nearest(said, typed, told):
+    with pytest.raises(selfcheck.NotUsable, match=re.escape(told)) as error:
+        exec(f"tp.check('{typed}')", {"tp": tp})
+    assert error.value._render_traceback_() == [str(error.value)]
+
+
+ENDLESS = "def double(x):\n    while True:\n        pass\n"
+
+
+def test_an_endless_loop_is_stopped_and_its_line_is_said(said, capsys):
+    exec(ENDLESS + "tp.check('double', seconds=0.2)", {"tp": tp})
+    told = " ".join(capsys.readouterr().err.split())
+    assert "double: stopped after 0.2 s, in the check values" in told and 'tp.check("double", seconds=0.8)' in told
+
+
+def test_the_next_hint_is_offered_where_a_check_fails_again(said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = {"cell_type": "markdown", "metadata": {}, "source": [
+        "<details><summary>Hint 1 · the idea</summary>Add it <b>twice</b>.</details>\n",
+        "<details><summary>Hint 2 · the <line></summary><code>x + x</code><script>1</script></details>"]}
+    exercise = {"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": "double", "solution": True}}}
+    (tmp_path / f"{TINY}.ipynb").write_text(json.dumps({"cells": [cell, exercise]}))
+    first, second, third = (said("double", DOUBLE.format("x")) for _ in range(3))
+    assert first.hint == ("Hint 1 · the idea", "Add it <b>twice</b>.") and second.hint == third.hint
+    assert "Hint 2 · the &lt;line&gt;" in card.page(second) and "<code>x + x</code>1" in card.page(second)
+    assert "stuck? Open above the exercise: Hint 2" in card.text(second)
+    assert said("double", DOUBLE.format("2 * x")).hint == ("", "")
+
+
+def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_path):
+    before = torch.get_num_threads()
+    try:
+        for variable, threads in (("", 2), ("1", before)):
+            torch.set_num_threads(before)
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+            if variable:
+                monkeypatch.setenv("OMP_NUM_THREADS", variable)
+            monkeypatch.setattr(selfcheck, "settings", lambda: settings.Settings(threads=2))
+            tp.start(TINY)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import cgroup, restrictions, warm_parent
+from autograder.sandbox import kernel as kernels
 from autograder.sandbox.host import KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
@@ -335,6 +336,37 @@ def _called(process):
         return process.cmdline()
     except psutil.Error:
         return []
+
+
+OPENED = """
+import os
+def opened(pid):
+    try:
+        return bool(os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))) or True
+    except OSError:
+        return False
+"""
+OPENS = "[pid for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if 1 < pid != os.getpid() and opened(pid)]"
+
+
+@pytest.mark.parametrize("wall", [True, False], ids=["wall", "control"])
+def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, tmp_path, wall):
+    built, text = restrictions.arguments, kernels.__file__
+    monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
+    copy = tmp_path / "kernel.py"
+    copy.write_text(Path(text).read_text() if wall else Path(text).read_text().replace("PR_SET_DUMPABLE, 0", "0, 0"))
+    monkeypatch.setattr(restrictions, "KERNEL", copy)
+    with started() as parent:
+        kernel = parent.fork()
+        run(kernel, OPENED)
+        found = ask(kernel, OPENS)
+        kernel.kill()
+    assert (found == []) == wall, "bubblewrap's own process, the first, is not looked at: it holds nothing"
+
+
+def test_names_of_the_graders_keys_are_not_told(kernel):
+    for name in ("keys", "key-users"):  # where there is a /proc at all
+        assert ask(kernel, f"os.path.exists('/proc/{name}') and open('/proc/{name}').read()") in ("", False)
 
 
 def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch):

@@ -18,7 +18,7 @@ HERE = sorted(name for name in ALL if NUMBERS[name] >= 0)
 # What the filter alone refuses, on every machine. The others need a capability that a kernel lacks, or are shut by
 # some systems: there two walls stand, and a control says nothing.
 ALONE = set("add_key keyctl request_key ptrace process_vm_readv process_vm_writev unshare memfd_create shmget shmat "
-            "msgget semget mq_open vmsplice inotify_init1".split())
+            "msgget semget mq_open vmsplice inotify_init1 io_setup".split())
 
 TRY = """
 import ctypes, errno, json, os
@@ -82,6 +82,8 @@ open("mine", "w").close()
 mine = open("mine")
 tries["fcntl lease"] = lambda: fcntl.fcntl(mine, fcntl.F_SETLEASE, fcntl.F_RDLCK)
 tries["fcntl notify"] = lambda: fcntl.fcntl(mine, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+reader, writer = os.pipe()
+tries["fcntl pipe size"] = lambda: fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 2**20)
 tries["ioctl type"] = lambda: fcntl.ioctl(slave, 0x5412, b"x")
 allowed = {{"clone": lambda: cloned(0), "socket unix": lambda: socket.socket(socket.AF_UNIX).close(),
            "socket inet": lambda: socket.socket(socket.AF_INET).close(),
@@ -89,7 +91,7 @@ allowed = {{"clone": lambda: cloned(0), "socket unix": lambda: socket.socket(soc
            "ioctl size": lambda: fcntl.ioctl(slave, 0x5413, bytes(8)), "prctl name": lambda: libc.prctl(15, b"name")}}
 print(json.dumps([{{name: tried(call) for name, call in some.items()}} for some in (tries, allowed)]))
 """
-OPEN = {"fcntl lease", "mmap shared", "prctl parent-death", "prctl dumpable",
+OPEN = {"fcntl lease", "fcntl pipe size", "mmap shared", "prctl parent-death", "prctl dumpable",
         *(f"clone {flag:#x}" for flag in syscalls.NAMESPACES)}
 
 

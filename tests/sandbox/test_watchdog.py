@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, usage_beneath
+from autograder.sandbox import watchdog
+from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, held, usage_beneath
 
 
 class Process:
@@ -24,23 +25,32 @@ class Process:
         return SimpleNamespace(**dict(zip(("user", "system", "children_user", "children_system"), self.times,
                                           strict=True)))
 
-    def memory_info(self):
-        return SimpleNamespace(rss=self.memory)
-
     def num_fds(self):
         return self.files
+
+
+@pytest.fixture(autouse=True)
+def status(monkeypatch):
+    """What the system says of a process that is none of its own."""
+    monkeypatch.setattr(watchdog, "_status", lambda process: f"Name:\tx\nVmRSS:\t{process.memory} kB\n")
 
 
 def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_have_ended():
     grandchild = Process((1, 2, 4, 8), 100, 1)
     child = Process((16, 32, 64, 128), 1000, 2, [grandchild])
     parent = Process((5000, 5000, 256, 512), 10**9, 99, [child, Process(ended=True, memory=7, files=7)])
-    assert usage_beneath(parent) == Usage(1100 + 3 * BYTES_OF_AN_OPEN_FILE, 2, 1023)
+    assert usage_beneath(parent) == Usage(1100 * 1024 + 3 * BYTES_OF_AN_OPEN_FILE, 2, 1023)
+
+
+def test_memory_in_the_swap_and_tables_of_pages_count():
+    status = "Name:\tpython\nVmPeak:\t  900 kB\nVmRSS:\t  100 kB\nVmPTE:\t   20 kB\nVmSwap:\t    3 kB\nThreads:\t1\n"
+    assert held(status) == 123 * 1024
+    assert held("Name:\tkthreadd\n") == 0
 
 
 def test_a_parent_that_has_ended_costs_nothing_and_nor_does_one_without_children():
     assert usage_beneath(Process((1, 1, 0, 0))) == usage_beneath(Process(ended=True)) == Usage(0, 0, 0)
-    assert usage_beneath(Process(ended=True, children=[Process((1, 0, 0, 0), 5)])) == Usage(5, 1, 1)
+    assert usage_beneath(Process(ended=True, children=[Process((1, 0, 0, 0), 5)])) == Usage(5 * 1024, 1, 1)
 
 
 def test_an_open_file_counts_as_the_guarantees_say():

@@ -1,4 +1,4 @@
-"""TP 4's solution, held against facts that it was not made from."""
+"""Session 3's solution, held against facts that it was not made from."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tp.arithmetic import math_expressions_generation
 
 @pytest.fixture(scope="module")
 def names():
-    return oracle(REPOSITORY, "tp4_decoder_attention").namespace
+    return oracle(REPOSITORY, "tp3_attention").namespace
 
 
 @pytest.fixture
@@ -31,13 +31,14 @@ def model(names, seed):
 
 def test_loops_and_product_equal_what_torch_has_built_in(names, sizes):
     T, S, B, _, H = sizes
-    hdec_ts, henc_ts = torch.randn(T, B, H, dtype=torch.float64), torch.randn(S, B, H, dtype=torch.float64)
-    q, k = hdec_ts.transpose(0, 1), henc_ts.transpose(0, 1)
-    built_in = F.scaled_dot_product_attention(q, k, k, scale=1.0).transpose(0, 1)
-    for name in ("attention_loops", "attention_batched"):
+    hdec_ts, henc_ts = torch.randn(B, T, H, dtype=torch.float64), torch.randn(B, S, H, dtype=torch.float64)
+    built_in = F.scaled_dot_product_attention(hdec_ts, henc_ts, henc_ts, scale=1.0)
+    for name in ("attention_loops", "batched_attention"):
         context_vectors, attention_weights = names[name](hdec_ts, henc_ts)
         torch.testing.assert_close(context_vectors, built_in)
-        torch.testing.assert_close(attention_weights.sum(-1), torch.ones(T, B, dtype=torch.float64))
+        torch.testing.assert_close(attention_weights.sum(-1), torch.ones(B, T, dtype=torch.float64))
+    time_first, _ = names["attend"](hdec_ts.transpose(0, 1), henc_ts.transpose(0, 1))
+    torch.testing.assert_close(time_first.transpose(0, 1), built_in)
 
 
 def test_context_does_not_depend_on_the_order_of_the_encoder_states(names, sizes):

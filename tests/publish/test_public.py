@@ -1,0 +1,125 @@
+"""The public repository holds what anybody may have, and no line of a solution, of checks or of faults."""
+
+import gzip
+import io
+import json
+import subprocess
+import zipfile
+
+import pytest
+
+from autograder import cli
+from autograder.course import Course, CourseError
+from autograder.model import source
+from autograder.publish import leaks, public, release
+from conftest import REPOSITORY, TINY, tiny_copy
+
+ADDRESS = "https://github.com/someone/notes"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """This course as it would be published, without a site: name → bytes."""
+    return public.contents(REPOSITORY, public.address_of(REPOSITORY, "", ADDRESS))
+
+
+def test_every_line_of_every_solution_is_looked_for_and_none_is_published(published):
+    kept = leaks.secrets(REPOSITORY)
+    for name in REPOSITORY.assignments:
+        for exercise in source.load(REPOSITORY, name).by_role("exercise"):
+            lines = list(leaks.telling(exercise.hidden))
+            given = release.released_notebook(REPOSITORY, name).cells
+            assert [line for line in lines if line not in kept and line not in "\n".join(c.source for c in given)
+                    and not _given_elsewhere(line)] == [], exercise.name
+    assert len(kept) > 1000 and leaks.leaks(REPOSITORY, published) == []
+
+
+def _given_elsewhere(line):
+    """Whether a later session gives the line to students, or a module of the course has it."""
+    given = ["\n".join(cell.source for cell in release.released_notebook(REPOSITORY, name).cells)
+             for name in REPOSITORY.assignments]
+    modules = [path.read_text(encoding="utf-8") for helper in REPOSITORY.helpers for path in helper.rglob("*.py")]
+    engine = [path.read_text(encoding="utf-8") for path in (REPOSITORY.root / "autograder").rglob("*.py")]
+    return any(line in text for text in [*given, *modules, *engine])
+
+
+def test_what_opens_the_notebooks_points_into_the_public_repository(published):
+    readme = published["README.md"].decode()
+    for name in REPOSITORY.assignments:
+        assert f"{name}/{name}.ipynb" in published and f"colab/{name}.ipynb" in published
+        assert f"github/someone/notes/blob/main/colab/{name}.ipynb" in readme
+        assert f"mybinder.org/v2/gh/someone/notes/main?labpath={name}%2F{name}.ipynb" in readme
+    assert "someone/notes/main/colab/" in json.loads(published[f"colab/{name}.ipynb"])["cells"][1]["source"][2]
+    assert {".binder/requirements.txt", ".devcontainer/devcontainer.json", "student-kit.zip"} <= published.keys()
+    (wheel,) = [name for name in published if name.startswith("replay_autograder-")]
+    assert published[".binder/requirements.txt"].decode().splitlines()[-1] == f"./{wheel}"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A small course, released."""
+    made = Course(tiny_copy(tmp_path / "course").root)
+    release.release(made, TINY, run=False)
+    return made
+
+
+def test_whatever_comes_from_the_instructor_is_refused(course):
+    line = next(leaks.telling(source.load(course, TINY).cell("exercise", "encoder").hidden))
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("inner/page.html", f"<p>{line.replace('<', '&lt;')}</p>")
+    hidden = {
+        "a.txt": f"text\n  {line}\n".encode(), "b.zip": archive.getvalue(), "c.bin": gzip.compress(line.encode()),
+        "d.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": [f"{line}\n"], "outputs": []}]}).encode(),
+        "e.ipynb": json.dumps({"cells": [{"outputs": [{"data": {"text/plain": line}}]}]}).encode(),
+        "f.py": (course.folder(TINY) / "checks.py").read_bytes(),
+        "g.py": (course.folder(TINY) / "faults.py").read_bytes(),
+    }
+    for name, data in hidden.items():
+        assert leaks.leaks(course, {name: data}), name
+    for name in ("solutions/x.ipynb", "gradebook/secret", "x.lent", "site/gradebook.db", "first/checks.py"):
+        assert leaks.leaks(course, {name: b""}) == [f"{name}: a file of the instructor's"]
+    assert leaks.leaks(course, {"h.txt": b"nothing of it"}) == []
+
+
+def test_a_leak_stops_the_publication(course, tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text(f"<pre>{source.load(course, TINY).cell('exercise', 'encoder').hidden}</pre>")
+    with pytest.raises(CourseError, match="nothing is published, because this is the instructor's"):
+        public.publish(course, str(tmp_path / "public"), ADDRESS, site)
+    assert not (tmp_path / "public").exists()
+
+
+def test_a_placeholder_stops_the_publication_with_one_line(course, tmp_path, capsys, monkeypatch):
+    text = (course.root / "course.toml").read_text()
+    (course.root / "course.toml").write_text(f'address = "https://github.com/OWNER/notes"\n{text}')
+    assert cli.main(["--course", str(course.root), "publish", str(tmp_path / "public")]) == 2
+    said = capsys.readouterr().err
+    assert "course.toml: the address still says OWNER" in said and said.count("\n") == 1
+
+
+def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path):
+    bare, clone = tmp_path / "bare.git", tmp_path / "clone"
+    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch", "main", str(bare)], check=True)
+    url = bare.as_uri()
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("<p>read</p>")
+    for env in ("AUTHOR", "COMMITTER"):
+        pytest.MonkeyPatch().setenv(f"GIT_{env}_NAME", "a")
+        pytest.MonkeyPatch().setenv(f"GIT_{env}_EMAIL", "a@example.org")
+    public.publish(course, url, ADDRESS, site)
+    names = public.publish(course, url, ADDRESS)  # the site is gone
+    subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True)
+    assert {path.relative_to(clone).as_posix() for path in clone.rglob("*")
+            if path.is_file() and ".git" not in path.parts} == {*names, public.LIST}
+
+
+def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
+    folder = tmp_path / "public"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    with pytest.raises(CourseError, match="did not write: name an empty folder"):
+        public.publish(course, str(folder), ADDRESS)
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]

@@ -1,0 +1,45 @@
+"""What is told where one may ask any number of times: name, place and kind, and no number of the instance."""
+
+from typing import get_args
+
+import pytest
+
+from autograder.runtime import messages
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import RELATIONS, Difference, Kind, Outline
+from autograder.runtime.findings import CheckResult
+from autograder.runtime.place import Place
+from autograder.runtime.recorded import Error, Where
+
+SAID = {"not-checked", "predicate"}  # in words of the course's authors, or of the grader
+ERRORS = ("not-written", "missing-name", "unusable", "raised")
+
+
+def told(difference, fault=None, place=None):
+    return "\n".join(messages.reasons([CheckResult("check", False, "It is.", difference, fault, place=place)], False))
+
+
+@pytest.mark.parametrize("relation", [None, *RELATIONS])
+@pytest.mark.parametrize("kind", [kind for kind in get_args(Kind) if kind not in ERRORS])
+def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
+    number = Outline("int", 4711)
+    seen = Difference(kind, relation, "rows[4711]['4711']", number, number, ("T", "B"), index=(4711, 4711), size=4711,
+                      wrong=4711, axis=1, other=0, names=("torch.sum",), said="It is not.")
+    text = told(seen)
+    assert "4711" not in text and "torch.sum" in text if kind in ("built-in", "changed") else "4711" not in text
+    assert len(text.splitlines()) >= 2 and messages.result_by_kind(CheckResult("check", False, "It is.", seen))
+
+
+def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
+    seen = Difference("raised", error=Error("raised", "ValueError", "inputs: [47.11, 3]", Where(12, "f", "x = y[7]"),
+                                            inside="cell"))
+    text = " ".join(told(seen).split())
+    assert "Your code stops with ValueError at line 12 of the cell, `x = y[7]`: inputs: [#.#, #]." in text
+
+
+def test_a_fault_is_told_by_its_sentence_alone_and_a_loop_without_its_numbers():
+    seen = Difference("value", output="it", expected=Outline("float", 47.11), got=Outline("float", 0.4711))
+    text = told(seen, Recognised("squared", "You squared it."),
+                Place("length", (3, 0, 3, 9), text="for x in y:", times=4711, expected_times=471))
+    assert "You squared it." in text and "line 3" in text and "47" not in text
+    assert "47.11" in messages.result(CheckResult("check", False, "It is.", seen)), "the control"

@@ -1,0 +1,78 @@
+"""Handing in: the file is the saved notebook, and what is not done is told."""
+
+import json
+
+import pytest
+
+from autograder.runtime import bounded, handing_in, history
+from autograder.runtime.settings import Settings
+
+
+def cell(name, text, kind="code", **about):
+    return {"cell_type": kind, "source": text.splitlines(True),
+            "metadata": {"nbgrader": {"grade_id": name, "solution": True, **about}}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A course with the folder of a session, in which a notebook is saved."""
+    (tmp_path / "selfchecks").mkdir()
+    (tmp_path / "first").mkdir()
+    monkeypatch.chdir(tmp_path / "first")
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    cells = [cell("double", "def double(x):\n    return 2 * x"),
+             cell("half", "def half(x):\n    raise NotImplementedError  # replace"),
+             cell("why", "**Why?**\n\n*Your answer here.*", "markdown"),
+             cell("how", "**How?**\n\nSo.", "markdown"),
+             {"cell_type": "code", "source": "1", "metadata": {}}]
+    (tmp_path / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
+    return tmp_path
+
+
+def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(folder):
+    says = Settings(to="moodle", address="https://m.org")
+    handed = handing_in.hand_in("first", ["double", "half", "third"], says, {})
+    assert handed.file == folder / "hand_in" / "first.ipynb"
+    assert handed.file.read_bytes() == (folder / "first" / "first.ipynb").read_bytes()
+    assert (handed.missing, handed.unwritten, handed.blank, handed.unsaved) == (("third",), ("half",), ("why",), ())
+    text = "\n".join(handed.lines)
+    assert "just now" in text and "../hand_in/first.ipynb" in text and "on Moodle. https://m.org" in text
+
+
+def test_what_was_run_after_it_was_saved_is_told(folder, monkeypatch):
+    monkeypatch.setattr(history, "cells", lambda: ["def double(x):\n    return 2 * x", "def half(x):\n    return 0"])
+    assert handing_in.hand_in("first", [], Settings(), {}).unsaved == ("half",)
+
+
+def test_the_exchange_takes_the_notebook_itself(folder):
+    handed = handing_in.hand_in("first", [], Settings(to="exchange"), {})
+    assert handed.file is None and not (folder / "hand_in").exists() and "Assignment List" in handed.lines[-1]
+
+
+def test_the_front_end_says_what_the_file_is_called(folder, monkeypatch):
+    (folder / "first" / "first.ipynb").rename(folder / "first" / "mine.ipynb")
+    assert handing_in.hand_in("first", [], Settings(), {}).saved is None
+    for namespace, name in ({"__vsc_ipynb_file__": str(folder / "first" / "mine.ipynb")}, ""), ({}, "first/mine.ipynb"):
+        monkeypatch.setenv("JPY_SESSION_NAME", name)
+        assert handing_in.hand_in("first", [], Settings(to="By mail."), namespace).file.name == "first.ipynb"
+
+
+def endless():
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize("alarm", [True, False])
+def test_what_does_not_end_is_stopped_with_and_without_an_alarm(monkeypatch, alarm):
+    if not alarm:
+        monkeypatch.delattr(bounded.signal, "SIGALRM")
+    with pytest.raises(bounded.TimeIsUp), bounded.bounded(0.1):
+        endless()
+    with bounded.bounded(30):
+        pass
+    with pytest.raises(KeyboardInterrupt), bounded.bounded(30):  # somebody else's is passed on
+        raise KeyboardInterrupt
