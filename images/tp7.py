@@ -39,7 +39,8 @@ def speller():
     context = d.box(225, 150, 130, 42, "context c_{t}", "attention", kind="math")
     for state, weight in zip(states, ("0.1", "0.7", "0.1", "0.1"), strict=True):
         d.arrow(state.top, context.bottom, role="attention")
-        d.text(state.top[0] + 34, state.top[1] - 9, weight, "soft", 12.5, kind="mono")
+        side = 34 if state.top[0] > context.bottom[0] else -30  # beside its arrow
+        d.text(state.top[0] + side, state.top[1] - 9, weight, "soft", 12.5, kind="mono")
     before = d.box(470, 225, 90, 42, "s_{t−1}", "decoder", kind="math")
     d.arrow(before.left, (context.right[0] - 10, context.bottom[1] + 20), role="decoder", label="query", size=13)
     cell = d.box(600, 150, 90, 56, "GRU cell", "decoder", bold=True)

@@ -10,8 +10,9 @@ from ..model import digests
 from ..model.oracle import Oracle, oracle
 from ..model.places import Places
 from ..runtime import place, selfcheck, wire
+from ..runtime.compare import plain_difference
 from ..runtime.place import References
-from ..runtime.recorded import record_to_tree, to_tree
+from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, to_tree
 
 PUBLIC_SEEDS = (1, 2)
 MOST = 100_000  # bytes of what right answers compute in one check
@@ -43,6 +44,11 @@ def _values(references: References) -> Any:
     return np.frombuffer(packed, np.uint8) if len(packed) < MOST else None
 
 
+def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
+    """What a fault answers to a check; None where that is what is expected, as most faults do in most checks."""
+    return to_tree(reply) if plain_difference(record, reply) else None
+
+
 def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
     checks, records, places = [], [], Places(truth)
     for check in truth.checks_of(exercise):
@@ -53,6 +59,6 @@ def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
                        "records": [record_to_tree(record) for record in own],
                        "values": _values(places.references(exercise, own[0].plain))})
     faults = [{"name": fault.name, "says": fault.says,
-                 "replies": [to_tree(reply) for reply in truth.replies(fault, records)]}
-                for fault in truth.faults_of(exercise)]
+               "replies": [_reply(*pair) for pair in zip(records, truth.replies(fault, records), strict=True)]}
+              for fault in truth.faults_of(exercise)]
     return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}

@@ -255,8 +255,11 @@ def _shipped(tree: dict[str, Any]) -> ShippedExercise:
     checks = [ShippedCheck(one["name"], one["says"], one["weight"],
                            list(map(recorded.record_from_tree, one["records"])), one.get("values"))
               for one in tree["checks"]]
-    faults = [diagnosis.Candidate(one["name"], one["says"], list(map(recorded.from_tree, one["replies"])))
-                for one in tree["faults"]]
+    right = [record.plain.expected for check in checks for record in check.records]
+    faults = [diagnosis.Candidate(one["name"], one["says"],
+                                  [recorded.from_tree(reply) if reply else expected
+                                   for reply, expected in zip(one["replies"], right, strict=True)])
+              for one in tree["faults"]]
     return ShippedExercise(tree["points"], checks, faults)
 
 
@@ -271,7 +274,7 @@ def _exercise(name: str) -> ShippedExercise:
 def _nearest(name: str, there: Iterable[str]) -> str:
     """The name that was probably meant, as a question; nothing where none is near."""
     near = difflib.get_close_matches(name, there, 1, 0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:

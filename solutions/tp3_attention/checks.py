@@ -230,14 +230,14 @@ def gradient_of_attention(t):
 
 def looped_attention(hdec_ts, henc_ts):
     """In the place of `batched_attention`: the loops that the notebook gives."""
-    context_vectors = torch.zeros_like(hdec_ts)
-    attention_weights = hdec_ts.new_zeros(*hdec_ts.shape[:2], henc_ts.shape[1])
+    contexts = torch.zeros_like(hdec_ts)
+    weights = hdec_ts.new_zeros(*hdec_ts.shape[:2], henc_ts.shape[1])
     for b in range(len(hdec_ts)):
         for t in range(hdec_ts.shape[1]):
-            weights = torch.softmax(torch.stack([hdec_ts[b, t] @ henc for henc in henc_ts[b]]), dim=0)
-            attention_weights[b, t] = weights
-            context_vectors[b, t] = sum(weight * henc for weight, henc in zip(weights, henc_ts[b]))  # noqa: B905
-    return context_vectors, attention_weights
+            row = torch.stack([hdec_ts[b, t] @ henc for henc in henc_ts[b]]).softmax(dim=0)
+            weights[b, t] = row
+            contexts[b, t] = sum(weight * henc for weight, henc in zip(row, henc_ts[b]))  # noqa: B905
+    return contexts, weights
 
 
 # --- masked -----------------------------------------------------------------------------------

@@ -391,16 +391,15 @@ if tp.done("steps"):
 # %% given="loops"
 def attention_loops(hdec_ts, henc_ts):
     """hdec_ts (B, T, H), henc_ts (B, S, H) → contexts (B, T, H), weights (B, T, S)."""
-    context_vectors = torch.zeros_like(hdec_ts)
-    attention_weights = hdec_ts.new_zeros(*hdec_ts.shape[:2], henc_ts.shape[1])
+    contexts = torch.zeros_like(hdec_ts)
+    weights = hdec_ts.new_zeros(*hdec_ts.shape[:2], henc_ts.shape[1])
     for b in range(len(hdec_ts)):
         for t in range(hdec_ts.shape[1]):
             scores = torch.stack([hdec_ts[b, t] @ henc for henc in henc_ts[b]])
-            weights = torch.softmax(scores, dim=0)
-            attention_weights[b, t] = weights
-            context_vectors[b, t] = sum(
-                w * henc for w, henc in zip(weights, henc_ts[b]))
-    return context_vectors, attention_weights
+            row = scores.softmax(dim=0)
+            weights[b, t] = row
+            contexts[b, t] = sum(w * henc for w, henc in zip(row, henc_ts[b]))
+    return contexts, weights
 
 # %% [markdown]
 # ### Exercise 5 · Batched attention
@@ -1319,9 +1318,9 @@ def attend(hdec_ts, henc_ts):
     hdec_ts (T, B, H), henc_ts (S, B, H)
     → context_vectors (T, B, H), attention_weights (T, B, S).
     """
-    context_vectors, attention_weights = batched_attention(
+    contexts, weights = batched_attention(
         hdec_ts.transpose(0, 1), henc_ts.transpose(0, 1))
-    return context_vectors.transpose(0, 1), attention_weights.transpose(0, 1)
+    return contexts.transpose(0, 1), weights.transpose(0, 1)
 
 
 class EmbeddedGRU(nn.Module):

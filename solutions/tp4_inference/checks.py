@@ -251,13 +251,13 @@ def three_steps(t):
     V, H = t.sizes("V H")
     model = toy(t, V, H)
     optimizer = t["make_optimizer"](model, learning_rate(t))
-    for step in range(3):
+    for _ in range(3):
         optimizer.zero_grad()
         for weight in (model.encoder.embedding.weight, model.decoder.embedding.weight):
             t.torch.mul(weight, t.normal(V, H)).sum().backward()
         optimizer.step()
-        t.output(f"weights of the encoder after step {step}", model.encoder.embedding.weight, axes="V H")
-        t.output(f"weights of the decoder after step {step}", model.decoder.embedding.weight, axes="V H")
+    t.output("weights of the encoder", model.encoder.embedding.weight, axes="V H")
+    t.output("weights of the decoder", model.decoder.embedding.weight, axes="V H")
 
 
 @check("optimizer")

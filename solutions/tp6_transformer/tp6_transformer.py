@@ -1338,8 +1338,8 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # Where does weight part from cause? The next table counts the French words that weight × norm links to a gold word, and
-# resampling to another one. Below it, one sentence in all the ways, the largest number of each row being 1. (Our corpus
-# says *grande*: the row of *grosse*, a word that the model does not know, means nothing.)
+# resampling to another one. Below it, one sentence in all the ways, the largest number of each row being 1 (where a
+# row has no positive number, it is left at 0).
 
 # %% demo="weight-and-cause"
 if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
@@ -1354,11 +1354,12 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
              caption=f"Resampling finds another English word: {parted.total()} of "
                      f"{len(causes)} French words")
     text = "the big cow does not sleep ."
-    source_words, target_words = text.split(), "la grosse vache ne dort pas .".split()
+    source_words, target_words = text.split(), "la grande vache ne dort pas .".split()
     found = explained(model, [(english.encode(source_words),
                                french.encode(target_words) + [EOS])])
-    shares = {name: one[0].clamp(min=0) / one[0].clamp(min=0).amax(-1, keepdim=True)
-              for name, one in found.items()}
+    positive = {name: one[0].clamp(min=0) for name, one in found.items()}
+    shares = {name: one / one.amax(-1, keepdim=True).clamp(min=1e-9)
+              for name, one in positive.items()}
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]

@@ -96,7 +96,7 @@ def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     assert any("double: the solution fails values" in problem for problem in problems)
 
 
-FEW = '''from autograder.model.trace import check
+ONE_CHECK = '''from autograder.model.trace import check
 
 
 @check("double", without={"other inputs": "there are few"})
@@ -108,7 +108,7 @@ def values(t):
 
 def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_few(tmp_path):
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
-    checks = FEW + text[text.index('@check("encoder")'):]
+    checks = ONE_CHECK + text[text.index('@check("encoder")'):]
     course = tiny_copy(tmp_path, checks=checks, faults="")
     truth = oracle(course, TINY)
     draws = [truth.records(truth.checks_of("double")[0], seed)[0] for seed in range(30)]

@@ -55,7 +55,7 @@ def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
     provide(TINY_COURSE, TINY, ["last"], tmp_path)
     assert "double" not in notebook("tp.borrow('double')")
     assert "Lent are: last." in capsys.readouterr().out
-    with pytest.raises(RuntimeError, match="no exercise 'dubble'; did you mean 'double'.; it has double"):
+    with pytest.raises(RuntimeError, match="no exercise 'dubble' .did you mean 'double'..; it has double"):
         notebook("tp.borrow('dubble')")
 
 
