@@ -155,7 +155,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may():
 
 
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, monkeypatch):
-    """By a clock of the test's own. Each check of `double` asks three times; it stays below the bound, and both do not."""
+    """By a clock of the test's own. Each check of `double` asks three times, within the bound; both are not."""
     takes, booked = {"double": 0.6}, set()
     replies, book = Session.replies, host._Watch.book
 
