@@ -160,7 +160,7 @@ def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, mo
     replies, book = Session.replies, host._Watch.book
 
     def asked(session, exercise, records):
-        takes["now"] = takes.get(exercise, 0.3)
+        takes["now"] = takes.get(exercise, 0.1)
         return replies(session, exercise, records)
 
     def on_the_clock(watch, computed=0.0):
