@@ -17,7 +17,8 @@ from tp import corpus, live
 from ..measure import spread, table
 from .ledger import ROOT, percent
 
-STEPS, SEEDS = 1000, (0, 1, 2)
+STEPS = 1000
+SEEDS = (0, 1, 2)
 LENGTHS = {"to 6": (0, 6), "7 to 9": (6, 9), "10 to 12": (9, 12), "13 and more": (12, 99), "all": (0, 99)}
 CLASSES = {"with attention": {},
            "without attention": {"decoder_class": "BottleneckDecoder", "encoder_class": "BothEnds"}}

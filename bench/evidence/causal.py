@@ -15,7 +15,8 @@ from ..measure import spread, table
 from .bottleneck import task
 from .ledger import ROOT, percent
 
-STEPS, SEEDS, SENTENCES = 1000, (0, 1, 2), 60
+STEPS, SENTENCES = 1000, 60
+SEEDS = (0, 1, 2)
 CLASSES = {"plain decoder": (), "paper's decoder": ("PaperDecoder", "AdditiveScore")}
 SHARES = {"looked": "looks most at a gold word, %", "used": "needs a gold word most, %",
           "both": "both the same word, %", "still": "still right without the word it looks at, %"}

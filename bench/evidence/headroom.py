@@ -27,7 +27,8 @@ from tp.difficulty import HARD, TRAITS
 from ..measure import spread, table
 from .ledger import ROOT
 
-STEPS, SEEDS, EVERY = 300, (0, 1, 2), 30      # EVERY: steps from one look at the validation pairs to the next
+STEPS, EVERY = 300, 30      # EVERY: steps from one look at the validation pairs to the next
+SEEDS = (0, 1, 2)
 TRAIN, VALIDATION, TEST = 2000, 500, 500      # pairs
 PAD, SOS, EOS, UNK = range(4)
 

@@ -200,7 +200,7 @@ def module(name):
 
 
 def digest(name):
-    """The digest of what a run does: its code, and that of the runs it imports, without docstrings and reports."""
+    """The digest of what a run does: its code and that of the runs it imports; no docstrings, no reports, no SEEDS."""
     return hashlib.sha256(code_of(name).encode()).hexdigest()[:16]
 
 
@@ -208,7 +208,8 @@ def code_of(name):
     """What runs of a module of this package, in one layout."""
     tree = ast.parse(inspect.getsource(module(name)))
     others = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
-    tree.body = [node for node in tree.body if getattr(node, "name", "") != "report"]
+    tree.body = [node for node in tree.body
+                 if getattr(node, "name", "") != "report" and not ast.unparse(node).startswith("SEEDS = ")]
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]

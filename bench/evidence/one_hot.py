@@ -18,7 +18,8 @@ from .ledger import percent
 from .readout import Couple, learning_rate, questions
 from .readout import Design as Model
 
-STEPS, SEEDS = 1200, (0, 1, 2)
+STEPS = 1200
+SEEDS = (0, 1, 2)
 NAMES = {0.0: "embedding, 32 numbers", 1.0: "one-hot", math.sqrt(32): "one-hot × √32"}
 
 

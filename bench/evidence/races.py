@@ -14,7 +14,8 @@ from tp import races
 from ..measure import table
 from .ledger import ROOT, percent
 
-STEPS, SEEDS = {"sums": 1200, "copies": 400}, (0, 1, 2)
+STEPS = {"sums": 1200, "copies": 400}
+SEEDS = (0, 1, 2)
 NAMES = {("DecoderRNN", False): "no attention", ("DecoderRNN", True): "context alone",
          ("ConcatDecoderRNN", True): "concatenated"}
 

@@ -10,7 +10,8 @@ from .readout import Design, run
 
 __all__ = ["DESIGNS", "SEEDS", "report", "run"]
 
-SEEDS, PEAKS = (0,), (0.003, 0.006)
+SEEDS = (0,)
+PEAKS = (0.003, 0.006)
 LAYERS = [("state", "", 0), ("concatenated", "", 0), ("concatenated", "Tanh", 64)]
 DESIGNS = [Design("GRU", read_out, layer, width, "session 3", peak)
            for peak in PEAKS for read_out, layer, width in LAYERS]

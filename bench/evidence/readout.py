@@ -20,7 +20,8 @@ from tp.arithmetic import DECODER_ALPHABET, ENCODER_ALPHABET
 from ..measure import spread, table
 from .ledger import percent
 
-STEPS, SEEDS, H = 1200, (0, 1, 2), 128
+STEPS, H = 1200, 128
+SEEDS = (0, 1, 2)
 
 
 @dataclass(frozen=True)

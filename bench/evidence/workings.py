@@ -13,7 +13,8 @@ from autograder.model.oracle import oracle
 from ..measure import spread, table
 from .ledger import ROOT, percent
 
-STEPS, SEEDS = 600, (0, 1, 2)
+STEPS = 600
+SEEDS = (0, 1, 2)
 NAMES = {"no_working": "none", "as_on_paper": "as on paper", "working": "each digit beside its parents"}
 
 
