@@ -230,6 +230,15 @@ return torch.optim.Adam(weights, learning_rate, (0.9, 0.98))
 groups = [{"params": part.parameters(), "lr": learning_rate} for part in (model.decoder, model.encoder)]
 return torch.optim.Adam(groups, betas=(0.9, 0.98), fused=True)
 ''')),
+    Variant("optimizer", "a group added later", source=optimizer('''
+made = torch.optim.Adam(model.encoder.parameters(), lr=learning_rate, betas=(0.9, 0.98))
+made.add_param_group({"params": list(model.decoder.parameters())})
+return made
+''')),
+    Variant("optimizer", "named weights, and settings as a dictionary", source=optimizer('''
+settings = dict(lr=learning_rate, betas=(0.9, 0.98), foreach=False)
+return torch.optim.Adam([weight for name, weight in model.named_parameters() if weight.requires_grad], **settings)
+''')),
 ]
 
 
