@@ -858,7 +858,7 @@ if tp.done("vocabulary", "next-token"):
 
 # %% [markdown]
 # Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
-# chance level. A reader *below* 50 % follows the last noun. All fifteen curves of our run were below 50 % at some
+# chance level. A reader *below* one half follows the last noun. All fifteen curves of our run were below 50 % at some
 # point. In our run the GRU then found the long rule with all five seeds: 100 % of the verbs at every distance. With one
 # noun in between, the LSTM had between 0 and 100 %, and the plain RNN between 12 and 100 %.
 #

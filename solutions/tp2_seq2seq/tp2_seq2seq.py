@@ -579,7 +579,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # 2. **The question is read backwards**, as before.
 # 3. **An embedding** stands before each GRU: a matrix with 32 numbers for each character, learnt with the rest.
 # 4. **Short numbers are as frequent as long ones.** The number of digits, one to three, is drawn first. When all
-#    numbers from 1 to 999 are equally frequent, only 1 % of them have one digit.
+#    numbers from 1 to 999 are equally frequent, only nine of the 999 have one digit.
 # 5. **One-cycle learning rate** (Smith & Topin 2017, arXiv 1708.07120): it rises quickly to 6e-3, then falls slowly to
 #    zero.
 #

@@ -682,7 +682,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 # network's own output, but single characters are not. Explain both. Which of the two would you report for a network
 # that people use, and why does the loss not show the difference?
 #
-# *Minutes* 5
+# *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # Up to the first wrong character, both programs read the same prefix, so they write the same characters: they make the
