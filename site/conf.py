@@ -26,7 +26,7 @@ myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_code_prompt_show = "Show the code that is given"
+nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide it"
 html_math_renderer = "mathml"
 

@@ -42,7 +42,7 @@ AUTHORS = {
     "SECURITY": ("Security", "how to tell of a hole, and what counts as one"),
     "CHANGELOG": ("Changelog", "what changed for whom"),
 }
-FOLDED = 8  # lines: given code that is longer opens on a click
+FOLDED = 4  # lines: code that is longer opens on a click
 TELLING = 24  # characters
 EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
 RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
@@ -134,7 +134,7 @@ def with_outputs(released: dict[str, Any], executed: dict[str, Any]) -> dict[str
         if cell["cell_type"] == "code":
             about_it = cell["metadata"].get("nbgrader", {})
             given = not about_it.get("solution") and not about_it.get("grade")
-            if given and len("".join(cell["source"]).splitlines()) > FOLDED:
+            if len("".join(cell["source"]).splitlines()) > FOLDED:
                 cell["metadata"]["tags"] = ["hide-input"]
             cell["outputs"] = outputs[cell["id"]] if given else []
     return released
