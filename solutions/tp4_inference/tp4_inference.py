@@ -322,8 +322,8 @@ tp.check("optimizer")
 # %% [markdown]
 # Now train. The recipe is that of session 2: an embedding, question and answer backwards, small batches of fresh
 # questions, and a one-cycle learning rate, which first rises and then falls. One part is for the LSTM: its forget gate
-# starts with a bias of 1 (see `Seq2seq`; Jozefowicz, Zaremba and Sutskever, 2015). The training takes two to five
-# minutes on one core.
+# starts with a bias of 1 (see `Seq2seq`; Jozefowicz, Zaremba and Sutskever, 2015). The training takes one to five
+# minutes.
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
