@@ -64,7 +64,8 @@ def shared(train, test):
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "place-by-place",
-          "You compare the sequences place by place. One item more in front moves all others, and is one insertion.",
+          "You compare the sequences position by position. "
+          "One more item in front is a single insertion, but it moves all others.",
           source='''def edit_distance(a, b):
     return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
 '''),
@@ -232,10 +233,10 @@ def shared(train, test):
                 ("return self.output(combined), hdec, attention_weights",
                  "return self.output(combined), after, attention_weights")]),
     Fault("step", "context-first",
-          "Context and embedding enter the cell in the other order. The weights of a trained model would not fit.",
+          "Context and embedding enter the cell in the other order. A trained model would then give wrong sounds.",
           swap=(CELL, "hdec = self.cell(torch.cat([context, embedded], dim=-1), hdec)")),
     Fault("step", "context-not-combined",
-          "Context and state are combined in the other order: the weights of a trained model would not fit.",
+          "Context and state are combined in the other order. A trained model would then give wrong sounds.",
           swap=(BOTH, "both = self.dropout(torch.cat([context, hdec], dim=-1))")),
     Fault("step", "no-tanh",
           "The tanh between `combine` and `output` is missing; two linear layers are one.",
