@@ -1337,12 +1337,13 @@ if tp.done(*WHOLE, "plan"):
 # ### BEGIN SOLUTION
 # Our tables, 150 steps, three seeds. Learning rate: with 0.0015 no sentence was right. We expected the largest to jump
 # about. It had the highest mean BLEU, 32.3 (12.2–43.8) against 21.5 (19.4–23.1) with 0.015, and the largest spread; the
-# ranges overlap. Not: that 0.15 is best for a longer run. Hidden size: 8 and 32 units had no sentence right, and 128
-# the most. Not: that more units are always better, since each step costs more, and small models may need more steps.
-# Ratio: with 0 the decoder reads its own errors from the start; BLEU was lowest with 0 and highest with 1. Not: that
-# this holds for longer training. The training loss is measured on different inputs (own tokens or true ones), so rows
-# are not comparable; BLEU in free running is. Scoring: dot had 21.5 (19.4–23.1) BLEU, additive 12.0 (7.2–15.7): the
-# ranges lie apart, which happens once in ten by chance. Not: that dot is better after more steps or at another rate.
+# ranges overlap. It does not follow that 0.15 is best for a longer run. Hidden size: 8 and 32 units had no sentence
+# right, and 128 the most. It does not follow that more units are always better, since each step costs more, and small
+# models may need more steps. Ratio: with 0 the decoder reads its own errors from the start; BLEU was lowest with 0 and
+# highest with 1. It does not follow that this holds for longer training. The training loss is measured on different
+# inputs (own tokens or true ones), so rows are not comparable; BLEU in free running is. Scoring: dot had 21.5
+# (19.4–23.1) BLEU, additive 12.0 (7.2–15.7): the ranges lie apart, which happens once in ten by chance. It does not
+# follow that dot is better after more steps or at another rate.
 #
 # **Rubric.** 1 point: learning rate; an expectation, a value of one's own, what the table shows with its spread, and
 # one limit of it (few steps, three seeds, one schedule), as for all of these; an expectation that the table refutes is

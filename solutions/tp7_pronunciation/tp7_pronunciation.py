@@ -399,6 +399,9 @@ if tp.done("split", "edit-distance", "error-rates", "em", "best-path", "table"):
 # an encoder and a decoder of one GRU each, with 256 units and without attention, as in session 2. Its weights are
 # arrays in a file. If your code computes the same equations, it can use them.
 #
+# If you skipped part 3, run `train_words, validation_words, test_words = pronunciation.split(dictionary)` in a cell
+# first.
+#
 # But which equations? Below is the `gru_cell` of session 1, with three switches, because papers and libraries differ:
 # - `order`: in which order the parts of the large matrices are stacked (r, z, n in torch; z, r, n in Keras);
 # - `exchanged`: z and 1 − z change places, as in Bahdanau's paper (session 5);
@@ -738,21 +741,22 @@ if tp.done("step", "em", "best-path", "model", "table", "test_words"):
     tp.attention_heatmaps(maps, list(word), sounds)
 
 # %% [markdown] answer="attention-and-em" points=3
-# **Question 3.** (a) What do the `weights` of `em_round` and the attention weights have in common, and what does each
-# of them know when it is computed? (b) Look at both maps. Name a sound for which they differ, or could differ, without
+# **Question 3.** (a) What do the `weights` of `em_round` and the attention weights have in common, and what is each
+# of them computed from? (b) Look at both maps. Name a sound for which they differ, or could differ, without
 # an error of either. (c) What does this say about attention as an explanation of the answer?
 #
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# (a) Both distribute one sound over the letters of the word, with a sum of 1. EM's weights know the sound: they are a
-# posterior, P(letter | sound, word). Attention is computed before the sound is written, from the state; it knows what
-# was written so far and all letters with their neighbours. (b) A sound that is spelt with two letters: TH with t and h,
-# or the vowel of *ough*. Either letter is a defensible answer; the states of the encoder also hold their neighbours, so
-# attention one letter away can read the same. (c) It shows roughly where information is taken from. A state at a letter
-# holds information on the letters around it, so a large weight does not prove that this letter decided.
+# (a) Both distribute one sound over the letters of the word, with a sum of 1. EM's weights use the sound: they are a
+# posterior, P(letter | sound, word). Attention is computed before the sound is written: from the state, which depends
+# on the sounds written so far, and from the encoder's vectors, which depend on all letters. (b) A sound that is spelt
+# with two letters: TH with t and h, or the vowel of *ough*. Either letter is a defensible answer; the states of the
+# encoder also hold their neighbours, so attention one letter away can read the same. (c) It shows roughly where
+# information is taken from. A state at a letter holds information on the letters around it, so a large weight does not
+# prove that this letter decided.
 #
-# **Rubric.** 1 point: both sum to 1 over letters; EM knows the sound, attention does not yet. 1 point: a sound of
+# **Rubric.** 1 point: both sum to 1 over letters; EM uses the sound, attention does not. 1 point: a sound of
 # several letters. 1 point: states hold their neighbours, so the weight is no proof of the cause.
 # ### END SOLUTION
 
