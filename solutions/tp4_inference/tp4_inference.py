@@ -1089,7 +1089,7 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
 # without the 0.16. *Neither* search keeps the third of the first words. If EOS always follows it, it is a sentence of
 # probability 0.25. Such a miss of a more probable answer is called a **search error**.
 #
-# Now use the network. Of its wrong greedy answers, which are search errors? The training pass knows the probability of
+# Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,
 # the search missed it: a search error. If it is **less** probable, no better search can help: a **model error**. The
 # cell counts both, searches with four widths, and draws a beam that corrects a greedy answer.

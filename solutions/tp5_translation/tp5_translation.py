@@ -299,7 +299,7 @@ if tp.done("encoder"):
 # *Minutes* 10 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One decoder vector meets S encoder vectors. Broadcasting repeats it for you.
+# One decoder vector is compared with S encoder vectors. Broadcasting repeats it for you.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1507,10 +1507,10 @@ if RUN_PAPER and tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 #
 # ### BEGIN SOLUTION
 # It is circular: c_t needs the scores, the scores need s_t, and s_t needs c_t. Bahdanau scores with s_{t−1}: the
-# context is ready before the cell and enters its gates, but the score does not know the token that was just read. Luong
-# steps the cell without the context and scores with s_t: the score knows that token, but the context enters only in the
-# output layer, and the next state depends on it only through the token that was chosen (unless the context is fed in as
-# well).
+# context is ready before the cell and enters its gates, but the score does not depend on the token just read. Luong
+# steps the cell without the context and scores with s_t: the score depends on that token, but the context enters only
+# in the output layer, and the next state depends on it only through the token that was chosen (unless the context is
+# fed in as well).
 #
 # **Rubric.** 1 point: the circle is named (c_t ← s_t ← c_t). 1 point: both ways out, s_{t−1} before the cell and s_t
 # after it, with one thing that each gives up.
@@ -1718,9 +1718,9 @@ assert torch.equal(dropping.eval()(torch.ones(8)), torch.ones(8)), "eval drops n
 # %% [markdown] answer="headroom" points=3
 # **Question.** The next cell runs any change of `run_hard` when you set `RUN_HARD` to `True`: `smoothing=`, `dropout=`,
 # `ratio=`, `hidden_size=`. (a) *Before you run anything*, write your prediction. Which of these changes moves BLEU
-# most, and which way? Which one hardly does? Give a reason for both. (b) Try one of the two, and no change, with three
-# seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower training loss go
-# with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
+# most, and which way? Which one moves it least? Give a reason for both. (b) Try one of the two, and no change, with
+# three seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower training loss
+# go with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
 #
 # *Minutes* 20 · *Extension*
 #

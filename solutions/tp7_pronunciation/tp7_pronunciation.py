@@ -319,9 +319,9 @@ if tp.done("em"):
 # %% [markdown]
 # ### Exercise 5 · The best monotone path
 #
-# Model 1 knows no order: the three *a* of *banana* get equal fractions of every AH. But sounds follow the order of the
-# letters: the alignment is **monotone**. Jiampojamarn and others (2007) align several letters with several sounds (many
-# to many), in order. Here each sound gets one letter.
+# Model 1 ignores the order: the three *a* of *banana* get equal fractions of every AH. But sounds follow the order of
+# the letters: the alignment is **monotone**. Jiampojamarn and others (2007) align several letters with several sounds
+# (many to many), in order. Here each sound gets one letter.
 #
 # **Write** `best_path(scores)`: `scores` (T, S) is how well sound t fits letter s (log-probabilities). Return a list of
 # T integers, the position of a letter for each sound. It never goes back (each is at least as large as the one before),
