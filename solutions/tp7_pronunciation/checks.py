@@ -436,7 +436,7 @@ def greedy(t):
 @check("beam", without={"gradient": "a search is not trained"})
 def nothing_complete(t):
     """No hypothesis reaches END in time."""
-    searched(t, "unfinished", toy(t, -200), 3, 1.0, t.integer(3, 6))
+    searched(t, "unfinished", toy(t, -200), 3, 0.7, t.integer(3, 6))
 
 
 @check("beam", without={"gradient": "a search is not trained"})

@@ -246,6 +246,9 @@ def shared(train, test):
     Fault("beam", "logits-added",
           "You add logits. Sums of log-probabilities need `log_softmax`.",
           swap=(CANDIDATES, "candidates = scores[:, None] + logits")),
+    Fault("beam", "log-of-softmax",
+          "A probability below 1e-45 is 0 in a float, and its logarithm −∞. `log_softmax` gives the logarithm itself.",
+          swap=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
     Fault("beam", "scores-forgotten",
           "The scores of the hypotheses are lost: each step ranks its own log-probabilities alone.",
           swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
@@ -703,8 +706,8 @@ def beam_search(model, word, width, alpha=0.0, timesteps=28):
     complete.sort(key=lambda one: one[1], reverse=True)
     return complete
 '''),
-    Variant("beam", "the logarithm of the softmax", swap=[
-        (CANDIDATES, "candidates = scores.unsqueeze(1) + torch.log(logits.softmax(-1).double()).float()"),
+    Variant("beam", "sorted, then reversed", swap=[
+        (CANDIDATES, "candidates = scores.unsqueeze(1) + logits - torch.logsumexp(logits, 1, keepdim=True)"),
         (SORTED, "order = sorted(range(len(complete)), key=lambda i: complete[i][1])\n"
                  "    return [complete[i] for i in reversed(order)]")]),
     Variant("average", "added and divided", source='''def average(states):
