@@ -642,7 +642,7 @@ if tp.done("vocabulary", "next-token"):
 #
 # ### The gated recurrent unit (GRU)
 #
-# ![A GRU cell. The reset gate r scales what the old state says to the candidate n. The update gate z mixes the
+# ![A GRU cell. The reset gate r scales what the old state adds to the candidate n. The update gate z mixes the
 # candidate with the old state.](figures/gru_cell.svg)
 #
 # $$ \begin{aligned}
@@ -1151,7 +1151,7 @@ if tp.done("rnn-loop", "gradients"):
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `output` sees the last layer only, so the number of layers does not show in it; two directions lie side by side on its
+# `output` has the last layer only, so the number of layers does not show in it; two directions lie side by side on its
 # last axis. In `h_n` all chains are stacked on the first axis.
 # </details>
 # <details><summary>Hint 3 · the line</summary>

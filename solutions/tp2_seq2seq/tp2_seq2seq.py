@@ -83,7 +83,7 @@ tp.table(zip([x[::-1] for x in X], X, y),
 # *Minutes* 5 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Everything moves one step to the left in time. One row falls out in front, and one row is missing at the end.
+# Everything moves one timestep towards the beginning. The first row is dropped, and one row is missing at the end.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -384,7 +384,7 @@ class Calculator(calculator.Calculator):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>F.one_hot(numbers, V)</code> gives integers, the GRU wants <code>.float()</code>. Check which <code>if</code>
+# <code>F.one_hot(numbers, V)</code> gives integers, the GRU needs <code>.float()</code>. Check which <code>if</code>
 # your <code>else</code> belongs to.
 # </details>
 

@@ -304,7 +304,7 @@ if tp.done("scores", "weights", "context"):
 #
 # ### Exercise 4 · Step 5: feed the decoder, and again
 #
-# ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden
+# ![Step 5: the context vector (5, 0, 1) goes into the decoder, beside the decoder's own hidden
 # vector.](figures/attention_steps_5.svg)
 #
 # There are two places for the context vector. It can help to predict the present token, beside the decoder's own
@@ -489,8 +489,8 @@ if tp.done("batched"):
 # The results are the same up to rounding. The loops take longer, because Python calls torch once for each dot product.
 #
 # **Which axis?** The scores have three axes. A softmax over the wrong one keeps the shape and raises no error, and
-# without `dim` torch takes the *first* of three axes. Here is a case with a known answer: the decoder vectors are the
-# encoder vectors in reverse order, made longer, so that each one matches itself.
+# without `dim`, `F.softmax` takes the *first* of three axes. Here is a case with a known answer: the decoder vectors
+# are the encoder vectors in reverse order, made longer, so that each one matches itself.
 
 # %% demo="reversed"
 if tp.done("batched"):
@@ -533,7 +533,7 @@ if tp.done("batched"):
 # the softmax shares 1 among the others. For the empty row, think about what comes out, and what you want.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
-# The mask (B, S) says something about source positions. The scores are (B, T, S). It needs an axis of size one in the
+# The mask (B, S) is about source positions. The scores are (B, T, S). It needs an axis of size one in the
 # place of T. For the other function: positions (S,) compared with lengths (B, 1) give (B, S).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
@@ -916,7 +916,7 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 #
 # 1. Look at the data.
 # 2. Embed a token. A digit is a category here: each one gets a learned vector of size D = 128.
-# 3. One step of a bidirectional LSTM, 32 units in each direction.
+# 3. One step of a bidirectional LSTM (session 1, section 5), 32 units in each direction.
 # 4. The full sequence: one vector per token. Attention chooses from these.
 # 5. Embed the index. It has a table of its own: index 3 and digit 3 have nothing in common.
 # 6. Map it to the size of the hidden vectors, 128 → 64. The result is the query.
@@ -1045,7 +1045,7 @@ class Net(nn.Module):
 tp.check("net")
 
 # %% [markdown]
-# **Train it**, on 5 000 rows; 5 000 others are for the test. The query knows a position, and the keys are hidden
+# **Train it**, on 5 000 rows; 5 000 others are for the test. The query encodes a position, and the keys are hidden
 # vectors. So the LSTM must learn to *count*. It starts from orthogonal recurrent matrices, which keep the length of the
 # vector that they multiply, and from small token vectors.
 
@@ -1297,7 +1297,7 @@ if tp.done("content-only"):
 # `BagNet` with positions it is the vector added to the key, which differs from position to position.
 #
 # **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent
-# digit is the best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
+# digit is the best answer. 1 point: recurrence in `Net`, position vectors in `BagNet`.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1830,12 +1830,11 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# Context alone: the output is a function of a weighted mean of encoder vectors. What only the decoder knows, such as
-# a carry from the last column or the number of characters already written, can influence the output only by moving
-# the weights. With the state in the output, a carry held there can change the digit directly, and the context adds
-# what is still needed from the question. Example: 57+68, tens: 5 + 6 and the carry from 7 + 8. To tell slow from
-# unable: train for many more steps, sweep the learning rate, widen the layer, or take the tanh out, with several
-# seeds each.
+# Context alone: the output is a function of a weighted mean of encoder vectors. What only the decoder state holds, such
+# as a carry from the last column or the number of characters already written, can influence the output only by moving
+# the weights. With the state in the output, a carry held there can change the digit directly, and the context adds what
+# is still needed from the question. Example: 57+68, tens: 5 + 6 and the carry from 7 + 8. To tell slow from unable:
+# train for many more steps, sweep the learning rate, widen the layer, or take the tanh out, with several seeds each.
 #
 # **Rubric.** 1 point: the state reaches the output directly, with a sensible example. 1 point: an experiment that
 # separates the two (more steps, other rates, another width), with more than one seed.
