@@ -15,7 +15,8 @@ CELL = ledger.Claim("tp1_recurrence", "In our run the GRU then learned to agree 
                     ("GRU", "1 (1 – 1)"), cell="train-gated")
 
 # the sessions whose every percentage is tied to a run
-SETTLED = ["tp1_recurrence", "tp2_seq2seq", "tp3_attention", "tp4_inference", "tp5_translation", "tp7_pronunciation"]
+SETTLED = ["tp1_recurrence", "tp2_seq2seq", "tp3_attention", "tp4_inference", "tp5_translation",
+           "tp6_transformer", "tp7_pronunciation"]
 
 
 def test_the_page_is_the_one_that_would_be_written_now():
