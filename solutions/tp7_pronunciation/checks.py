@@ -106,8 +106,8 @@ def empty_and_equal(t):
 # ---------------------------------------------------------------- error-rates
 
 def stand_in_distance(a, b):
-    """The number of places with different items, and the difference of the lengths."""
-    return sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
+    """Twice the number of places with different items, and twice the difference of the lengths."""
+    return 2 * (sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b)))
 
 
 def listed(t, n):

@@ -21,10 +21,6 @@ def test_stubs_cells_of_other_sessions_and_helpers_are_handed_in():
     assert origins == {"tp", "given", "a stub"}
 
 
-GAINS = {"tp1_recurrence": "session 7 gives a GRU cell, which session 1 asks for",
-         "tp7_pronunciation": "a stub of its own is right on sequences that are empty or equal"}
-
-
 def test_a_handout_that_closes_output_leaves_it_open(tiny):
     closing = Handout("a helper", "double", lambda x: os.close(1))
     assert gains(tiny, TINY, [closing]) == []
@@ -32,9 +28,7 @@ def test_a_handout_that_closes_output_leaves_it_open(tiny):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("session", [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=GAINS[name]) if name in GAINS else ())
-    for name in REPOSITORY.assignments])
+@pytest.mark.parametrize("session", REPOSITORY.assignments)
 def test_nothing_that_is_given_out_gains(session):
     given = list(handouts(REPOSITORY, session))
     assert [str(gain) for gain in gains(REPOSITORY, session, given)] == []
