@@ -837,7 +837,8 @@ if tp.done(*STACK):
 # %% [markdown]
 # ## 5 · The translator
 #
-# The corpus of session 5, with its gold alignments, cut into words already. Vocabularies and batches are yours from
+# The corpus of session 5, with its gold alignments, and with words of two senses: *bat* is *chauve-souris* or *batte*.
+# It is cut into words already. Vocabularies and batches are yours from
 # session 5, with the batch first. The English side ends in its full stop or question mark and needs no `EOS`.
 
 # %% given="batches"
@@ -889,9 +890,11 @@ def batches_of(rows, batch_size=64, seed=0):
 
 # %% demo="corpus"
 from tp import corpus as grammar
+from tp.difficulty import Difficulty
 
 corpus = grammar.load(
-    *((2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)), seed=0)
+    *((2_000, 100, 100) if tp.quick() else (40_000, 500, 1_000)), seed=0,
+    difficulty=Difficulty(senses=True))
 english, french = (Words(pair.source_words for pair in corpus.train),
                    Words(pair.target_words for pair in corpus.train))
 train_rows, validation_rows, test_rows = (rows_of(part) for part in corpus)
@@ -1323,7 +1326,7 @@ def explained(model, rows):
 
 # %% demo="leaderboard"
 if tp.done(*WHOLE):
-    asked = test_rows[:20 if tp.quick() else 200]
+    asked = test_rows[:20 if tp.quick() else 500]
     pairs = corpus.test[:len(asked)]
     gold, maps = [pair.alignment for pair in pairs], explained(model, asked)
     causes = top_links(maps.get("resampling", maps["attention weight"]), gold)
@@ -1361,6 +1364,34 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     shares = {name: one / one.amax(-1, keepdim=True).clamp(min=1e-9)
               for name, one in positive.items()}
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
+
+# %% [markdown]
+# Type a sentence of your own: weight, gradient and effect of each word that your model writes. *The bat* is a
+# *chauve-souris* where it sleeps, and a *batte* where somebody buys it. Which word decides, and which of the maps show
+# it?
+
+# %% demo="explore-explained"
+def explained_steps(text):
+    """An English sentence → the steps of its translation, each explained in three ways."""
+    words = text.lower().replace(".", " .").replace("?", " ?").split()
+    source = torch.tensor([english.encode(words)], device=device)
+    target = greedy_slowly(model, source)
+    found = explained(model, [(source[0].tolist(), target[0].tolist())])
+    with torch.no_grad():
+        likely = model(source, target)[0].softmax(dim=-1).topk(5)
+    said = [french.words[i] for i in target[0].tolist()]
+    return [tp.Step(
+        read=before, written=word, source=words,
+        weights=found["attention weight"][0][t],
+        distribution={french.words[i]: p for p, i in zip(
+            likely.values[t].tolist(), likely.indices[t].tolist())},
+        explanations={name: found[name][0][t]
+                      for name in ("integrated gradients", "resampling")})
+        for t, (before, word) in enumerate(zip(["<sos>", *said], said))]
+
+
+if tp.done(*WHOLE, "gradients", "effects"):
+    tp.explore(explained_steps, "The woman buys the bat.", title="three explanations")
 
 # %% [markdown]
 # ### Exercise 10 · Activation patching: where is the difference carried?
@@ -1571,10 +1602,12 @@ if tp.done(*WHOLE, "cut"):
         gone.append(head)
         alone = sum(costs[one][0] for one in gone)
         rows.append([len(gone), f"{PARTS[head[0]]}, {head[1]}",
-                     f"{loss_without(model, some, gone) - whole:.2f}", f"{alone:.2f}"])
+                     *(f"{loss_without(model, some, gone, by) - whole:.2f}"
+                       for by in ("mean", "resampling")), f"{alone:.2f}"])
     tp.table(rows,
-             ["heads cut", "the last of them", "loss added", "sum of single costs"],
-             caption="Pruned in the order of cost, all by the mean")
+             ["heads cut", "the last of them", "loss added, mean", "resampling",
+              "sum of single costs"],
+             caption="Pruned in the order of their cost by the mean")
 
 # %% demo="head-maps"
 if tp.done(*WHOLE):
@@ -1602,6 +1635,153 @@ if tp.done(*WHOLE):
 # ### END SOLUTION
 
 # %% [markdown]
+# ### An induction head
+#
+# The task: read 8 to 12 different random tokens, then pieces of four tokens of the same row, from random places.
+# Within a piece the next token is known: find where the last token stood before, and write what came after it. An
+# **induction head** does this (Olsson et al. 2022, [arXiv 2209.11895](https://arxiv.org/abs/2209.11895)): it attends to
+# the token *after* the same token's earlier occurrence. It needs a head in the layer below that attends to the
+# **previous token**, so that each position also holds what stood before it.
+#
+# ### Exercise 12 · The induction score
+#
+# A row of L random tokens is read twice. **Write** `induction_scores(weights, L)`.
+# - in: `weights` (B, h, 2L, 2L), the attention weights of one layer: a row for each position that attends
+# - out: (h,), the mean weight from position t of the second reading, t = L … 2L − 1, to position t − L + 1
+#
+# *Tiny example.* L = 2, the tokens are a b a b. The second a (t = 2) should attend to the first b (position 1), the
+# second b (t = 3) to the second a (position 2).
+#
+# *Minutes* 8 · *Difficulty* ●●○○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# For each of the L positions one number: the weight in the row t and the column t − L + 1. These numbers stand on a
+# diagonal.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# With <code>t = torch.arange(L, 2 * L)</code>, <code>weights[:, :, t, t - L + 1]</code> is (B, h, L).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# The mean runs over the axes 0 and 2.
+# </details>
+
+# %% exercise="induction"
+def induction_scores(weights, L):
+    """`weights` (B, h, 2L, 2L) → (h,): the mean weight on the token after the earlier
+    occurrence of the same token.
+    """
+    # TODO: the weights from t to t − L + 1 in the second reading, and their mean
+    ### BEGIN SOLUTION
+    t = torch.arange(L, 2 * L, device=weights.device)
+    return weights[:, :, t, t - L + 1].mean(dim=(0, 2))
+    ### END SOLUTION
+
+# %% check="induction" points=2
+tp.check("induction")
+
+# %% given="repeats"
+def repeated(B, L, size=4, V=48):
+    """Ids (B, T): L different tokens, then L // 2 pieces of them; and targets of the
+    same shape, −100 where nothing tells the next token.
+    """
+    first = torch.rand(B, V, device=device).argsort(dim=-1)[:, :L]
+    starts = torch.randint(L - size + 1, (B, L // 2, 1), device=device)
+    places = (starts + torch.arange(size, device=device)).flatten(1)
+    ids = torch.cat([first, first.gather(1, places)], dim=1)
+    target = ids.roll(-1, dims=1)
+    target[:, :L], target[:, L + size - 1::size] = -100, -100
+    return ids, target
+
+
+def train_repeats(steps=800, seed=0, V=48):
+    """A decoder of two blocks that learns to continue what it has read before."""
+    torch.manual_seed(seed)
+    repeater = Decoder(V, 64, 4, 2, cross=False, positions=Learned).to(device)
+    optimizer = torch.optim.AdamW(repeater.parameters(), 5e-3, betas=(0.9, 0.98))
+    view = tp.live(steps=steps, title="repeated random tokens")
+    for step in view:
+        optimizer.param_groups[0]["lr"] = 5e-3 * min((step + 1) / 50, 1 - step / steps)
+        ids, target = repeated(32, 8 + step % 5, V=V)
+        loss = F.cross_entropy(repeater(ids).flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(repeater.parameters(), 1.0)
+        optimizer.step()
+        view.log(loss=loss)
+    return repeater
+
+
+@torch.no_grad()
+def continued(model, ids, chosen=(), by="mean"):
+    """The share of right next tokens in the second reading, `ids` (B, 2L), without the
+    `chosen` heads, pairs of (layer, head), replaced by the mean or by another row's.
+    """
+    with tp.trace(model) as seen:
+        model(ids)
+    patches = {}
+    for layer in {layer for layer, _ in chosen}:
+        name, heads = (f"blocks.{layer}.attention.W_o:in",
+                       [k for one, k in chosen if one == layer])
+        z = seen[name]
+        other = z.mean(dim=(0, 1)) if by == "mean" else z.roll(1, dims=0)
+        patches[name] = cut(heads, model.blocks[layer].attention.head_size, other)
+    with tp.trace(model, patches):
+        said = model(ids).argmax(dim=-1)
+    L = ids.shape[1] // 2
+    return (said[:, L:-1] == ids[:, L + 1:]).float().mean().item()
+
+
+@torch.no_grad()
+def head_scores(model, ids):
+    """(layer, head) → the induction score, and the weight on the previous token in the
+    first reading.
+    """
+    model(ids)
+    found, L = {}, ids.shape[1] // 2
+    for layer, block in enumerate(model.blocks):
+        weights = block.attention.attention_weights
+        before = weights[:, :, :L, :L].diagonal(-1, -2, -1).mean(dim=(0, 2))
+        for head, scores in enumerate(zip(
+                induction_scores(weights, L).tolist(), before.tolist())):
+            found[layer, head] = scores
+    return found
+
+# %% training="train-repeats"
+if tp.done(*STACK, "induction"):
+    repeater = train_repeats(20 if tp.quick() else 800)
+
+# %% demo="induction-found"
+if tp.done(*STACK, "induction", "cut", "patching"):
+    ids = torch.rand(200, 48, device=device).argsort(dim=-1)[:, :12].repeat(1, 2)
+    scores = head_scores(repeater, ids)
+    tp.table([[layer, head, f"{induction:.2f}", f"{before:.2f}",
+               *(f"{continued(repeater, ids, [(layer, head)], by):.0%}"
+                 for by in ("mean", "resampling"))]
+              for (layer, head), (induction, before) in scores.items()],
+             ["layer", "head", "induction score", "previous token",
+              "right without it, mean", "resampling"],
+             caption=f"Right next tokens of the whole model: "
+                     f"{continued(repeater, ids):.0%}")
+    for layer in (0, 1):
+        print(f"right without all heads of layer {layer}: "
+              f"{continued(repeater, ids, [(layer, k) for k in range(4)]):.0%}")
+
+    clean, p = ids[:1], 4
+    corrupt = clean.clone()
+    corrupt[0, p] = next(i for i in range(48) if i not in clean[0])
+    measure = lambda logits: logits[0, 12 + p].log_softmax(dim=-1)[clean[0, p + 1]]
+    sites = ["embedding", *(f"blocks.{layer}.{part}" for layer in (0, 1)
+                            for part in ("attention", "feed_forward"))]
+    shares = torch.stack([restored(repeater, clean, corrupt, None, site, measure)
+                          for site in sites])
+    tp.plots.effects_heatmap(
+        shares, sites, [str(i) for i in clean[0].tolist()], numbers=False,
+        title=f"token {p} of the first reading is another one: what restores the "
+              f"answer at position {12 + p}")
+
+# %% [markdown]
 # ## 7 · Decoding with a cache
 #
 # ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache, three
@@ -1613,7 +1793,7 @@ if tp.done(*WHOLE):
 # changes when another word is added after it. Later words need only its keys and values. So these are kept, in a
 # **key-value cache**. This is session 4's step model again: its state is now not one vector but a cache, and it grows.
 #
-# ### Exercise 12 · A cache, and a decoder that uses it
+# ### Exercise 13 · A cache, and a decoder that uses it
 #
 # **Write**
 # - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T,
