@@ -592,10 +592,9 @@ tp.check("block")
 # normalised, so there is one more norm at the end.)
 #
 # Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that neither hides
-# the other. Vaswani's model does it the other way round: its embeddings begin with a standard deviation of 1/√D and are
-# **multiplied by √D**, and the positional encoding, of size up to 1, is added as it is. It has a second trick: the
-# output layer has one row for each word, as the embedding has, so both use the same matrix (**weight tying**, Press and
-# Wolf 2017, [arXiv 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
+# the other. Vaswani's embeddings begin with 1/√D and are **multiplied by √D**; the positions are added as they are. His
+# output layer and embedding are the same matrix (**weight tying**, Press and Wolf 2017,
+# [arXiv 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
 
 # %% given="encoder"
 # what a decoder needs
@@ -838,8 +837,7 @@ if tp.done(*STACK):
 # ## 5 · The translator
 #
 # The corpus of session 5, with its gold alignments, and with words of two senses: *bat* is *chauve-souris* or *batte*.
-# It is cut into words already. Vocabularies and batches are yours from
-# session 5, with the batch first. The English side ends in its full stop or question mark and needs no `EOS`.
+# Vocabularies and batches are yours from session 5, with the batch first. The English side needs no `EOS`.
 
 # %% given="batches"
 class Words:
@@ -1040,8 +1038,8 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # **Against session 5.** We measured both on the same sentences: three seeds each, 1 000 unseen sentences, median and in
-# brackets the lowest and the highest. The last column is for later: French words at which the best head looks at a gold
-# word.
+# brackets the lowest and the highest, without words of two senses. The last column is for later: French words at which
+# the best head looks at a gold word.
 #
 # | | steps | CPU s | right, % | 8–11 words | 12 or more | aligned, % |
 # |---|---|---|---|---|---|---|
@@ -1366,9 +1364,8 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# Type a sentence of your own: weight, gradient and effect of each word that your model writes. *The bat* is a
-# *chauve-souris* where it sleeps, and a *batte* where somebody buys it. Which word decides, and which of the maps show
-# it?
+# Type a sentence: weight, gradient and effect of each word that your model writes. *The bat* that sleeps is a
+# *chauve-souris*, the one that you buy a *batte*. Which maps show the word that decides?
 
 # %% demo="explore-explained"
 def explained_steps(text):
