@@ -34,7 +34,8 @@ from tp.lexicon import ADJECTIVES, FREQUENCIES, NEGATIONS, NOUNS, PRONOUNS, TWO_
 from ..measure import spread, table
 from .ledger import ROOT, percent
 
-SEEDS, SENTENCES, PLANTED = (0, 1, 2, 3, 4), 500, 40
+SEEDS = (0, 1, 2, 3, 4)
+SENTENCES, PLANTED = 500, 40
 RECURRENT, ATTENTIVE = "recurrent, session 5", "Transformer, session 6"
 STEPS = {RECURRENT: 1000, ATTENTIVE: 1500}
 EXPLANATIONS = ("attention weight", "weight × norm", "gradient × input", "integrated gradients", "zero ablation",

@@ -19,7 +19,8 @@ from autograder.model.oracle import oracle
 from ..measure import spread, table
 from .ledger import ROOT, percent
 
-SEEDS, L, V = (0, 1, 2, 3, 4), 12, 48
+SEEDS = (0, 1, 2, 3, 4)
+L, V = 12, 48
 STEPS = (800,)
 SITES = {"the embedding, at the changed token": ("embedding", 0),
          "the first attention, at the token after it": ("blocks.0.attention", 1),
