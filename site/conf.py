@@ -26,8 +26,8 @@ myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_code_prompt_show = "Show the code that is given"
-nb_code_prompt_hide = "Hide it"
+nb_code_prompt_show = "Show the cell's {type}"
+nb_code_prompt_hide = "Hide the cell's {type}"
 html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,9 @@ AUTHORS = {
     "SECURITY": ("Security", "how to tell of a hole, and what counts as one"),
     "CHANGELOG": ("Changelog", "what changed for whom"),
 }
-FOLDED = 8  # lines: given code that is longer opens on a click
+FOLDED = 4  # lines: code that is longer opens on a click
+# whether code and outputs are folded → MyST-NB's tags
+FOLDS = {(False, False): [], (True, False): ["hide-input"], (False, True): ["hide-output"], (True, True): ["hide-cell"]}
 TELLING = 24  # characters
 EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
 RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
@@ -114,9 +117,10 @@ def _card(course: Course, address: Address, one: start.Session) -> str:
     name = Path(one.path).stem
     cells = _notebook(course.released, name)["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    goal = re.search(r"^- (.+(?:\n  .+)*)", texts[0], re.M)
-    drawn = re.search(r"\]\(figures/([\w.-]+)\)", "\n".join(texts))
-    picture = f"![]({'images/' + drawn[1]})\n\n" if drawn else ""
+    goal = re.search(r"^(?:- |\*\*After this session you can\*\* )(.+?)(?:[;.]$|; |\n\n)", texts[0], re.M | re.S)
+    figures = re.findall(r"\]\(figures/([\w.-]+)\)", "\n".join(texts))
+    still = (one for one in figures if "@keyframes" not in (course.images / one).read_text(encoding="utf-8"))
+    picture = "".join(f"![](images/{one})\n\n" for one in islice(still, 1))
     says = f"You can {' '.join(goal[1].split()).rstrip(';.')}.\n\n" if goal else ""
     return (f"````{{container}} session-card\n{picture}**[{one.title}](sessions/{name}.ipynb)**\n\n{says}{one.time} · "
             f"[Open in Colab]({address.colab(f'{name}.ipynb')})\n````\n")
@@ -128,16 +132,29 @@ def _notebook(folder: Path, name: str) -> dict[str, Any]:
 
 
 def with_outputs(released: dict[str, Any], executed: dict[str, Any]) -> dict[str, Any]:
-    """The released notebook with the executed one's outputs of the cells that a student is given."""
+    """The released notebook with the executed one's outputs of the cells that a student is given.
+
+    Long code and outputs open on a click, but for the first picture of each section. Checks are left out.
+    """
     outputs = {cell["id"]: cell["outputs"] for cell in executed["cells"] if cell["cell_type"] == "code"}
+    is_first = True
     for cell in released["cells"]:
-        if cell["cell_type"] == "code":
-            about_it = cell["metadata"].get("nbgrader", {})
-            given = not about_it.get("solution") and not about_it.get("grade")
-            if given and len("".join(cell["source"]).splitlines()) > FOLDED:
-                cell["metadata"]["tags"] = ["hide-input"]
-            cell["outputs"] = outputs[cell["id"]] if given else []
+        text = "".join(cell["source"])
+        if cell["cell_type"] != "code":
+            is_first = is_first or bool(re.search(r"^## ", text, re.M))
+            continue
+        about_it = cell["metadata"].get("nbgrader", {})
+        is_given = not about_it.get("solution") and not about_it.get("grade")
+        cell["outputs"] = outputs[cell["id"]] if is_given else []
+        is_shown = is_first and len(cell["outputs"]) == 1 and _is_picture(cell["outputs"][0])
+        is_first = is_first and not is_shown
+        folded = (len(text.splitlines()) > FOLDED, bool(cell["outputs"]) and not is_shown)
+        cell["metadata"]["tags"] = ["remove-cell"] if about_it.get("grade") else FOLDS[folded]
     return released
+
+
+def _is_picture(output: dict[str, Any]) -> bool:
+    return "image/png" in output.get("data", {})
 
 
 def _secrets(course: Course) -> set[str]:

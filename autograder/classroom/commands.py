@@ -172,8 +172,8 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is no folder; it is to hold <student>/<session>/<session>.ipynb of last year")
-    compared = False
-    for name in args.session or course.assignments:
+    compared, names = False, args.session or course.assignments
+    for name in sorted({one.assignment for one in classroom.handed_in(names)}):
         comparison = similar.compare(classroom, name, args.past)
         if comparison.works:
             path, pairs = similar.write(course, name, comparison)

@@ -11,7 +11,7 @@ from .rasters import raster
 
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
-TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
+NBGRADERS = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 
 
 def excess(folder: Path) -> str | None:
@@ -29,7 +29,7 @@ def excess(folder: Path) -> str | None:
 
 
 def take_over(folder: Path, to: Path) -> None:
-    """Copy the pictures beside a notebook, and when it was handed in; nothing where there is too much."""
+    """Copy the pictures beside a notebook, and what nbgrader put there; nothing where there is too much."""
     if excess(folder):
         return
     for name, status in _files(folder):
@@ -44,7 +44,7 @@ def _picture(folder: Path, name: str) -> bytes | None:
     """Read a file beneath a student's folder of a session; None when it is nothing to take over, or cannot be read."""
     with contextlib.suppress(OSError, files.Unreadable):
         data = files.read(folder / name, folder.parent.parent, MAX_BYTES)
-        if raster(data) or name == TIMESTAMP:
+        if raster(data) or name in NBGRADERS:
             return data
     return None
 

@@ -6,6 +6,7 @@ The judge does not depend on it. Code is read, never run; what is told is the li
 import ast
 from collections.abc import Iterator, Sequence
 
+from .. import escaping
 from ..judging.submission import Cell
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
@@ -14,24 +15,47 @@ CALLS = {"os._exit": "ends the process", "os.kill": "ends a process", "os.system
          "sys._getframe": "reads the caller's frame", "sys.settrace": "watches the process",
          "sys.setprofile": "watches the process", "inspect.stack": "reads the caller's frame"}
 SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell", "events"}
+MOST_SOURCE = 200_000  # characters of code that are looked at
+MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:
     """Return what somebody should look at in the code of a submission: a sentence each, with the line."""
     found: dict[str, None] = {}
+    left = MOST_SOURCE
     for cell in cells:
         if cell.type != "code":
             continue
+        left -= len(cell.source)
+        if left < 0:
+            return [*found, f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"]
         try:
             tree = ast.parse(cell.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        lines = cell.source.splitlines()
+        lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in cell.source.splitlines()]
         for node, said in _found(tree):
-            line = lines[node.lineno - 1].strip() if 0 < getattr(node, "lineno", 0) <= len(lines) else ""
-            found[f"{said}: `{line[:120]}`"] = None
+            line = lines[node.lineno - 1] if 0 < getattr(node, "lineno", 0) <= len(lines) else ""
+            found[f"{said}: `{line}`"] = None
     return list(found)
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return the names of a chain such as ``a.b().c``, "a.b.c"; "?" stands for a beginning that has none."""
+    names: list[str] = []
+    for _ in range(MOST_NAMES):
+        match node:
+            case ast.Attribute(value=value, attr=name):
+                names.append(name)
+                node = value
+            case ast.Call(func=value):
+                node = value
+            case ast.Name(id=name):
+                return ".".join([name, *reversed(names)])
+            case _:
+                break
+    return ".".join(["?", *reversed(names)])
 
 
 def _found(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
@@ -41,15 +65,15 @@ def _found(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
         match node:
             case ast.Assign(targets=targets):
                 for target in targets:
-                    name = ast.unparse(target)
+                    name = _dotted(target)
                     if isinstance(target, ast.Attribute) and name.split(".")[0] in modules and name.count(".") > 0:
                         yield node, f"replaces {name}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
                 yield node, "is equal to everything"
-            case ast.Attribute(attr=attribute) if attribute in SHELL and "get_ipython" in ast.unparse(node):
+            case ast.Attribute(attr=attribute) if attribute in SHELL and _dotted(node).startswith("get_ipython."):
                 yield node, "changes how cells are run"
             case ast.Call(func=function):
-                name = ast.unparse(function)
+                name = _dotted(function)
                 if name in CALLS:
                     yield node, CALLS[name]
                 first = node.args[0] if node.args else None

@@ -50,7 +50,8 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
         more = f"; and {len(found) - MOST_LINES} more" if len(found) > MOST_LINES else ""
         raise CourseError("nothing is published, because this is the instructor's: "
                           + "; ".join(found[:MOST_LINES]) + more)
-    if "://" in target or target.startswith("git@"):
+    is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
+    if is_bare or "://" in target or target.startswith("git@"):
         _push(target, files)
     else:
         _write(Path(target), files)

@@ -41,6 +41,18 @@ STYLE = """<style>
 .tp-beside svg { display: block; max-width: 100%; height: auto; }
 </style>"""
 
+# In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,
+# and beside each question whose answer is blank. Elsewhere nothing of this is shown.
+YOURS = """<style>
+.tp-yours { display: none; }
+.jp-Notebook .tp-yours { display: block; margin: .2rem 0; }
+.tp-yours::before,
+.jp-Notebook .jp-MarkdownOutput > p:has(> em:first-child) + p:last-child:has(> em:only-child),
+.jp-Notebook .jp-CodeCell:not(:has(.jp-mod-readOnly)):has(+ .jp-CodeCell .jp-mod-readOnly .cm-line:only-child)
+  .jp-InputArea-editor { border-left: 5px solid #1a7fd4; }
+.tp-yours::before { content: ""; padding-right: .5rem; }
+</style><p class="tp-yours">Cells with this bar are yours to fill.</p>"""
+
 MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
 
 

@@ -102,6 +102,8 @@ class Result:
 def start(name: str) -> None:
     """Open the session called ``name``: its self-checks, the seeds of all generators, and torch's threads.
 
+    In JupyterLab the cells to fill are marked from then on.
+
     Torch takes one thread, unless the course or the environment (``OMP_NUM_THREADS``) says otherwise: on a busy machine
     several wait for each other.
     """
@@ -113,6 +115,8 @@ def start(name: str) -> None:
     arrays.seed_all(0, lazily=True)
     if not os.environ.get(GRADING):
         arrays.take_threads(settings().threads)
+        if tables.kernel() is not None and not os.environ.get(NBGRADER):
+            _display(card.YOURS, "")
 
 
 def check(exercise: str, seconds: float = SECONDS) -> None:
@@ -133,9 +137,13 @@ def check(exercise: str, seconds: float = SECONDS) -> None:
     if tables.kernel() is None or os.environ.get(NBGRADER):
         print(card.text(said), file=sys.stdout if said.passed else sys.stderr)
     else:
-        from IPython.display import display
+        _display(card.page(said), card.text(said))
 
-        display({"text/html": card.page(said), "text/plain": card.text(said)}, raw=True)  # type: ignore[no-untyped-call]
+
+def _display(page: str, text: str) -> None:
+    from IPython.display import display
+
+    display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def case(exercise: str, name: str) -> Case:

@@ -3,12 +3,15 @@
 import contextlib
 import select
 import socket
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeGuard
+
+import psutil
 
 from ..runtime import observation, recorded, wire
 from ..runtime.observation import Observed
@@ -18,9 +21,10 @@ from . import kernel
 from .options import Options
 from .restrictions import SandboxError
 from .warm_parent import Branched, Started, WarmParent, WarmParentLost
-from .watchdog import Budget, SetAside
+from .watchdog import Budget, SetAside, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
+LOOK_EVERY = 0.5  # seconds: at a kernel of which nothing is asked
 
 
 class KernelLost(Exception):
@@ -108,6 +112,10 @@ class Kernel:
     def __init__(self, warm: WarmParent, options: Options, sock: socket.socket, guard: int):
         self.warm, self.options, self.sock, self.guard = warm, options, sock, guard
         self._number = 0
+        self._mine = threading.RLock()  # of whoever asks it, ends it or looks at it
+        self._ended, self._idle_since = threading.Event(), time.monotonic()
+        self._broken: tuple[Literal["timeout", "crashed"], str] | None = None  # while nothing was asked
+        threading.Thread(target=self._look, daemon=True).start()
 
     def cell(self, source: str, budget: Budget) -> "Ran":
         """Run a cell."""
@@ -133,13 +141,30 @@ class Kernel:
 
     def kill(self) -> None:
         """End the kernel and everything that it started."""
-        self.sock.close()
-        try:
-            self.warm.kill(self.guard)
-        except WarmParentLost:
-            self.warm.close()
-        if not self.warm.reusable:
-            self.warm.close()
+        self._ended.set()
+        with self._mine:
+            self.sock.close()
+            try:
+                self.warm.kill(self.guard)
+            except WarmParentLost:
+                self.warm.close()
+            if not self.warm.reusable:
+                self.warm.close()
+
+    def _look(self) -> None:
+        """End what breaks a bound while nothing is asked, as long as the judge compares."""
+        while not self._ended.wait(LOOK_EVERY):
+            if not self._mine.acquire(blocking=False):
+                continue
+            try:
+                if not self._ended.is_set() and time.monotonic() - self._idle_since > LOOK_EVERY:
+                    self._broken = _too_much(self.options, self.warm)
+                    if self._broken:
+                        self.kill()
+            except (SandboxError, psutil.Error, OSError, ValueError):  # it is gone: whoever asks next will know
+                return
+            finally:
+                self._mine.release()
 
     def _lost(self, verdict: Literal["timeout", "crashed"], message: str) -> KernelLost:
         self.kill()
@@ -149,6 +174,15 @@ class Kernel:
         return self._lost("crashed", "the kernel sent back something that is not an answer")
 
     def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
+        with self._mine:
+            try:
+                return self._answer(message, budget)
+            finally:
+                self._idle_since = time.monotonic()
+
+    def _answer(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
+        if self._broken:
+            raise self._lost(*self._broken)
         self._number += 1
         data = wire.pack({"number": self._number, **message})
         watch = _Watch(self.warm, self.options, budget)
@@ -224,14 +258,23 @@ class _Watch:
         """Return the bound that is broken, as a verdict and a sentence; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
-        limits, usage = self.options.limits, self.warm.usage()
+        usage = self.warm.usage()
         self.book(0.0 if self._seen is None else max(usage.seconds - self._seen, 0))
         self._seen = usage.seconds
-        if usage.memory > limits.memory:
-            return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
-        if self.options.device == "cuda" and self.warm.held_on_gpu() > limits.memory:
-            return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
-        if usage.processes > limits.processes:
-            return "crashed", f"it started more than {limits.processes} processes"
+        if broken := _too_much(self.options, self.warm, usage):
+            return broken
         late = self.budget.broken()
         return ("timeout", late) if late else None
+
+
+def _too_much(options: Options, warm: WarmParent,
+              usage: Usage | None = None) -> tuple[Literal["timeout", "crashed"], str] | None:
+    """Return the bound of memory or processes that is broken, as a verdict and a sentence; None while none is."""
+    limits, usage = options.limits, usage or warm.usage()
+    if usage.memory > limits.memory:
+        return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
+    if options.device == "cuda" and warm.held_on_gpu() > limits.memory:
+        return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
+    if usage.processes > limits.processes:
+        return "crashed", f"it started more than {limits.processes} processes"
+    return None

@@ -90,7 +90,7 @@ def main() -> None:
     gc.freeze()  # what all forks share is not to be copied for being looked through
     while branch := _fork_for(control, shell, limits, refused):
         control.close()
-        control, limits = branch, {**limits, "branch": 1}
+        control = branch
 
 
 def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
@@ -122,6 +122,8 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
 
 def _warm(helpers: list[str]) -> Any:
     """Import what notebooks import, ``helpers`` and the runtime; the shell that runs cells."""
+    import selectors
+
     import numpy.random  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -147,6 +149,7 @@ def _warm(helpers: list[str]) -> Any:
         def _showtraceback(self, *args: Any, **kwargs: Any) -> None:
             """Errors are reported to the judge, not printed."""
 
+    vars(selectors)["DefaultSelector"] = selectors.PollSelector  # epoll is refused
     config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}
     shell = Shell.instance(config=Config(config))
     shell.run_cell("pass", store_history=False)  # type: ignore[no-untyped-call]  # the first of all imports more
@@ -222,9 +225,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
-    own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC
-    if limits.get("branch"):  # others work at the same time in this network
-        own |= CLONE_NEWNET
+    own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
     apart = bool(limits["isolated"]) and _libc.unshare(own) == 0
     if apart:
@@ -257,7 +258,9 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
 def _confine(apart: bool, limits: dict[str, int]) -> None:
     """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
     if apart:
-        if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, b"newinstance,ptmxmode=0666"):
+        # the number of terminals is the machine's
+        options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]
+        if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
         for place in filter(os.path.ismount, glob.glob("/dev/*")):
             # devices can be used; their rights are the machine's own, and a grader's who is root could change them
@@ -268,13 +271,14 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
         for place in (SCRATCH, "/dev/shm"):
             if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
                 raise OSError(ctypes.get_errno(), f"no {place} of its own")
-        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None) or any(
+        if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_RDONLY, None) or any(
                 _libc.mount(os.devnull.encode(), place.encode(), None, MS_BIND, None)
                 for place in filter(os.path.exists, KEYS)):
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
-    bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
+    # with 0, what the system may have to treat crashes would run; with 1 byte it does not
+    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
               "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
               "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
     if limits["address_space"]:

@@ -5,6 +5,7 @@ The program is made by libseccomp, outside, for this machine's processor; a kern
 
 import errno
 import functools
+import struct
 import tempfile
 from typing import Any
 
@@ -23,12 +24,18 @@ REFUSED = {
         "delete_module lookup_dcookie vmsplice",
     "asynchronous input and output, whose contexts are counted for the whole machine": "io_setup io_destroy io_submit "
         "io_cancel io_getevents io_pgetevents",
-    "watches on files, which tell what others do; their number is the user's": "inotify_init inotify_init1 cachestat",
+    "watches on files, which tell what others do; their number is the user's": "inotify_init inotify_init1",
+    "which pages of a file others have read": "cachestat mincore",
+    "watches on descriptors, whose number is the user's; asyncio takes poll": "epoll_create epoll_create1",
     "the machine's clock, name, log and swap": "syslog acct swapon swapoff reboot settimeofday clock_settime adjtimex "
         "clock_adjtime sethostname setdomainname iopl ioperm vhangup",
 }
 # Memory that belongs to no process, so that no watchdog can count it. CUDA's own library needs some of it.
 UNCOUNTED = "memfd_create memfd_secret shmget shmat msgget semget mq_open"
+
+# What is granted and not done: others read the same files and the same disks, and would see it, or wait for it.
+UNDONE = "flock fadvise64 sync syncfs"
+NEWER = 463  # from this number on, calls are newer than these lists (Linux 6.11), on every processor
 
 NAMESPACES = 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
@@ -36,8 +43,13 @@ TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
 DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
 LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; who writes to the file would wait
 PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted for the user
+HINTS = 1035  # of fcntl, and whatever comes after them: they are kept with a file, for all who open it
+ADVICE = 12, 20, 21  # of madvise: MERGEABLE, COLD, PAGEOUT; pages of files and equal pages are everybody's
+NOT_CACHED = 8, 128  # flags of preadv2: RWF_NOWAIT, RWF_DONTCACHE; they tell and change what others have read
+PROGRAMS = 26, 50, 51, 52  # of setsockopt: SO_ATTACH_FILTER and its like; their memory is the machine's
 LOCKS = 6, 7, 37, 38  # of fcntl: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the sandbox close in
+UDP = 17  # the last of their protocols that is not a module of the system's
 LOW = 0xFFFFFFFF
 
 
@@ -62,12 +74,18 @@ def program(options: Options) -> bytes:
         if seccomp.resolve_syscall(seccomp.system_arch(), name) != -1:  # not every processor has every call
             made.add_rule(refused, name)
     made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be read; C libraries then take clone
-    # Others read the same files, and a lock would be seen: it is granted and not taken, so that databases work.
-    made.add_rule(seccomp.ERRNO(0), "flock")
-    for command in LOCKS:
+    for name in UNDONE.split():
+        made.add_rule(seccomp.ERRNO(0), name)
+    for command in LOCKS:  # databases lock their file
         made.add_rule(seccomp.ERRNO(0), "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, command))
     for name, argument, mask, value in _by_argument(counted):
         made.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
+    for option in PROGRAMS:
+        made.add_rule(refused, "setsockopt", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, 1),
+                      seccomp.Arg(2, seccomp.MASKED_EQ, LOW, option))
+    made.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))
+    made.add_rule(refused, "socketpair", seccomp.Arg(0, seccomp.GT, UNIX))
+    made.add_rule(refused, "socket", seccomp.Arg(2, seccomp.GT, UDP))
     if options.isolated:
         for family in range(INTERNET + 1, INTERNET_6):
             made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
@@ -83,13 +101,17 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
     rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
     rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE)]
+    rules += [("madvise", 2, LOW, advice) for advice in ADVICE]
+    rules += [("preadv2", 5, flag, flag) for flag in NOT_CACHED]
     if counted:
         rules += [("mmap", 3, SHARED_ANONYMOUS, SHARED_ANONYMOUS), ("mmap", 3, HUGE, HUGE)]
     return rules
 
 
 def _exported(made: Any) -> bytes:
+    """The program, behind three instructions that answer ENOSYS to calls of which it knows nothing."""
+    newer = ((0x20, 0, 0, 0), (0x35, 0, 1, NEWER), (0x06, 0, 0, 0x00050000 | errno.ENOSYS))
     with tempfile.TemporaryFile() as file:
         made.export_bpf(file)
         file.seek(0)
-        return file.read()
+        return b"".join(struct.pack("=HBBI", *one) for one in newer) + file.read()

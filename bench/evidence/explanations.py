@@ -1,14 +1,14 @@
-"""Explanations of two translators, scored against gold links, against an intervention, and where the two part.
+"""Explanations of a translator, scored against gold links, against an intervention, and where the two part.
 
-The plain recurrent translator of session 5 (1000 steps) and the Transformer of session 6 (1500 steps), built and
-trained as in their notebooks on 40 000 pairs of the corpus with words of two senses; 64 pairs a step. The explanations
-are those of session 6, on the right translations of 500 held-out sentences. The *top link* of a French word is the
-English word with the largest number. *Precision*: the share of French words whose top link is a gold link. *Recall*:
-the share of linked English words that a French word linked to them has as its top link. *Agreement*: the share of
-French words with the same top link as the intervention. *Rank correlation*: Spearman's, of the numbers of a French word
-with those of resampling, in the mean. Attention weights are the mean of the heads. Weight × norm takes, in the
-recurrent model, what the output layer makes of each weighted vector. Integrated gradients have 8 pieces and start at
-zero. An intervention replaces one embedded English word: by zeros, by the mean of all embedded words, or by 8 words
+The Transformer of session 6 (1500 steps of 64 pairs), built and trained as in its notebook, on 40 000 pairs of the
+corpus with words of two senses. (The plain recurrent translator of session 5 is a second design, `RECURRENT`.) The
+explanations are those of session 6, on the right translations of 500 held-out sentences. The *top link* of a French
+word is the English word with the largest number. *Precision*: the share of French words whose top link is a gold link.
+*Recall*: the share of linked English words that a French word linked to them has as its top link. *Agreement*: the
+share of French words with the same top link as the intervention. *Rank correlation*: Spearman's, of the numbers of a
+French word with those of resampling, in the mean. Attention weights are the mean of the heads. Weight × norm takes, in
+the recurrent model, what the output layer makes of each weighted vector. Integrated gradients have 8 pieces and start
+at zero. An intervention replaces one embedded English word: by zeros, by the mean of all embedded words, or by 8 words
 drawn at random (resampling); *resampling again* draws 8 others, so its agreement is what a perfect explanation could
 reach. *Any word* is the precision of a word drawn at random, *same place* that of the diagonal.
 
@@ -51,7 +51,7 @@ class Design:
     model: str
 
 
-DESIGNS = [Design(name) for name in STEPS]
+DESIGNS = [Design(ATTENTIVE)]
 
 
 @cache

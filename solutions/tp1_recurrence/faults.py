@@ -286,11 +286,11 @@ def embed(ids, table):
             swap=("ids.max() >= len(table)", "ids.max() >= len(table) - 1")),
     Fault("embed", "another-exception",
             "A wrong id is refused, but with another kind of exception. Raise an IndexError, as torch does: "
-            "whoever calls you may want to catch it.",
+            "a caller may want to catch it.",
             swap=("raise IndexError", "raise ValueError")),
     Fault("embed", "nothing-said",
-            "A wrong id is refused, but the IndexError is empty. Give it a message, "
-            "so that whoever meets it knows what is wrong.",
+            "A wrong id is refused, but the IndexError is empty. "
+            "Give it a message that says what is wrong.",
             swap=('raise IndexError(f"an id is outside of 0 … {len(table) - 1}")', "raise IndexError")),
     Fault("embed", "detached",
             "The rows are right, but they are cut off from the table (`.detach()` or `.data`): "
@@ -516,7 +516,7 @@ NEXT_TOKEN = [
             swap=("self.recurrence(self.embedding(ids), state)", "self.recurrence(self.embedding(ids))")),
     Fault("next-token", "old-state-returned",
             "You return the state that came in, not the one that the recurrence returned. "
-            "Whoever reads on would start from the beginning.",
+            "Reading on would then start from the old state.",
             swap=("h_ts, state = self.recurrence", "h_ts, _ = self.recurrence")),
     Fault("next-token", "all-states-returned",
             "Your second result is the state at every timestep. "
@@ -612,7 +612,7 @@ GRU_CELL = [
             "You cut the weights in an order that begins with the candidate. Torch stacks them in the order r, z, n.",
             swap=[("x_r, x_z, x_n =", "x_n, x_r, x_z ="), ("h_r, h_z, h_n =", "h_n, h_r, h_z =")]),
     Fault("gru-cell", "reset-before-the-product",
-            "You multiply the state by r before the matrix product, as in the paper. "
+            "You multiply the state by r before the matrix product, as the papers do. "
             "In torch's equations r multiplies the result, bias included.",
             swap=("r * h_n)", "(r * h) @ W_hh.chunk(3)[2].T + b_hh.chunk(3)[2])")),
     Fault("gru-cell", "bias-outside-the-reset",
@@ -661,7 +661,7 @@ GRU_CELL = [
             "1 − z to the candidate.",
             both=("parts-in-the-order-z-r-n", "gate-roles-swapped")),
     Fault("gru-cell", "roles-and-reset-of-the-paper",
-            "This is the GRU of the paper. In torch's, z belongs to the old state, "
+            "This is the GRU of Bahdanau et al. In torch's, z belongs to the old state, "
             "and r multiplies after the matrix product.",
             both=("gate-roles-swapped", "reset-before-the-product")),
     Fault("gru-cell", "torch-does-it",
@@ -743,7 +743,7 @@ LSTM_CELL = [
             swap=[("    c = torch.sigmoid(f) * c", "    new_c = torch.sigmoid(f) * c"),
                   ("return h, c", "return h, new_c")]),
     Fault("lstm-cell", "candidate-by-sigmoid",
-            "Your candidate goes through a sigmoid, so the memory can only grow. "
+            "Your candidate goes through a sigmoid, so it can only add positive numbers to the cell state. "
             "The three gates do; the candidate goes through tanh.",
             swap=("torch.tanh(g)", "torch.sigmoid(g)")),
     Fault("lstm-cell", "candidate-bare",

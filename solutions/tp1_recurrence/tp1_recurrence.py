@@ -1,15 +1,15 @@
 # %% [markdown]
 # # Session 1 · Tokens and recurrence
 #
-# How does a word become numbers, and how can a network of fixed size read a sequence of any length? (`tp1` stands for
+# How does a word become numbers, and how can a network of fixed size read a sequence of any length? (`tp` stands for
 # *travaux pratiques*, lab session.)
 #
 # **After this session you can**
 #
-# - turn text into ids, one-hot vectors and embeddings, and say why;
+# - turn text into ids, one-hot vectors and embeddings;
 # - write a recurrence, a GRU cell and an LSTM cell from their equations;
-# - find which units of a state keep a piece of information;
-# - derive and measure how a gradient vanishes, and say what a gate changes.
+# - find the units of a state that keep a piece of information;
+# - derive and measure how a gradient vanishes.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 4, 5 and 8, with the text around them. **You need** Python, tensors
 # in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is.
@@ -46,8 +46,8 @@ from tp import plots, readers
 # >
 # > the **dogs** near the old bird **sleep** today .
 #
-# The verb agrees with the *first* noun, so a model must store the number of that noun. This test is called
-# **subject–verb agreement** (Linzen et al. 2016, arXiv 1611.01368).
+# The verb has the number (singular or plural) of the *first* noun, so a model must store it until the verb. This
+# **subject–verb agreement** is a test of recurrent networks (Linzen et al. 2016, arXiv 1611.01368).
 
 # %% given="corpus"
 NOUNS = [("dog", "dogs"), ("cat", "cats"), ("bird", "birds"), ("horse", "horses"),
@@ -85,19 +85,13 @@ print(*corpus[:6], sep="\n")
 # ### Exercise 1 · A vocabulary
 #
 # A **token** is a piece of text that the network treats as one unit: here a word or the full stop. A **vocabulary**
-# gives each token an **id**, a whole number. Some ids belong to **special tokens**:
+# gives each token an **id**, a whole number. **Special tokens** come first: `<unk>` (unknown) stands for every token
+# outside the vocabulary, `<eos>` (end of sequence) follows the last token.
 #
-# | token | name | use |
-# |---|---|---|
-# | `<unk>` | UNK, unknown | stands for every token outside the vocabulary |
-# | `<pad>` | PAD, padding | fills short sequences of a batch up to the longest |
-# | `<sos>` | SOS, start of sequence | what a decoder reads before it has written a token |
-# | `<eos>` | EOS, end of sequence | follows the last token, so that an end can be predicted |
+# **Write** two functions.
 #
-# This session needs `<unk>` alone, session 5 all four. **Write** two functions.
-#
-# - `build_vocabulary(sentences, specials)`: strings → dict, token → id. The special tokens get the ids 0, 1, … in their
-#   order. The tokens of the sentences follow, in the order of Python's `sorted`, each once.
+# - `build_vocabulary(sentences, specials)`: a list of strings → a dict, token → id. The special tokens get the ids
+#   0, 1, … in their order. The tokens of the sentences follow, in the order of Python's `sorted`, each once.
 # - `encode(sentence, vocabulary)`: a string → its ids, `torch.long`, (T,). A token outside the vocabulary gets the id
 #   of `"<unk>"`. If the vocabulary has `"<eos>"`, its id comes last.
 #
@@ -172,7 +166,14 @@ if tp.done("vocabulary"):
 
 # %% [markdown]
 # The dragon became `<unk>`, as every other unknown token would. In the batch both sentences have the same T, because
-# the shorter one is filled up with `<pad>`.
+# the shorter one is filled up with `<pad>`. This session needs `<unk>` alone, session 5 all four special tokens:
+#
+# | token | name | use |
+# |---|---|---|
+# | `<unk>` | UNK, unknown | stands for every token outside the vocabulary |
+# | `<pad>` | PAD, padding | fills short sequences of a batch up to the longest |
+# | `<sos>` | SOS, start of sequence | what a decoder reads before it has written a token |
+# | `<eos>` | EOS, end of sequence | follows the last token, so that an end can be predicted |
 #
 # ### What is wrong with ids
 #
@@ -269,8 +270,8 @@ if tp.done("vocabulary", "one-hot"):
 #   product.
 # - `embed(ids, table)` with `ids` (T, B) returns the same (T, B, D): the rows that the ids name, without a product.
 #
-# `embed` has one duty more. An id that has no row, too large *or negative*, is a mistake of the program: raise an
-# `IndexError` with a message. `nn.functional.embedding` does not count here.
+# `embed` must also refuse an id that has no row, because it is too large *or negative*: raise an `IndexError` with a
+# message. `nn.functional.embedding` does not count here.
 #
 # **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
 # table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
@@ -389,7 +390,8 @@ print("plain indexing with -1 returns the last row without an error:", same)
 #
 # $$ h_t = \tanh\left(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}\right) $$
 #
-# The new state depends on the present token and on the old state. The same four weights are used at every timestep.
+# The new state depends on the present token and on the old state. The same weights are used at every timestep. (One
+# bias would be enough; torch has two.)
 #
 # ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each
 # handing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
@@ -489,9 +491,11 @@ if tp.done("rnn-loop"):
 #
 # - In: `ids` (T, B), and a state to start from. When it is `None`, torch starts from zeros.
 # - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so
-#   that one can go on reading from there.
+#   that reading can go on from there.
 #
-# **Logits** are scores before a softmax. Do not apply one: the loss (`nn.CrossEntropyLoss`) does.
+# A **softmax** turns scores into probabilities: it takes their exponentials and divides them by their sum. **Logits**
+# are scores before a softmax. Do not apply one: the loss does. This loss is the **cross-entropy**, the mean of
+# −log(probability of the right token).
 #
 # **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
 # token that may follow the first four tokens of sentence number 1.
@@ -542,8 +546,8 @@ tp.check("next-token")
 #
 # We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
 # token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
-# backpropagation through time** (section 4). The **validation loss** is measured on sentences that are not in the
-# corpus.
+# backpropagation through time** (section 4; often the state is carried over to the next piece, but here each piece
+# starts from zeros). The **validation loss** is measured on sentences that are not in the corpus.
 #
 # Which sentences does the reader write? And does it choose the right number for the verb, *sleeps* or *sleep*? For the
 # second question, every noun between the first one and the verb has the *other* number. Such nouns are called
@@ -611,7 +615,7 @@ if tp.done("vocabulary", "next-token"):
 
 # %% [markdown]
 # With no noun in between, the verbs agree. With one or two nouns of the other number in between, nearly every verb is
-# *wrong*, not half of them. That is what a reader does whose verb agrees with the last noun.
+# *wrong*, not half of them. A reader whose verb agrees with the last noun gives these answers.
 
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
@@ -633,12 +637,12 @@ if tp.done("vocabulary", "next-token"):
 # ## 3 · Gates
 #
 # The plain recurrence recomputes its whole state at every timestep; it has no operation that copies an entry. A
-# **gate** is a number between 0 and 1, one for each entry of the state, computed from the input and the old state by a
-# sigmoid. It multiplies an entry: 1 keeps it, 0 removes it.
+# **gate** is a number between 0 and 1, one for each entry of the state. It is computed from the input and the old state
+# by a **sigmoid**, σ(a) = 1 / (1 + exp(−a)). It multiplies an entry: 1 keeps it, 0 removes it.
 #
 # ### The gated recurrent unit (GRU)
 #
-# ![A GRU cell. The reset gate r scales what the old state says to the candidate n. The update gate z mixes the
+# ![A GRU cell. The reset gate r scales what the old state adds to the candidate n. The update gate z mixes the
 # candidate with the old state.](figures/gru_cell.svg)
 #
 # $$ \begin{aligned}
@@ -648,10 +652,10 @@ if tp.done("vocabulary", "next-token"):
 # h_t &= (1 - z) \odot n + z \odot h_{t-1}
 # \end{aligned} $$
 #
-# In the last line, where z is 1, the old state is *copied*. (The figure writes W for the matrices of the input and U
-# for those of the state.) The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers differ in details; your cell must
-# follow torch's equations above. In the paper of session 5 (Bahdanau et al. 2015, arXiv 1409.0473) z and 1 − z are
-# exchanged, and r multiplies the state *before* the matrix product.
+# Here ⊙ multiplies entry by entry. In the last line, where z is 1, the old state is *copied*. (The figure writes W for
+# the matrices of the input and U for those of the state.) The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers
+# differ in details; your cell must follow torch's equations above. In the paper of session 5 (Bahdanau et al. 2015,
+# arXiv 1409.0473) z and 1 − z are exchanged, and r multiplies the state *before* the matrix product.
 
 # %% [markdown]
 # ### Exercise 6 · A GRU cell from its equations
@@ -858,13 +862,14 @@ if tp.done("vocabulary", "next-token"):
 
 # %% [markdown]
 # Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
-# chance level. A reader *below* one half follows the last noun. All fifteen curves of our run were below 50 % at some
-# point. In our run the GRU then found the long rule with all five seeds: 100 % of the verbs at every distance. With one
-# noun in between, the LSTM had between 0 and 100 %, and the plain RNN between 12 and 100 %.
+# chance level. A reader *below* one half mostly gives the verb the number of the nouns in between. All fifteen curves
+# of our run were below 50 % at some point. In our run the GRU then learned to agree with the first noun with all five
+# seeds: 100 % of the verbs at every distance. With one noun in between, the LSTM had between 0 and 100 %, and the plain
+# RNN between 12 and 100 %.
 #
-# **What these runs do not show:** that gated readers are better in general, or that a plain RNN cannot learn the rule.
-# The budget is 320 updates at one learning rate, and the ranges overlap: at each distance one run of the plain RNN had
-# 100 % in our run. Section 4 measures how far back a gradient reaches with gates and without.
+# **What these runs do not show:** that gated readers are better in general, or that a plain RNN cannot learn the
+# agreement. The budget is 320 updates at one learning rate, and the ranges overlap: at each distance at least one run
+# of the plain RNN had 100 % in our run. Section 4 measures how far back a gradient reaches with gates and without.
 #
 # ### What the words have become
 #
@@ -898,7 +903,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
 # units carry it? The reader gets two texts that differ in the number of the first noun and of its verb, and we subtract
-# the states. A unit with a difference of zero carries no information about that number.
+# the states. Where the difference is zero, a unit carries no information about that number in this text.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -938,22 +943,22 @@ if tp.done("vocabulary", "next-token", "trained"):
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 3.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
-# difference end soon after the verb, although the loss does not ask for it? And what does the update gate do in such a
-# unit while the other words pass by?
+# difference end soon after the verb, although the loss does not ask for it? And if such a unit keeps its value by
+# *copying* it, what must its update gate do?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
 # word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
-# use for any prediction, so no gradient favours keeping it, and the unit can store something else. Between noun and
-# verb the update gate of such a unit must be close to 1 (in torch's equations), which copies the old value. Where the
-# difference ends the gate must be close to 0, so that the value is overwritten. (The picture shows states; to see the
-# gates one would have to compute them.)
+# use for any prediction, so no gradient favours keeping it, and the unit can store something else. To copy the old
+# value between noun and verb, the update gate must be close to 1 (in torch's equations). To overwrite it afterwards,
+# the gate must be well below 1. (The picture shows states, not gates. A unit can also keep its value without copying:
+# the candidate can compute it anew, as in a plain RNN.)
 #
 # **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
-# useful for the prediction, so it is overwritten. 1 point: update gate near 1 copies, near 0 overwrites (torch's
-# convention; accept the other one if it is said).
+# useful for the prediction, so it is overwritten. 1 point: an update gate near 1 copies, a small one overwrites
+# (torch's convention; accept the other one if it is said).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -971,13 +976,14 @@ if tp.done("vocabulary", "next-token", "trained"):
 # 5. The same matrix is used at all timesteps, so its gradients add up: $\partial L / \partial W_{hh} = \sum_t d_t
 #    h_{t-1}^\top$.
 #
-# Line 3 is the one to look at. Going back k timesteps multiplies the gradient k times by $W_{hh}^\top$ and by slopes,
-# which are at most 1. So its norm is at most $\sigma^k$ times what it was, where $\sigma$ is the largest singular value
-# of $W_{hh}$. If $\sigma < 1$, it goes to zero *exponentially*: the gradient **vanishes** (Hochreiter 1991; Bengio et
-# al. 1994). It can grow exponentially, or **explode**, only if $\sigma > 1$ (Pascanu et al. 2013, arXiv 1211.5063).
+# By line 3, going back k timesteps multiplies the gradient k times by $W_{hh}^\top$ and by slopes, which are at most 1.
+# So its norm is at most $\lambda^k$ times what it was, where $\lambda$ is the largest **singular value** of $W_{hh}$:
+# the largest factor by which this matrix lengthens a vector. If $\lambda < 1$, the norm goes to zero *exponentially*:
+# the gradient **vanishes** (Hochreiter 1991; Bengio et al. 1994). It can grow exponentially, or **explode**, only if
+# $\lambda > 1$ (Pascanu et al. 2013, arXiv 1211.5063).
 #
-# Autograd follows the five lines for you. To measure, take for L the sum of the entries of the last state, and
-# its derivative with respect to the input of timestep t, line 4.
+# Autograd follows the five lines for you. To measure, let L be the sum of the entries of the last state, and take its
+# derivative with respect to the input of each timestep, line 4.
 
 # %% [markdown]
 # ### Exercise 8 · Measure the gradient
@@ -1033,8 +1039,8 @@ tp.check("gradients")
 
 # %% [markdown]
 # Now measure your loop. W_hh is an orthogonal matrix (all its singular values are 1) times a factor. To compare, two
-# layers of torch with gates: in the LSTM the bias of the forget gate is 3, so that about σ(3) = 0.95 of the memory is
-# kept at each timestep; in the GRU the same with the update gate.
+# layers of torch with gates: in the LSTM the bias of the forget gate is 3, so that about σ(3) = 0.95 of the cell state
+# is kept at each timestep; in the GRU the same with the update gate.
 #
 # **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
 
@@ -1083,11 +1089,12 @@ if tp.done("rnn-loop", "gradients"):
 # update. With factor 2 the gradient grows; such gradients are scaled down to a largest norm (**gradient clipping**,
 # Pascanu et al.), as in `train` above. Clipping does not help against vanishing, because it only shrinks gradients.
 #
-# The gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1 has 2 %. In the gated loops
-# the old state is multiplied by f or z, which is learned and can be close to 1. The bias of 3 matters: with torch's
-# usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and see). Gates make it *possible* to
-# keep a gradient large; they do not ensure it. A positive initial forget bias is a common choice (Jozefowicz et al.
-# 2015).
+# With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
+# has 2 %. (The LSTM loses most of it in the first step, because only the last input acts directly through the last
+# output gate.) In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The
+# bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
+# see). Gates make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a
+# common choice (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
@@ -1101,7 +1108,7 @@ if tp.done("rnn-loop", "gradients"):
 # tanh (at most 1). A product of k similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙ c_{t−1} +
 # i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh (apart
 # from the indirect ways through h). With f near 1 it shrinks slowly: 0.95 to the power 20 is 0.36. (c) Where the
-# factors are below 1, the gradient from the first noun would be smaller by many orders of magnitude. So we expect that
+# factors are below 1, the gradient at the first noun would be smaller by many orders of magnitude. So we expect that
 # it would not learn the agreement in a comparable time, and would keep following the last noun. (We have not run this.)
 #
 # **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
@@ -1144,7 +1151,7 @@ if tp.done("rnn-loop", "gradients"):
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
 #
-# `output` sees the last layer only, so the number of layers does not show in it; two directions lie side by side on its
+# `output` has the last layer only, so the number of layers does not show in it; two directions lie side by side on its
 # last axis. In `h_n` all chains are stacked on the first axis.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
@@ -1270,7 +1277,7 @@ if tp.done("both-ends"):
 # %% [markdown]
 # ## What you have now
 #
-# You wrote the recurrence, its gated cells, and the measure of its gradient. In session 2 two such networks work
+# You wrote the recurrence and two gated cells, and measured their gradients. In session 2 two such networks work
 # together: one reads a question, the other writes the answer.
 #
 # **Further reading**

@@ -85,7 +85,7 @@ SHARE = "return (equal | ended).all(dim=0).float().mean().item()"
 FAULTS = [
     Fault("shift", "not-shifted",
             "Your target is the decoder's input itself. The network would only learn to copy the character it has just "
-            "read, and would have nothing to say when it is alone.",
+            "read, which does not help it to write the next one.",
             swap=(SHIFT, "return decoder_input.clone()")),
     Fault("shift", "shifted-the-wrong-way",
             "Your target is one timestep too late: it asks at timestep 1 for what was read at timestep 0. "
@@ -157,7 +157,7 @@ FAULTS = [
             swap=(RETURN, "return henc_ts, henc_ts[:, -1:]")),
     Fault("encoder", "final-state-detached",
             "Your final state is detached: the values are right, but no gradient flows back through it, "
-            "and the encoder would never learn. Leave `.detach()` away.",
+            "and the encoder would never learn. Leave out `.detach()`.",
             swap=(RETURN, "return henc_ts, henc_final.detach()")),
     Fault("encoder", "without-gradient",
             "Under `torch.no_grad()` nothing can be learnt: no gradient reaches the encoder. "
@@ -227,8 +227,8 @@ FAULTS = [
             "Your encoder leaves out the last character of the question.",
             swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input[:-1], henc_init)")),
     Fault("encoder", "mean-as-final",
-            "Your final state is the mean over all timesteps. A mean forgets the order, and `94` is not `49`: "
-            "hand back the last state.",
+            "Your final state is the mean over all timesteps. Hand back the last state, "
+            "which has read the whole question.",
             swap=(RETURN, "return henc_ts, henc_ts.mean(dim=0, keepdim=True)")),
     Fault("encoder", "one-more-nonlinearity",
             "You apply a nonlinearity to the GRU's states. They have passed one already, inside the GRU: "
@@ -260,7 +260,7 @@ FAULTS = [
             swap=(LOG_SOFTMAX, "output = self.linear(hdec_ts)")),
     Fault("decoder", "softmax-without-log",
             "You return probabilities. The loss expects their logarithm: "
-            "with plain probabilities `NLLLoss` runs, and learns badly.",
+            "with plain probabilities `NLLLoss` raises no error, but it is no longer the cross-entropy.",
             swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "log-softmax-over-time",
             "Your log-softmax runs over the first axis, which is time: the *timesteps* compete, "
@@ -280,8 +280,8 @@ FAULTS = [
             "and its logarithm is missing. The characters are the last axis.",
             swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=0)")),
     Fault("decoder", "softmax-before-log-softmax",
-            "You take the softmax and then the log-softmax of that. It runs, and flattens every distribution until "
-            "nearly nothing can be learnt. One of them is enough: the log-softmax of the scores.",
+            "You take the softmax and then the log-softmax of that. It raises no error, but it flattens every "
+            "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
     Fault("decoder", "negative-log-probabilities",
             "Your log-probabilities have the wrong sign. `NLLLoss` puts the minus there itself.",
@@ -377,7 +377,7 @@ FAULTS = [
             swap=(IF_FORCED, "if not teacher_enforce:")),
     Fault("seq2seq", "forced-in-inference",
             "In inference you still read `decoder_input`. There is none: "
-            "nobody knows the answer yet, the model has to run freely.",
+            "the answer is not known yet, so the model has to run freely.",
             swap=(IF_FORCED, "if teacher_enforce or inference:")),
     Fault("seq2seq", "nothing-when-running-freely",
             "Running freely outside of inference, your `forward` hands nothing back. Look at which `if` your `else` "
@@ -488,7 +488,7 @@ FAULTS = [
             swap=(START, "written = torch.zeros(1, B, dtype=torch.long, device=self.device)")),
     Fault("seq2seq", "no-stop",
             "In inference your model goes on after `EOS`. Leave the loop when `EOS` is written, "
-            "and compare like with like: a number is never equal to the character `self.EOS`.",
+            "and compare a number with a number: it is never equal to the character `self.EOS`.",
             swap=(IF_ENDED, "if False:")),
     Fault("seq2seq", "stops-at-go",
             "In inference you stop at `GO`. An answer ends with `EOS`.",
@@ -533,7 +533,7 @@ FAULTS = [
             "The loss needs the log-probabilities they were chosen from, and no gradient passes an arg-max.",
             swap=(JOINED, "return F.one_hot(torch.cat(outputs).argmax(-1), V).float()")),
     Fault("seq2seq", "encoder-unused",
-            "Your decoder starts from zeros and never hears of the question. Hand it the encoder's last state.",
+            "Your decoder starts from zeros and gets nothing of the question. Hand it the encoder's last state.",
             swap=("henc_ts, henc_final = self.encoder(encoder_input)",
                   "henc_ts, henc_final = self.encoder(encoder_input)\n"
                   "        henc_final = torch.zeros_like(henc_final)")),
@@ -564,7 +564,7 @@ FAULTS = [
     Fault("seq2seq", "reads-what-it-must-write",
             "With teacher forcing your decoder reads the *target*: "
             "at each timestep it sees the very character it has to predict. "
-            "It will be perfect in training and useless alone. It reads `decoder_input` as it is, with `GO` in front.",
+            "In training it can copy; running freely it cannot. It reads `decoder_input` as it is, with `GO` in front.",
             swap=(FORCED,
                   "output, _ = self.decoder(torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]), "
                   "henc_final, henc_ts)")),
@@ -597,7 +597,7 @@ FAULTS = [
             "ask first whether *all* its characters are right, then count answers.",
             swap=(SHARE, "return equal[~ended].float().mean().item()")),
     Fault("exact-match", "all-timesteps-compared",
-            "You also compare what comes after `EOS`. Nobody reads that: "
+            "You also compare what comes after `EOS`. That is no part of the answer: "
             "an answer is right when it is right up to and with its `EOS`.",
             swap=(SHARE, "return equal.all(dim=0).float().mean().item()")),
     Fault("exact-match", "token-accuracy-all-timesteps",

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Session 2 · A network that reads a sum and writes the answer
 #
-# A network reads the string `94+8` and writes the string `102`. All it learns from are pairs of strings.
+# A network reads the string `94+8` and writes the string `102`. It learns from pairs of strings alone.
 #
 # The model is an **encoder–decoder**, also called **sequence-to-sequence** model (Cho et al. 2014, arXiv 1406.1078;
 # Sutskever et al. 2014, arXiv 1409.3215). One recurrent network, the encoder, turns the question into a vector. A
@@ -15,7 +15,7 @@
 # - explain what the order of an answer's characters changes.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then section 6 up to your own questions. **You need first**
-# session 1: one-hot vectors, embeddings, `nn.GRU`, and the letters of the axes.
+# session 1.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -40,9 +40,9 @@ from tp.arithmetic import encode, math_expressions_generation, one_hot
 # %% [markdown]
 # ## 1 · From strings to tensors
 #
-# We generate the data: two numbers between 1 and 999, an operator among `+ - * / %`, and Python's answer. The question
-# is written **backwards** (`94+8` becomes `8+49`), as Sutskever et al. wrote their source sentences. Section 6 measures
-# what that brings.
+# The data are generated: two numbers between 1 and 999, an operator among `+ - * / %`, and Python's answer. The
+# question is written backwards (`94+8` becomes `8+49`), as Sutskever et al. wrote their source sentences. Section 6
+# measures what that brings.
 
 # %% demo="samples"
 X, y = math_expressions_generation(8, seed=3)
@@ -50,41 +50,40 @@ tp.table(zip([x[::-1] for x in X], X, y),
          ["expression", "what the encoder reads", "what the decoder must write"])
 
 # %% [markdown]
-# Each character becomes a one-hot row, and rows after the end of a string are all zeros. The encoder's vocabulary has
-# 15 characters, digits and operators. The decoder's has 14: digits, the sign `-`, the decimal point, and two more:
+# Each character becomes a one-hot row; rows after the end of a string are all zeros. The encoder's vocabulary has 15
+# characters, digits and operators. The decoder's has 14: digits, `-`, the decimal point, and two more:
 #
-# - `GO`, written `=`: what the decoder reads first (`<sos>` in session 1);
-# - `EOS`, the end of the line `\n`: what the decoder writes last. It is number 0.
+# - `GO`, written `=`, is read first (`<sos>` in session 1);
+# - `EOS`, the end of the line `\n`, is written last. It is number 0.
 #
 # ![The question 94+8, reversed to 8+49, as a tensor: each row is a timestep with a single 1 in the column of its
 # character, out of 15 columns; the first four rows are 8, +, 4, 9, the last three are all zeros; sheets behind it are
 # the other questions of the batch](figures/encoder_input.svg)
 #
-# The decoder needs every answer twice, as what it **reads** and as what it **must write**:
+# The decoder needs every answer twice, to read and to write:
 #
 # | timestep | 0 | 1 | 2 | 3 | 4 | 5 |
 # |---|---|---|---|---|---|---|
 # | reads (`decoder_input`) | `GO` | `1` | `0` | `2` | `EOS` | – |
 # | must write (`target`) | `1` | `0` | `2` | `EOS` | – | – |
 #
-# The target is the decoder's input, **one timestep earlier**. A dash is a row of zeros. Its arg-max is number 0, so
-# after the end the network is trained to go on writing `EOS`.
+# The target is the decoder's input, one timestep earlier. A dash is a row of zeros. Its **arg-max**, the index of the
+# largest entry, is 0, so after the end the network is trained to go on writing `EOS`.
 
 # %% [markdown]
 # ### Exercise 1 · Shift
 #
 # **Write** `shifted_target`: from what the decoder reads, make what it must write.
 #
-# - in: `decoder_input`, float, `(T, B, V)`;
-# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is all zeros. The input itself
-#   must not change.
+# - in: `decoder_input`, float, `(T, B, V)`, which must not change;
+# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is all zeros.
 #
 # **Example** (T = 3, B = 1, V = 2): `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Everything moves one step to the left in time. One row falls out in front, and one row is missing at the end.
+# Everything moves one timestep towards the beginning. The first row is dropped, and one row is missing at the end.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -125,9 +124,9 @@ if tp.done("shift"):
 # %% [markdown]
 # ## 2 · The encoder
 #
-# The encoder is a GRU that reads the question, one character per timestep. At each timestep it has a hidden state. All
-# of them together are `henc_ts`; the last one is `henc_final`, which has read the whole question. The decoder will get
-# these H numbers and nothing else.
+# The encoder is a GRU that reads the question, one character per timestep, and then the rows of zeros. At each timestep
+# it has a hidden state. All of them together are `henc_ts`; the last one is `henc_final`. The decoder will get these H
+# numbers and nothing else.
 
 # %% [markdown]
 # ### Exercise 2 · The encoder
@@ -144,8 +143,8 @@ if tp.done("shift"):
 # *Minutes* 10 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# A layer of torch is a function. What does <code>nn.GRU</code> want, and what does it give back? Its documentation
-# answers both in two lines.
+# A layer of torch is called like a function. Which arguments does <code>nn.GRU</code> take, and what does it return?
+# See its documentation.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -182,7 +181,7 @@ tp.check("encoder")
 
 # %% [markdown]
 # Look at the states of your encoder. It is not trained yet, so their values mean nothing. One thing can be seen
-# already: two questions have the same hidden states up to the first character that differs.
+# already: two questions have the same hidden states as long as their characters are the same.
 
 # %% demo="see-encoder"
 if tp.done("encoder"):
@@ -214,8 +213,8 @@ if tp.done("encoder"):
 #
 # The decoder is a GRU too. It starts from the encoder's last state, reads the previous character, and gives a
 # probability to each character as the next one. A linear layer, the output layer, turns its hidden vector (H
-# numbers) into one score per character (V numbers). A log-softmax turns the scores into **log-probabilities**, the
-# logarithms of probabilities.
+# numbers) into one score per character (V numbers). A **log-softmax**, the logarithm of session 1's softmax, turns the
+# scores into **log-probabilities**, the logarithms of probabilities.
 #
 # ![From left to right: the decoder's input and the initial state hdec_init go into a GRU; its hidden states hdec_ts go
 # through a linear layer and a log-softmax over the vocabulary, which gives the output; the last state leaves as
@@ -313,8 +312,9 @@ if tp.done("decoder"):
 # %% [markdown]
 # ## 4 · The whole model
 #
-# `Seq2seq` joins the two. It also owns the data, the optimizer and the loss. All of that is given, in the class
-# `tp.calculator.Calculator`: `fit` trains, `answer` answers, `evaluate` shows. You write `forward`, with these names:
+# `Seq2seq` joins the two. It also has the data, the optimizer and the loss: `nn.NLLLoss`, the mean of −log(probability
+# of the right character), which takes log-probabilities. All of that is given, in the class `tp.calculator.Calculator`:
+# `fit` trains, `answer` answers, `evaluate` shows. You write `forward`, with these names:
 #
 # | name | what it is |
 # |---|---|
@@ -359,20 +359,13 @@ class Calculator(calculator.Calculator):
 # **Write** `Seq2seq.forward`.
 #
 # - in: `encoder_input`, `(T_enc, B, V_enc)`; `decoder_input`, `(T_dec, B, V_dec)`, which may be `None` when the model
-#   runs freely; `teacher_enforce`: teacher forcing if true, else free running; `inference`: free running on a batch of
-#   one, and stop at `EOS`;
+#   runs freely; `teacher_enforce`: teacher forcing if true, else free running; `inference`: whatever `teacher_enforce`
+#   says, free running on a batch of one, and stop at `EOS`;
 # - out: log-probabilities, `(T_dec, B, V_dec)`; free running makes `self.max_decoder_sequence_length` timesteps,
 #   inference at most that many.
 #
-# In free running the right answer is not read, even where it is given.
-#
-# | what you may use | |
-# |---|---|
-# | `self.encoder`, `self.decoder` | your two modules |
-# | `self.GO`, `self.EOS` | the two characters |
-# | `self.decoder_char_index`, `self.decoder_index_char` | character → number, number → character |
-# | `self.decoder_vocabulary_size`, `self.max_decoder_sequence_length` | V_dec, T_dec |
-# | `self.device` | where new tensors belong |
+# In free running the right answer is not read, even where it is given. Use the attributes in the table above; new
+# tensors belong on `self.device`.
 #
 # **Example.** If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`.
 # Inference stops there, with 4 timesteps of output.
@@ -391,7 +384,7 @@ class Calculator(calculator.Calculator):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>F.one_hot(numbers, V)</code> gives integers, the GRU wants <code>.float()</code>. Check which <code>if</code>
+# <code>F.one_hot(numbers, V)</code> gives integers, the GRU needs <code>.float()</code>. Check which <code>if</code>
 # your <code>else</code> belongs to.
 # </details>
 
@@ -444,7 +437,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 #
 # The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (kept away from training, for
 # measuring), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher forcing, 256
-# hidden units. We train for one **epoch**: each training example is read once. It takes about a minute.
+# hidden units. We train for one **epoch**: each training example is read once. It takes one to two minutes.
 # `REAL_RUN = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
@@ -462,8 +455,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 #
 # **Token accuracy** is the share of right characters. It can be high for a model that calculates badly, because some
 # characters are easy to predict: `EOS`, the sign, the decimal point. **Exact match** is the share of answers that are
-# right from the first character to `EOS`. For `1029`, the answer `1027` has four right characters of five, `EOS`
-# included, and counts as wrong.
+# right from the first character to `EOS`. If the truth is `1029`, the answer `1027` has four right characters of five,
+# `EOS` included, and counts as wrong.
 
 # %% [markdown]
 # ### Exercise 5 · Exact match
@@ -483,8 +476,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Numbers of characters first: arg-max of both. Then, for each answer, are all characters equal, at the timesteps that
-# count?
+# Take the arg-max of both first: it gives the numbers of the characters. Then, for each answer, are all characters
+# equal, at the timesteps that count?
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -562,7 +555,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # So the answers have about the right size. Remainders have the highest exact match: where the first operand is the
 # smaller one, the answer is a copy of it. Sums and differences have a few right answers. Multiplications and divisions
 # have almost none: their digits depend on many digits of the question, and there are more of them. Candidates for a
-# change: the order of the answer (its first digit depends on all carries), the number of tasks learnt at once, the
+# change: the order of the answer (its first digit depends on all carries), the number of tasks learned at once, the
 # fixed high learning rate, one-hot inputs.
 #
 # **Rubric.** 1 point: describes the errors from the printed answers (size right, last digits wrong) and the difference
@@ -577,7 +570,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 #
 # 1. **The answer is written backwards too.** For `94+8` the network writes `201`, units first.
 # 2. **The question is read backwards**, as before.
-# 3. **An embedding** stands before each GRU: a matrix with 32 numbers for each character, learnt with the rest.
+# 3. **An embedding** stands before each GRU: a matrix with 32 numbers for each character, learned with the rest.
 # 4. **Short numbers are as frequent as long ones.** The number of digits, one to three, is drawn first. When all
 #    numbers from 1 to 999 are equally frequent, only nine of the 999 have one digit.
 # 5. **One-cycle learning rate** (Smith & Topin 2017, arXiv 1708.07120): it rises quickly to 6e-3, then falls slowly to
@@ -637,15 +630,14 @@ if tp.done("encoder", "decoder", "seq2seq"):
               f"{levers.share_right(better, operator):.1%}")
 
 # %% [markdown]
-# 6000 steps take one to two minutes of one core. We measured two seeds: both answered 102 to `94+8` and 1000 to
+# 6000 steps take two to four minutes on one core. We measured two seeds: both answered 102 to `94+8` and 1000 to
 # `999+1`, and 98 and 100 % of the held-out sums were right, 98 % of the differences with both. With all numbers
 # equally frequent (lever 4 taken away, all else the same), one of the two seeds answered 902 to `94+8`; of the sums
 # in which a number has one digit, 85 and 90 % were right in our runs, with lever 4 all of them. Held-out questions
 # have numbers of one, two and three digits equally often. Their pairs of numbers were never in training.
 #
-# Enter your own. The first three questions are always the same, and their pairs of numbers were never in training. The
-# last one has a number of four digits, which is longer than any number in training. What has the network learnt, and
-# what not?
+# Add your own questions to the list. The pairs of numbers of the first three were never in training. The last one has a
+# number of four digits, which is longer than any number in training. What has the network learned, and what not?
 
 # %% demo="your-own"
 if tp.done("encoder", "decoder", "seq2seq", "better"):
@@ -659,7 +651,7 @@ if tp.done("encoder", "decoder", "seq2seq", "better"):
 #
 # Three things to look for:
 #
-# - The better recipe on `999+1`: every column has a carry. Which probabilities are high?
+# - The better recipe on `999+1`, where every column has a carry: is one of the probabilities below 0.9?
 # - The classic recipe writes the most significant digit first. Compare the probability of that digit with those of the
 #   digits after it.
 # - `1234+5`: is one of the probabilities low where the answer is wrong? A high probability does not mean that a
@@ -690,7 +682,7 @@ if tp.done("encoder", "decoder", "seq2seq", "better", "classic"):
 #
 # Take one lever away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
 # compare the runs with each other, not with that one. Choose a lever, write its name behind `CHOSEN`, predict what its
-# absence costs, and run the cell. It takes about a minute.
+# absence costs, and run the cell. It takes two to three minutes.
 
 # %% training="ablation"
 ABLATION_STEPS = 2500
@@ -721,15 +713,15 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 #
 # This table has limits. With two seeds against two, ranges lie apart by chance in one of three cases. There is one
 # budget: we did not train the lower rows longer, so they may be slow rather than unable. No lever was tried alone,
-# and the learning rate was not ablated.
+# and the learning rate was not varied.
 #
 # An embedding before a GRU lets it compute nothing new: a one-hot row times the GRU's input matrix is a learned row
 # already. One thing that differs at the start is the **scale** of the input. A row of 32 standard normal numbers has
-# a norm of about √32 = 5.7, a one-hot row has norm 1, so it changes the gates much less. To test this, multiply the
-# one-hot rows by √32 and leave the embedding out. On numbers of two digits, with another recipe (1200 steps, three
-# seeds), we measured: with the embedding 96 % (91 to 96), with one-hot rows 84 % (79 to 85), with the long one-hot
-# rows 98 % (97 to 99). So in that training the larger scale alone is enough to reach what the embedding reaches. This
-# does not show that scale explains what the embedding brings at three digits, or at other learning rates.
+# a norm of about √32 = 5.7. A one-hot row has norm 1, so at the start it changes the gates much less. To test this,
+# multiply the one-hot rows by √32 and leave the embedding out. On numbers of two digits, with another recipe (1200
+# steps, three seeds), we measured: with the embedding 96 % (91 to 96), with one-hot rows 84 % (79 to 85), with the long
+# one-hot rows 98 % (97 to 99). So in that training the larger scale alone is enough to reach what the embedding
+# reaches. This does not show that scale explains what the embedding brings at three digits, or at other learning rates.
 #
 # ## 7 · Questions
 
@@ -737,7 +729,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # **Question.** The network, the questions and the number of steps (2500) are the same. Only the order in which the
 # answer is written changes, and exact match rises from 48 to 86 % of the sums and from 48 to 79 % of the differences
 # (means of two seeds). Why? Take `457+568 = 1025` and say what must be known to write the *first* character, in both
-# orders. Then say what reading the question backwards has to do with it.
+# orders. Then give a reason why reading the question backwards may help.
 #
 # *Minutes* 8
 #

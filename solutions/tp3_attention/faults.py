@@ -188,7 +188,7 @@ CONTEXT = [
             swap=(WEIGH, "return henc_ts")),
     Fault("context", "softmax-twice",
             "You apply a softmax to the attention weights. "
-            "They are weights already; a second softmax makes them nearly equal.",
+            "They are weights already; a second softmax brings them close together.",
             swap=(WEIGH, "return torch.softmax(attention_weights, dim=0).unsqueeze(1) * henc_ts")),
     Fault("context", "only-the-best",
             "You keep the vector with the largest weight and drop all others. "
@@ -249,8 +249,8 @@ STEPS = [
             "Give the cell the hidden vector of the step before.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
     Fault("steps", "scores-from-the-first-state",
-            "Every step computes its scores with `hdec_init`, so all rows of the weights are the same and the decoder "
-            "always looks at one place. Score with the present hidden vector.",
+            "Every step computes its scores with `hdec_init`, so all rows of the weights are the same. "
+            "Score with the present hidden vector.",
             swap=(SCORE_STEP, "scores = henc_ts @ hdec_init\n")),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
@@ -270,7 +270,7 @@ STEPS = [
             swap=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
     Fault("steps", "context-not-used",
             "The attention weights are computed, but the context never reaches the cell: "
-            "it is fed zeros in its place, and the decoder cannot see the encoder.",
+            "it is fed zeros in its place, and the decoder gets nothing from the encoder.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, torch.zeros_like(context_vector)]), hdec)")),
     Fault("steps", "last-encoder-vector",
             "The context is the last encoder vector at every step, whatever the weights say. "
@@ -393,7 +393,7 @@ BATCHED = [
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).mean(dim=0, keepdim=True).expand_as(scores)")),
     Fault("batched", "every-row-with-every-row",
             "Every row of the batch meets every other one: the scores have two batch axes, (B, T, B, S). "
-            "A sentence may look at its own source only.",
+            "A sentence may attend to its own source only.",
             swap=[(BATCH_SCORES, "torch.tensordot(hdec_ts, henc_ts, dims=([2], [2]))"),
                   (BATCH_SOFT, "torch.softmax(scores, dim=3)"),
                   (BATCH_CONTEXT, 'context_vectors = torch.einsum("btcs,csh->btch", attention_weights, henc_ts)')]),
@@ -406,7 +406,7 @@ BATCHED = [
             swap=("return context_vectors, attention_weights", "return attention_weights, context_vectors")),
     Fault("batched", "gradient-cut",
             "The values are right, but the weights are detached: "
-            "no gradient reaches the scores, so the network could never learn where to look.",
+            "no gradient reaches the scores, so the network could never learn what to attend to.",
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
             "You go from row to row, or from timestep to timestep, and each waits for the one before. "
@@ -680,7 +680,7 @@ LOCATION = 'return torch.einsum("bth,sh->bts", hdec_ts, W_a)'
 LEARNED = [
     Fault("learned-scores", "general-ignores-its-matrix",
             "`general_score` never uses `W_a`: it is the plain dot product. "
-            "With equal sizes nobody notices; with different ones it cannot work.",
+            "With equal sizes no error is raised; with different ones it cannot work.",
             swap=(GENERAL, "return hdec_ts @ henc_ts.transpose(1, 2)")),
     Fault("learned-scores", "general-matrix-transposed",
             "`general_score` uses the transpose of `W_a`. Rows belong to the decoder (H), columns to the encoder (G); "
@@ -694,11 +694,11 @@ LEARNED = [
             "encoder, and the decoder's part is the same for every source position: the softmax cancels it.",
             swap=(ADDITIVE, "return (from_decoder + from_encoder) @ v_a")),
     Fault("learned-scores", "additive-without-the-encoder",
-            "`additive_score` never sees the encoder: every source position gets the same score, "
+            "`additive_score` does not use the encoder: every source position gets the same score, "
             "and the weights are all 1/S.",
             swap=(ADDITIVE, "return torch.tanh(from_decoder + 0 * from_encoder) @ v_a")),
     Fault("learned-scores", "additive-without-the-decoder",
-            "`additive_score` never sees the decoder: every decoder timestep would look at the same place.",
+            "`additive_score` does not use the decoder: every decoder timestep gets the same weights.",
             swap=(ADDITIVE, "return torch.tanh(0 * from_decoder + from_encoder) @ v_a")),
     Fault("learned-scores", "tanh-around-everything",
             "In `additive_score` the tanh stands around the finished score. "
@@ -727,7 +727,7 @@ LEARNED = [
             swap=(LOCATION, 'return torch.softmax(torch.einsum("bth,sh->bts", hdec_ts, W_a), dim=2)')),
     Fault("learned-scores", "location-from-the-mean-state",
             "`location_score` gives every decoder timestep the same scores, from the mean of all hidden vectors. "
-            "Each timestep decides for itself.",
+            "Each timestep has scores of its own.",
             swap=(LOCATION,
                   'return torch.einsum("bth,sh->bts", hdec_ts.mean(dim=1, keepdim=True).expand_as(hdec_ts), W_a)')),
     Fault("learned-scores", "location-transposed",
@@ -840,7 +840,7 @@ NET = written_out([
             "make the loss flat and the training slow. Return the logits.",
             swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
     Fault("net", "no-dropout",
-            "The dropout is never used, so in training all of the context vectors arrives at the output layer. "
+            "The dropout is never used, so in training the context vectors reach the output layer whole. "
             "It works on the context vectors.",
             swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
     Fault("net", "another-dropout-rate",
@@ -866,7 +866,7 @@ NET = written_out([
             "That is the bottleneck again.",
             swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
     Fault("net", "index-not-used",
-            "Where the network looks does not depend on the index: the query is the last hidden vector. "
+            "The attention weights do not depend on the index: the query is the last hidden vector. "
             "It must come from `target_idx`.",
             swap=(NET_QUERY, "query = henc_ts[:, -1]")),
     Fault("net", "index-in-the-token-table",
@@ -902,7 +902,7 @@ NET = written_out([
             swap=(NET_SOFT, "torch.softmax(scores.unsqueeze(2), dim=2).squeeze(2)")),
     Fault("net", "gradient-cut",
             "The logits are right, but the weights are detached: "
-            "no gradient reaches the query, so the network could never learn where to look.",
+            "no gradient reaches the query, so the network could never learn what to attend to.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
     Fault("net", "log-softmax-over-the-batch",
             "Two things: the weights are log-probabilities (take the softmax itself), "
@@ -989,15 +989,15 @@ BAG = [
             "Your weights add up to 1 over the batch. The softmax belongs over the source.",
             swap=(BAG_SOFT, "torch.softmax(scores, dim=0)")),
     Fault("content-only", "position-in-the-query",
-            "The position vector is added to the query. The query already knows which index is asked for; "
-            "it is the keys that do not know where they stand.",
+            "The position vector is added to the query. The query already contains the index; "
+            "it is the keys that lack a position.",
             swap=[(BAG_KEYS, "pass"),
                   ("query = self.index_embedding(target_idx)",
                    "query = self.index_embedding(target_idx)\n"
                    "        if self.positions:\n"
                    "            query = query + self.position_embedding(target_idx)")]),
     Fault("content-only", "most-frequent-of-all",
-            "`best_without_order` counts over all rows together. The guesser knows each row: count row by row.",
+            "`best_without_order` counts over all rows together. The answer may depend on the row: count row by row.",
             swap=(GUESS, "return (counts.sum(dim=0).max() / data.numel()).item()")),
     Fault("content-only", "random-draw",
             "`best_without_order` gives the accuracy of someone who draws a digit of the row at random. "
@@ -1201,16 +1201,16 @@ DECODER = written_out([
                   '        scores = torch.bmm('
                   'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
     Fault("decoder", "initial-state-asks",
-            "The state that asks is always `hdec_init`, so all timesteps look at the same places. "
-            "The states *after* the GRU ask, each for its own timestep.",
+            "The query is always `hdec_init`, so all timesteps have the same attention weights. "
+            "The states *after* the GRU are the queries, one for each timestep.",
             swap=(ALL_SCORES,
                   'scores = torch.einsum("tbh,sbh->tbs", hdec_init.expand(len(hdec_ts), -1, -1), henc_ts)')),
     Fault("decoder", "state-before-the-step-asks",
-            "Each timestep asks with the state from *before* it has read its character. "
-            "Here the similarity is computed after the GRU.",
+            "The query of each timestep is the state from *before* it has read its character. "
+            "Here the scores are computed after the GRU.",
             swap=(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", torch.cat([hdec_init, hdec_ts[:-1]]), henc_ts)')),
     Fault("decoder", "attends-to-itself",
-            "Your decoder compares its states with its own states. It must ask the *encoder's*: "
+            "Your decoder compares its states with its own states. It must compare them with the *encoder's*: "
             "`henc_ts` in both products.",
             swap=[(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, hdec_ts)'),
                   (DECODER_CONTEXT,
@@ -1258,7 +1258,7 @@ DECODER = written_out([
             swap=(OUTPUT, OUTPUT + "\n        hdec_final = context_vectors[-1:]")),
     Fault("decoder", "state-not-used",
             "Your GRU starts from zeros: `hdec_init` is not passed on to it. "
-            "That state is what the encoder has understood of the question; start from it.",
+            "That state is the encoder's last one; start from it.",
             swap=(GRU, "hdec_ts, hdec_final = self.gru(decoder_input)")),
     Fault("decoder", "weights-not-kept",
             "Your output may well be right, but `self.attention_weights` is still None: "
@@ -1285,8 +1285,8 @@ DECODER = written_out([
             "way round. With attention, the context predicts the character, and not the state.",
             swap=("if not self.attention:", "if True:")),
     Fault("decoder", "encoder-detached",
-            "You detach the encoder's states. The values are right, but no gradient comes back through the attention: "
-            "the encoder cannot learn what to offer.",
+            "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
+            "to the encoder.",
             swap=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
 ], DECODER_CELL)
 
@@ -1295,7 +1295,7 @@ IN_THE_DECODER = [
 
     Fault("seq2seq", "no-encoder-states-when-free",
             "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
-            "a decoder with attention asks again at each timestep.",
+            "attention is computed anew at each timestep.",
             swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
     Fault("seq2seq", "no-encoder-states-when-forced",
             "With teacher forcing your decoder gets no `henc_ts`. It is its third argument.",
@@ -1306,11 +1306,11 @@ IN_THE_DECODER = [
             both=("no-encoder-states-when-free", "no-encoder-states-when-forced")),
     Fault("seq2seq", "only-the-last-encoder-state",
             "Your decoder gets the encoder's last state in the place of `henc_ts`. "
-            "With a single state to look at, attention has nothing to choose: hand over all of them.",
+            "With a single state, its weight is always 1: hand over all of them.",
             swap=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
     Fault("seq2seq", "one-encoder-state-a-step",
             "At step t your decoder gets the encoder's state t only. "
-            "It must see all of them at every step; choosing is the attention's business.",
+            "It needs all of them at every step; the attention weights choose among them.",
             swap=(STEP,
                   "output, hidden = self.decoder("
                   "F.one_hot(written, V).float(), hidden, henc_ts[min(len(outputs), len(henc_ts) - 1)][None])")),
@@ -1324,7 +1324,7 @@ IN_THE_DECODER = [
             swap=(STEP, "henc_ts, _ = self.encoder(encoder_input, henc_final)\n            " + STEP)),
     Fault("seq2seq", "weights-not-kept",
             "`attention_weights` of the model stays None: "
-            "each call of the decoder leaves its weights in `self.decoder.attention_weights`, and nobody fetches them.",
+            "each call of the decoder leaves its weights in `self.decoder.attention_weights`. Copy them from there.",
             swap=[(FORCED_WEIGHTS, "pass"), (JOINED_WEIGHTS, "pass")]),
     Fault("seq2seq", "last-weights-only",
             "After free running, `attention_weights` holds the last timestep only: "

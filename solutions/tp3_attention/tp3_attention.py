@@ -209,21 +209,22 @@ if tp.done("scores", "weights"):
 
 # %% [markdown]
 # The fourth weight is half a billion times larger than the first, and yet both are so small that almost no gradient
-# passes through them. A low temperature (or large scores) selects one vector; a high one averages all.
+# passes through them. With a low temperature (or large scores) one vector gets nearly all of the weight; with a high
+# one all weights come close to 1/S.
 
 # %% [markdown] answer="why-scale" points=2
-# **Question 1.** The entries of two random vectors of size H have mean 0 and variance 1. How does the size of their
-# dot product grow with H? What does this do to the softmax at H = 512, and to the gradient of the scores? Why is √H a
-# good divisor?
+# **Question 1.** The entries of two random vectors of size H are independent, with mean 0 and variance 1. How does the
+# size of their dot product grow with H? What does this do to the softmax at H = 512, and to the gradient of the scores?
+# Why is √H a good divisor?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # The dot product is a sum of H products with mean 0 and variance 1: its variance is H, its typical size √H. At H = 512
 # a score is typically √512 = 22.6 in size, and two scores for the same query differ by about √(2 · 512) = 32. So the
-# softmax is nearly one-hot from the start. The gradient of a softmax is α_j (δ_jk − α_k): it vanishes where the
-# weights are 0 or 1, so the weights hardly change in training. Dividing by √H brings the variance back to 1, whatever
-# H is.
+# softmax is nearly one-hot from the start. The derivative of weight α_j with respect to score k is α_j (δ_jk − α_k): it
+# vanishes where the weights are 0 or 1, so they hardly change in training. Dividing by √H brings the variance back to
+# 1, whatever H is.
 #
 # **Rubric.** 1 point: the typical size is √H (variance H), so the softmax saturates. 1 point: a saturated softmax has
 # nearly no gradient, and dividing by √H restores variance 1.
@@ -303,7 +304,7 @@ if tp.done("scores", "weights", "context"):
 #
 # ### Exercise 4 · Step 5: feed the decoder, and again
 #
-# ![Step 5: the context vector (5, 0, 1) goes into the decoder, where it meets the decoder's own hidden
+# ![Step 5: the context vector (5, 0, 1) goes into the decoder, beside the decoder's own hidden
 # vector.](figures/attention_steps_5.svg)
 #
 # There are two places for the context vector. It can help to predict the present token, beside the decoder's own
@@ -377,8 +378,8 @@ if tp.done("steps"):
                          title="an untrained decoder on the example")
 
 # %% [markdown]
-# A row per decoder step, a column per encoder vector. The decoder starts from (10, 5, 10), whose weight is on h2. It
-# is untrained: the map shows only that each step has weights of its own.
+# A row per decoder step, a column per encoder vector. The weights are computed anew at each step. The decoder starts
+# from (10, 5, 10), whose weight is on h2; it is untrained, so the rows after the first have no meaning.
 #
 # We score with the hidden vector *before* the cell's step, as Bahdanau et al. do. Luong et al. (2015, arXiv
 # 1508.04025) score with the one *after* it, and so does part 5.
@@ -488,8 +489,8 @@ if tp.done("batched"):
 # The results are the same up to rounding. The loops take longer, because Python calls torch once for each dot product.
 #
 # **Which axis?** The scores have three axes. A softmax over the wrong one keeps the shape and raises no error, and
-# without `dim` torch takes the *first* of three axes. Here is a case with a known answer: the decoder vectors are the
-# encoder vectors in reverse order, made longer, so that each one matches itself.
+# without `dim`, `F.softmax` takes the *first* of three axes. Here is a case with a known answer: the decoder vectors
+# are the encoder vectors in reverse order, made longer, so that each one matches itself.
 
 # %% demo="reversed"
 if tp.done("batched"):
@@ -532,13 +533,12 @@ if tp.done("batched"):
 # the softmax shares 1 among the others. For the empty row, think about what comes out, and what you want.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
-# The mask (B, S) says something about source positions. The scores are (B, T, S). It needs an axis of size one in the
+# The mask (B, S) is about source positions. The scores are (B, T, S). It needs an axis of size one in the
 # place of T. For the other function: positions (S,) compared with lengths (B, 1) give (B, S).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 # <code>scores.masked_fill(where, value)</code> returns a <em>new</em> tensor, filled where <code>where</code> is True.
-# With −∞ an empty row becomes 0/0. <code>torch.finfo(scores.dtype).min</code> is the lowest number that is still a
-# number.
+# With −∞ an empty row becomes 0/0. <code>torch.finfo(scores.dtype).min</code> is the lowest finite number of this type.
 # </details>
 
 # %% exercise="masked"
@@ -580,15 +580,15 @@ if tp.done("masked"):
 
 # %% [markdown]
 # On the left, padding gets part of the weight, so the context vector contains padding vectors. How much depends on the
-# length of the *other* sentences of the batch. On the right, the three last columns are 0 and every row still adds up
-# to 1.
+# longest sentence of the batch. On the right, the three last columns are 0 and every row still adds up to 1.
 
 # %% [markdown]
 # ## 3 · Six score functions
 #
-# The dot product is one way to score. Luong et al. compare *dot*, *general* and *location*; *additive* is from
-# Bahdanau et al., *scaled dot* from Vaswani et al. 2017 (arXiv 1706.03762), *cosine* from Graves et al. 2014 (arXiv
-# 1410.5401). Below, $s$ is a decoder vector (size H), $h$ an encoder vector (size G; G = H in the first three).
+# The dot product is one way to score. Luong et al. compare *dot*, *general*, *concat* and *location*; *additive*, the
+# same function as concat, is from Bahdanau et al., *scaled dot* from Vaswani et al. 2017 (arXiv 1706.03762), *cosine*
+# from Graves et al. 2014 (arXiv 1410.5401). Below, $s$ is a decoder vector (size H), $h$ an encoder vector (size G; G =
+# H in the first three).
 #
 # ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table
 # below, with d for H.](figures/score_functions.svg)
@@ -765,10 +765,10 @@ if tp.done("plain-scores", "learned-scores"):
                   (["score", *fit_names], rows));
 
 # %% [markdown]
-# - *Dot* favours long vectors: three times longer is three times the score. *Scaled dot* gives flatter weights, in the
-#   same order.
+# - *Dot* grows with the length: a vector three times as long has three times the score. *Scaled dot* gives flatter
+#   weights, in the same order.
 # - *Cosine* depends on the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and
-#   1, so its weights are nearly flat; with cosine one usually divides by a small temperature.
+#   1, so no weight is more than e² = 7.4 times another; cosines are usually divided by a small temperature.
 # - *General*, *additive* and *location* are untrained here, so their patterns mean nothing. In training they learn
 #   what counts as a match. *Location* would show the same bars if you replaced all encoder vectors.
 
@@ -786,8 +786,8 @@ if tp.done("plain-scores", "learned-scores"):
 # tensor as in the additive score, and no saturation at large H. (d) Location based can be enough, since the position
 # follows from the decoder's state alone (it needs a bound on S and ignores content).
 #
-# **Rubric.** 0.5 points: (a), with a reason that holds, as for all of these; a different choice counts when its reason
-# does. 0.5 points: (b). 0.5 points: (c). 0.5 points: (d).
+# **Rubric.** 0.5 points: (a), with a reason; another choice counts if its reason holds, here and below. 0.5 points:
+# (b), with a reason. 0.5 points: (c), with a reason. 0.5 points: (d), with a reason.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -799,8 +799,8 @@ if tp.done("plain-scores", "learned-scores"):
 # |---|---|---|
 # | 3 1 4 1 5 9 2 6 5 3 | 5 | 9 |
 #
-# A network that reads the row *before* the index, and keeps one vector of it, must store every digit. The vector can
-# become an **information bottleneck**.
+# A network that reads the row *before* the index, and keeps one vector of it, must store every digit in this vector. It
+# can become an **information bottleneck**.
 #
 # ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which
 # writes the whole translation from it.](figures/bottleneck.svg)
@@ -889,9 +889,9 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
          caption="One last vector, one seed for each length")
 
 # %% [markdown]
-# The longer the row, the lower the accuracy. Three seeds of our own for each length, the median with the lowest and
-# the highest: 1.000 (1.000–1.000), 0.789 (0.745–0.793), 0.421 (0.419–0.438) and 0.221 (0.213–0.226) for 2, 4, 8 and 16
-# digits. This does not separate what fits into 32 numbers from what a GRU learns in 400 steps.
+# The longer the row, the lower the accuracy. In our runs (three seeds, and the one of this notebook) it was 1.000 for
+# 2 digits, 0.745 to 0.801 for 4, 0.419 to 0.438 for 8, and 0.213 to 0.226 for 16. This does not separate what fits
+# into 32 numbers from what a GRU learns in 400 steps.
 
 # %% [markdown] answer="why-bottleneck" points=2
 # **Question 3.** A colleague says: "Take 1000 units instead of 32 and the bottleneck is gone." What is right in this,
@@ -904,7 +904,7 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 # the length of the input is known, and every unit costs on short inputs too. It is also hard to *learn* to keep
 # everything, because what is needed is known only later, and the gradient of an early token passes through all the
 # later steps. Attention keeps one vector per source token: the memory grows with the input, and the weights are
-# computed when the query is known. The path from a source token to the output is short.
+# computed when the query is known. The path of the gradient from the output to a source token is short.
 #
 # **Rubric.** 1 point: a fixed size against a growing input (larger helps, the limit stays). 1 point: attention keeps
 # all encoder vectors, so that memory grows with S, and selects at the moment of need (or: gives a short way for the
@@ -916,7 +916,7 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 #
 # 1. Look at the data.
 # 2. Embed a token. A digit is a category here: each one gets a learned vector of size D = 128.
-# 3. One step of a bidirectional LSTM, 32 units in each direction.
+# 3. One step of a bidirectional LSTM (session 1, section 5), 32 units in each direction.
 # 4. The full sequence: one vector per token. Attention chooses from these.
 # 5. Embed the index. It has a table of its own: index 3 and digit 3 have nothing in common.
 # 6. Map it to the size of the hidden vectors, 128 → 64. The result is the query.
@@ -987,6 +987,9 @@ print("after the division by .sum(1), the rows add up to",
 # - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss,
 #   `F.cross_entropy`, does the softmax itself.
 #
+# **Dropout** is there against overfitting: in training it sets each entry to 0 with probability 0.5 and doubles the
+# others.
+#
 # **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S).
 # Hidden vectors of the LSTM: (B, S, 2 × hidden_size).
 #
@@ -1042,9 +1045,9 @@ class Net(nn.Module):
 tp.check("net")
 
 # %% [markdown]
-# **Train it**, on 5 000 rows; 5 000 others are for the test. The query knows a position, and the keys are hidden
-# vectors. So the LSTM must learn to *count*. It starts from orthogonal recurrent matrices, which keep the length of a
-# state, and from small token vectors.
+# **Train it**, on 5 000 rows; 5 000 others are for the test. The query encodes a position, and the keys are hidden
+# vectors. So the LSTM must learn to *count*. It starts from orthogonal recurrent matrices, which keep the length of the
+# vector that they multiply, and from small token vectors.
 
 # %% given="start-weights"
 def good_start(net):
@@ -1294,7 +1297,7 @@ if tp.done("content-only"):
 # `BagNet` with positions it is the vector added to the key, which differs from position to position.
 #
 # **Rubric.** 1 point: the weights move with the digits and the context is unchanged (a bag), so that the most frequent
-# digit is the best guess. 1 point: recurrence in `Net`, position vectors in `BagNet`.
+# digit is the best answer. 1 point: recurrence in `Net`, position vectors in `BagNet`.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1614,9 +1617,10 @@ tp.check("concat")
 # %% [markdown]
 # ## 6 · Sums: a few points or nothing
 #
-# The recipe is that of session 2: question and answer written backwards, an embedding, a one-cycle learning rate,
-# fresh samples in each batch. Numbers have at most two digits. The measure is **exact match**: an answer counts if
-# every character is right.
+# As in session 2, question and answer are written backwards, an embedding stands before each GRU, the learning rate
+# makes one cycle, gradients are clipped, and each batch has fresh samples. Numbers have at most two digits, all equally
+# frequent; the update gates and Adam's β₂ are torch's. The measure is **exact match**: an answer counts if every
+# character is right.
 
 # %% given="groups"
 def exact_match_by(group_of, questions, written, truth):
@@ -1705,9 +1709,9 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 #
 # - **At 0.006, attention without the layer gains a few points.** If two models did not differ, the ranges of three
 #   seeds each would lie apart once in ten by chance. At 0.003, 1200 steps are too few for both.
-# - **The layer of 64 tanh units did not learn the task in 1200 steps at either rate**, with attention or without it.
-#   Two rates are no sweep: nothing here says that the attentional layer is bad. At 0.006, a linear layer of 64 units
-#   had 99 % (99–99), and 256 tanh units 84 % (78–95).
+# - **With the layer of 64 tanh units the task was not learned in 1200 steps**: with attention at either rate, without
+#   it at 0.006. Two rates are no sweep: nothing here says that the attentional layer is bad. At 0.006, a linear layer
+#   of 64 units had 99 % (99–99), and 256 tanh units 84 % (78–95).
 
 # %% [markdown]
 # **Attention maps.** The question stands above the map in the order in which the encoder reads it, backwards. The
@@ -1729,7 +1733,7 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # came through the state. Whether attention weights explain a prediction is disputed (Jain & Wallace 2019; Wiegreffe &
 # Pinter 2019).
 #
-# Now go step by step: choose a model, type an expression, move through the answer.
+# Now go step by step: choose a model, type an expression, and move through the answer.
 
 # %% demo="explore"
 if tp.done("batched", "decoder", "seq2seq", "four"):
@@ -1744,7 +1748,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # ## 7 · Copying: attention decides
 #
 # In the **copy task** the network reads 6 to 14 letters and must write them again. A decoder without attention must
-# keep all letters in one vector of 128 numbers. The models and the recipe are the same as before.
+# keep all letters in one vector of 128 numbers. The recipe is the same as before, but nothing is written backwards, and
+# there are 400 steps.
 
 # %% training="copies"
 COPY_STEPS = 400
@@ -1768,7 +1773,8 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # %% [markdown]
 # In our runs (three seeds, and the one of this notebook) the model without attention copied 56 to 59 % of the strings
 # of 6 letters, 3 to 8 % of those of 10, none of 13. Concatenated, it was 97 to 100 % up to 13 letters, and 89 to 96 %
-# at 14. The context alone had 93 to 100 % up to 13 letters, and 20 to 26 % at 14.
+# at 14. The context alone had 93 to 100 % up to 13 letters, and 20 to 26 % at 14. We did not train the model without
+# attention for longer: these runs do not say what it can learn at all.
 #
 # The map is a diagonal: at step t the weight is on letter t. Such a map is called an **alignment**: attention
 # **aligns** the answer with the question.
@@ -1776,9 +1782,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # ## 8 · Questions
 
 # %% [markdown] answer="how-attention-works" points=3
-# **Question 6.** The decoder with attention writes the second character of an answer. Say step by step what happens,
-# from the character it reads to the log-probabilities, with the shape of each tensor for B = 1, S = 5, H = 128, V =
-# 13. Which tensors were computed once for the whole answer, and which anew at this timestep?
+# **Question 6.** The decoder of exercise 11, with attention, writes the second character of an answer. Say step by step
+# what happens, from the character it reads to the log-probabilities. Give the shape of each tensor for B = 1, S = 5,
+# H = 128, V = 13. Which tensors were computed once for the whole answer, and which anew at this timestep?
 #
 # *Minutes* 5
 #
@@ -1817,19 +1823,18 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # ### END SOLUTION
 
 # %% [markdown] answer="state-and-context" points=2
-# **Question 8.** "Context alone" and "context added" use the same weights in the same way. What can the second design
-# do that the first cannot? Give an example from the sums. What could you change in the experiment to find out whether
+# **Question 8.** "Context alone" and "context added" compute attention in the same way. What can the second design do
+# that the first cannot? Give an example from the sums. What could you change in the experiment to find out whether
 # the narrow tanh layer is slower to learn or cannot learn the task?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# Context alone: the output is a function of a weighted mean of encoder vectors. What only the decoder knows, such as
-# a carry from the last column or the number of characters already written, can influence the output only by moving
-# the weights. With the state in the output, a carry held there can change the digit directly, and the context adds
-# what is still needed from the question. Example: 57+68, tens: 5 + 6 and the carry from 7 + 8. To tell slow from
-# unable: train for many more steps, sweep the learning rate, widen the layer, or take the tanh out, with several
-# seeds each.
+# Context alone: the output is a function of a weighted mean of encoder vectors. What only the decoder state holds, such
+# as a carry from the last column or the number of characters already written, can influence the output only by moving
+# the weights. With the state in the output, a carry held there can change the digit directly, and the context adds what
+# is still needed from the question. Example: 57+68, tens: 5 + 6 and the carry from 7 + 8. To tell slow from unable:
+# train for many more steps, sweep the learning rate, widen the layer, or take the tanh out, with several seeds each.
 #
 # **Rubric.** 1 point: the state reaches the output directly, with a sensible example. 1 point: an experiment that
 # separates the two (more steps, other rates, another width), with more than one seed.
@@ -1837,18 +1842,17 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 
 # %% [markdown] answer="fourteen-letters" points=2
 # **Question 9.** With the context alone, most strings of 13 letters are copied, and few of 14. Print a few of its
-# answers to strings of 14 letters. What is wrong with them? Then look at the last row of a map for a shorter string,
-# the row of `EOS`: where is the attention weight? Explain.
+# answers to strings of 14 letters (`copiers["context alone"].answer([…])`). What is wrong with them? Then look at the
+# last row of a map for a shorter string, the row of `EOS`: where is the attention weight? Explain.
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# Most wrong answers fail at the end. Some have the right 14 letters and go on; others stop one letter or more
-# too early. At the end of a shorter string, the weight is on a dash, a
-# row of zeros after the last letter. Only the encoder's states there have seen the end. A string of 14 letters fills
-# all timesteps of the encoder, so there is no such state. The context alone predicts the character, so `EOS` has no
-# context of its own. The concatenated design had 89 to 96 %: its state reaches the output without the context, and
-# can hold how many letters are written.
+# Most wrong answers fail at the end. Some have the right 14 letters and go on; others stop one letter or more too
+# early. At the end of a shorter string, the weight is on a dash, a row of zeros after the last letter. Only the
+# encoder's states there have read the end. A string of 14 letters fills all timesteps of the encoder, so there is no
+# such state. The context alone predicts the character, so `EOS` has no context of its own. The concatenated design had
+# 89 to 96 %: its state reaches the output without the context, and can hold how many letters are written.
 #
 # **Rubric.** 1 point: the answers do not end at the right place (too long or too short), and the weight of `EOS` is
 # on the padding. 1 point: a string of full length has no padding, and the context is all the output gets.
@@ -1860,10 +1864,10 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # Attention is a function of three lines. It needs a score for every pair of source and target timesteps: B × T × S
 # numbers. Without positional information it ignores order.
 #
-# One more measurement, made apart from this notebook. No decoder of ours writes a *multiplication* such as
-# `487*623` directly: one answer in a thousand is right. A **scratchpad** (Nye and others, 2021, arXiv:2112.00114) is a
-# text of intermediate steps before the answer. With a scratchpad that puts each digit beside those that it comes from,
-# and without attention, one answer in a hundred is right. With attention to the question and to the characters already
+# One more measurement, made apart from this notebook. No decoder of ours writes a *multiplication* such as `487*623`
+# directly: at most one answer in a thousand is right. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a text of
+# intermediate steps before the answer. With a scratchpad that puts each digit beside those that it comes from, and
+# without attention, one answer in a hundred is right. With attention to the question and to the characters already
 # written, practically all are right, after three minutes of training.
 #
 # **Further reading**

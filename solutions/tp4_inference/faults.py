@@ -130,7 +130,7 @@ TRAINING_PASS = [
                   "logits, _ = model.decoder(decoder_tokens, (encoder_states[0], encoder_states[0]), henc_ts)")),
     Fault("training-pass", "henc-ts-not-passed",
             "You do not hand `henc_ts` to the decoder. "
-            "Ours does not use it yet; a decoder with attention cannot do without.",
+            "Ours does not use it; a decoder with attention needs it.",
             swap=(FORCED, "logits, _ = model.decoder(decoder_tokens, encoder_states)")),
     Fault("training-pass", "softmax-before-cross-entropy",
             "You apply a softmax before `cross_entropy`, which applies its own. "
@@ -153,7 +153,7 @@ TRAINING_PASS = [
             "compare with `target_tokens`.",
             swap=(LOSS, "loss = F.cross_entropy(logits.flatten(0, 1), decoder_tokens.flatten())")),
     Fault("training-pass", "eos-ignored",
-            "You leave EOS out of the loss. Then the network is never told to stop, and it will not.",
+            "You leave EOS out of the loss. Then the network does not learn when to stop.",
             swap=(LOSS,
                   "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
     Fault("training-pass", "not-shifted-and-softmax",
@@ -843,8 +843,8 @@ BEAM_SEARCH = [
             "Your search always makes `max_length` steps. Stop when every hypothesis has ended.",
             swap=(WHILE, "while len(history) < model.max_length:")),
     Fault("beam-search", "starts-with-copies",
-            "You begin with `beam_width` copies of the empty hypothesis, so the beam finds everything several times. "
-            "Begin with a single one.",
+            "You begin with `beam_width` copies of the empty hypothesis, so the beam holds the same answer several "
+            "times. Begin with a single one.",
             swap=[("tokens = torch.full_like(encoder_tokens[0], model.GO)",
                    "tokens = torch.full((beam_width,), model.GO, device=encoder_tokens.device)\n"
                    "    states = tuple(state.expand(-1, beam_width, -1) for state in states)"),
@@ -1010,32 +1010,31 @@ table = cell("def wider_loses(first):\n")
 
 WIDER_LOSES = [
     Fault("wider-loses", "rows-do-not-sum-to-one",
-            "You give the way out after the tempting words a small probability, and leave out where the rest goes. "
-            "A row holds *all* that may follow.",
+            "A row of your table holds one improbable word, and sums to less than 1. "
+            "A row holds *all* words that may follow; together they have probability 1.",
             swap=[(POOR_D, '"d": {"poor 0": 0.1},'), (POOR_E, '"e": {"poor 0": 0.1},')]),
     Fault("wider-loses", "words-without-a-row",
-            "The words at the end have no row: nothing says that the sentence is over after them. Give each a row that "
-            "leads to EOS.",
+            "Some words at the end of a sentence have no row. Give each of them a row that leads to EOS.",
             swap=(ENDS, '["c", *good]')),
     Fault("wider-loses", "one-tempting-word",
-            "The second of the first words goes on with a single tempting one. It takes one place of the beam, and the "
-            "greedy sentence keeps the other: it is found again. How many hypotheses fill a beam of two?",
+            "The second of the first words goes on with a single word. That takes one place of the beam, and the "
+            "greedy sentence keeps the other. How many hypotheses fill a beam of two?",
             swap=(B, '"b": {"d": 1.0},')),
     Fault("wider-loses", "greedy-too-strong",
-            "Greedy decoding goes on with one half, so at the second step it holds more than the tempting words do, "
-            "and nothing pushes it out. Cut its row into more parts.",
+            "Greedy decoding goes on with one half, so at the second step it is more probable than both words that "
+            "should replace it in the beam. Cut its row into more parts.",
             swap=("int(2 * best / second) + 1", "2")),
     Fault("wider-loses", "three-parts-always",
             "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
             "second word less probable than that, it takes more.",
             swap=("int(2 * best / second) + 1", "3")),
     Fault("wider-loses", "tempting-words-lead-somewhere",
-            "The tempting words push the greedy sentence out, and then end well themselves: the wider beam wins. What "
-            "follows them must be improbable, whatever it is.",
+            "The two words that replace the greedy sentence in the beam have probable continuations, so the wider beam "
+            "wins. Whatever follows them must be improbable.",
             swap=[(POOR_D, '"d": {"EOS": 1.0},'), (POOR_E, '"e": {"EOS": 1.0},')]),
     Fault("wider-loses", "greedy-falls-for-them",
-            "The tempting words follow the most probable first word, so greedy decoding falls for them itself. "
-            "They must follow another one.",
+            "The words with improbable continuations follow the most probable first word, so greedy decoding takes "
+            "one of them, too. They must follow another first word.",
             swap=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
     Fault("wider-loses", "logarithms",
             "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",

@@ -137,7 +137,7 @@ class EncoderLSTM(nn.Module):
 # A decoder with attention (session 3) also needs `henc_ts`. Yours does not; your programs pass it on, so that they work
 # with both.
 #
-# Return **logits**, scores before any softmax: `F.cross_entropy` applies the log-softmax itself.
+# Return logits, scores before any softmax: `F.cross_entropy` applies the log-softmax (session 2) itself.
 #
 # *Tiny example.* Reading three characters at once, or one after another with the state handed on each time, must give
 # the same three rows of logits.
@@ -187,9 +187,9 @@ tp.check("decoder")
 
 
 # %% [markdown]
-# The two live in one object, which also knows the marks `GO` and `EOS` and how long an answer may get. From here on,
-# every function that you write takes such a `model`, and uses `model.encoder`, `model.decoder`, `model.GO`,
-# `model.EOS`, `model.max_length`.
+# One object holds both, with the tokens `GO` and `EOS` and the largest number of steps of an answer. Most functions
+# that you write from here on take such a `model`, and use `model.encoder`, `model.decoder`, `model.GO`, `model.EOS`,
+# `model.max_length`.
 
 # %% given="model"
 class Seq2seq(nn.Module):
@@ -206,8 +206,8 @@ class Seq2seq(nn.Module):
                                    embedding_size, latent_dim)
         for module in self.modules():
             if isinstance(module, nn.LSTM):
-                # The second quarter of the bias belongs to the forget gate.
-                # At 1, a new network begins by remembering.
+                # The second quarter of the bias belongs to the forget gate. With a
+                # bias of 1, a new network keeps about 3/4 of its cell state a step.
                 nn.init.ones_(module.bias_ih_l0.data[latent_dim:2 * latent_dim])
 
 # %% [markdown]
@@ -220,18 +220,18 @@ class Seq2seq(nn.Module):
 # (The pictures of this session show question and answer in the usual order, characters as one-hot rows, and the softmax
 # as a layer of its own. In the code, characters are integers, and the softmax is a part of the loss.)
 #
-# In training the decoder reads the right character next, whatever it would have written. This is **teacher forcing**
-# (Williams and Zipser, 1989). So all inputs are known in advance, and one call does all T steps.
+# In training the decoder reads the right character next, whatever it would have written: teacher forcing (session 2).
+# So all inputs are known in advance, and one call does all T steps.
 #
 # | step | 0 | 1 | 2 | 3 | 4 |
 # |---|---|---|---|---|---|
 # | `581+495`: decoder reads | GO | `6` | `7` | `0` | `1` |
-# | decoder should say | `6` | `7` | `0` | `1` | EOS |
+# | target | `6` | `7` | `0` | `1` | EOS |
 # | `94+8`: decoder reads | GO | `2` | `0` | `1` | EOS |
-# | decoder should say | `2` | `0` | `1` | EOS | EOS |
+# | target | `2` | `0` | `1` | EOS | EOS |
 #
-# What it should say is `target_tokens`. What it reads is the same, moved by one step, with GO in front. After the
-# end, the target is EOS at every step, and the loss counts it. (Session 5 masks this padding instead.)
+# The targets are `target_tokens`. The decoder reads GO, and then each target one step late. After the end, the target
+# is EOS at every step, and the loss counts it. (Session 5 masks this padding instead.)
 #
 # ### Exercise 2 · The training pass
 #
@@ -247,7 +247,7 @@ class Seq2seq(nn.Module):
 # *Minutes* 10 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# What is read at step t is what should have been said at step t − 1. The last target is not read.
+# At step t the decoder reads the target of step t − 1. It does not read the last target.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -321,8 +321,9 @@ tp.check("optimizer")
 
 # %% [markdown]
 # Now train. The recipe is that of session 2: an embedding, question and answer backwards, small batches of fresh
-# questions, and a **one-cycle** learning rate, which first rises and then falls. One part is for the LSTM: its forget
-# gate starts open (see `Seq2seq`). The training takes one to two minutes on one core.
+# questions, and a one-cycle learning rate, which first rises and then falls. One part is for the LSTM: its forget gate
+# starts with a bias of 1 (see `Seq2seq`; Jozefowicz, Zaremba and Sutskever, 2015). The training takes one to five
+# minutes.
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
@@ -396,8 +397,8 @@ if tp.done("decoder", "training-pass", "optimizer"):
 # - `decoder_step`: `tokens` (B,), **one** per sequence; `states`; `henc_ts` → `log_probabilities` (B, V) and the new
 #   `states`
 #
-# The search of section 7 adds log-probabilities. For each sequence, `exp` of its row sums to 1. Nothing is trained
-# here, so keep no gradient: this saves memory and time.
+# The search of section 7 adds log-probabilities, so apply the log-softmax here: `exp` of each row sums to 1. Nothing is
+# trained, so record no gradient; this saves memory and time.
 #
 # *Tiny example.* Logits 0, 0 and 0 become −1.0986 three times: log(1/3).
 #
@@ -447,7 +448,7 @@ tp.check("inference-programs")
 # %% [markdown]
 # ### Exercise 5 · Decode a sequence, or a whole batch of them
 #
-# **Write** `decode_sequence`. Start from GO; at each step take the most probable character (**greedy decoding**) and
+# **Write** `decode_sequence`. Start from GO; at each step take the most probable character (greedy decoding) and
 # feed it back. Sequences of a batch end at different steps. After its end, a sequence gets EOS at every step,
 # whatever the network would have written. Stop as soon as every sequence has ended, or after `model.max_length`
 # steps.
@@ -547,8 +548,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # Of the six answers, five were right in our run: the network wrote 1898 for `999+999`. Of the 2000 questions, 99.4 % of
 # the additions were right and 97.6 % of the subtractions.
 #
-# The rest of this session needs a network that makes errors. It uses `unfinished`, a copy made after 70 % of the
-# training.
+# Much of what follows needs a network that makes more errors: `unfinished`, a copy made after 70 % of the training.
 
 # %% [markdown] answer="two-programs" points=2
 # **Question 1.** The training pass and `decode_sequence` use the same weights. Why are they two implementations? Could
@@ -572,9 +572,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # ## 5 · Exposure bias
 #
 # In training, the decoder reads right prefixes only. At inference it reads its own output. After its first wrong
-# character, the prefix is one that training never contained. This mismatch is called **exposure bias** (Ranzato and
-# others, 2016, arXiv:1511.06732). You can measure its effect: decode once with teacher forcing and once without, and
-# compare the accuracy at each step.
+# character, it reads a prefix that is wrong for the question; training has no such pairs. This mismatch is called
+# **exposure bias** (Ranzato and others, 2016, arXiv:1511.06732). To measure its effect, decode once with teacher
+# forcing and once without, and compare the accuracy at each step.
 #
 # ### Exercise 6 · Accuracy, step by step
 #
@@ -644,7 +644,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # Compare the two lines of one model. At step 0 they are equal, because both read GO. At later steps, only the first
 # line reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
 # read the same prefix in both programs, so both have the same first error. The gap shows in the accuracy per character:
-# measured with teacher forcing, it is **too optimistic** about what follows an error.
+# measured with teacher forcing, it is too optimistic about what follows an error. In our run, step 2 of `unfinished`
+# was right in 99.8 % of the answers after the right prefix, and in 98.6 % after its own output.
 #
 # How much does one error cost? You can make one on purpose: the decoder reads the right answer, but one digit is
 # replaced by the next one (3 by 4, 9 by 0).
@@ -674,8 +675,8 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 
 # %% [markdown]
 # The steps before the wrong digit do not change. At the step right after it, the accuracy falls by 5 to 10 points in
-# our run. The steps after that are right again in more than 99 % of the answers. So the network uses the last digit,
-# and one wrong digit has a short effect in this task.
+# our run. The steps after that are right again in more than 99 % of the answers. So the network uses the digit that it
+# has just read, and a wrong one has little effect on later steps in this task.
 
 # %% [markdown] answer="what-accuracy-hides" points=2
 # **Question 2.** In your table of accuracies, the whole answer is right equally often with right prefixes and with the
@@ -687,8 +688,9 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 # ### BEGIN SOLUTION
 # Up to the first wrong character, both programs read the same prefix, so they write the same characters: they make the
 # same first error, or none. So the whole answer is right in the same cases. After an error, teacher forcing puts the
-# decoder back on the right prefix; on its own, the decoder goes on from a prefix that training never contained. Only
-# the second is what a user sees, so report it. The loss is computed with right prefixes only.
+# decoder back on the right prefix; on its own, the decoder goes on from a prefix that is wrong for the question, and
+# training has no such pairs. Only the second is what a user sees, so report it. The loss is computed with right
+# prefixes only.
 #
 # **Rubric.** 1 point: the same prefix up to the first error, hence the same first error. 1 point: after it, only free
 # running reads the network's own errors; that is what a user gets, and the loss is computed on right prefixes.
@@ -698,13 +700,14 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 # ## 6 · Scheduled sampling
 #
 # In **scheduled sampling** (Bengio and others, 2015, arXiv:1506.03099), the decoder reads some of its own output in
-# training. At each step, a Bernoulli draw decides between the right character and the one just written. The
-# probability of the right character is the **teacher-forcing ratio**. It starts near 1 and may fall during training.
+# training. At each step, a random draw decides between the right character and the one just written. The probability of
+# the right character is the **teacher-forcing ratio**. In the paper it starts near 1 and falls during training, by a
+# schedule; ours is constant.
 #
 # ### Exercise 7 · A training pass with scheduled sampling
 #
-# **Write** `scheduled_sampling_pass`. The teacher-forcing decisions, `coins`, are an **input**: your function draws
-# nothing at random, so that the same decisions give the same result.
+# **Write** `scheduled_sampling_pass`. The results of the draws, `coins`, are an **input**: your function draws nothing
+# at random, so that the same decisions give the same logits.
 #
 # - in: a `model`, `encoder_tokens` (S, B), `target_tokens` (T, B), `coins`, booleans of shape (T, B)
 # - out: `logits` (T, B, V), with their gradient
@@ -721,8 +724,8 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 # *Minutes* 15 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# What is read depends on what was said, so one call is not enough: loop over the steps, as at inference. But this is
-# training, so call <code>model.decoder</code> itself, and keep the gradient.
+# What is read depends on what was written, so one call is not enough: loop over the steps, as at inference. But this
+# is training, so call <code>model.decoder</code> itself, and keep the gradient.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -760,9 +763,9 @@ def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
 tp.check("scheduled-sampling")
 
 # %% [markdown]
-# Does it help here? Two copies of `unfinished` train for 600 more steps: one with teacher forcing, one with scheduled
-# sampling at a teacher-forcing ratio of 0.75. (A step with scheduled sampling takes longer, because the decoder is
-# called T times.)
+# Does it help here? Two copies of `unfinished` are trained for 600 more steps: one with teacher forcing, one with
+# scheduled sampling at a teacher-forcing ratio of 0.75. (A step with scheduled sampling takes longer, because the
+# decoder is called T times.)
 
 # %% training="train-sampled"
 if tp.done("decoder", "training-pass", "inference-programs",
@@ -813,7 +816,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # wins with −1.3. Greedy decoding would have followed the 9 and ended with 91 and −2.7.](figures/beam_tree.svg)
 #
 # The probability of a sequence is the *product* of the probabilities of its steps, so its log is a **sum of
-# log-probabilities**. This sum is the score of a hypothesis. Scores are not positive; larger is better.
+# log-probabilities**. This sum is the score of a hypothesis. It is never above 0, and larger is better.
 #
 # ### Exercise 8 · One step of the beam
 #
@@ -879,7 +882,7 @@ tp.check("beam-step")
 # - out: `hypotheses` (T, n), a column for each of the n hypotheses that are left, **best first**; their normalised
 #   scores (n,); `history`, a list with the `(tokens, parents, scores)` of every step, as `beam_step` returned them
 #
-# Begin with a **single** empty hypothesis, of score 0. (With K copies of it, the beam would find everything K times.)
+# Begin with a **single** empty hypothesis, of score 0. (From K copies of it, you would get one answer K times.)
 # At each step:
 # 1. `decoder_step` for all hypotheses. They are a batch of n, so `henc_ts` is repeated n times:
 #    `henc_ts.expand(-1, n, -1)`.
@@ -887,7 +890,7 @@ tp.check("beam-step")
 #    characters so far.
 # 3. A hypothesis that has said EOS is finished. Stop when all are, or after `model.max_length` steps.
 #
-# **Length normalisation.** Every further character can only make a sum of logs smaller, which favours short answers.
+# **Length normalisation.** No further character makes a sum of log-probabilities larger, which favours short answers.
 # At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
 # `alpha = 0` leaves the scores alone; `alpha = 1` gives the mean log-probability per character. Sort by this
 # normalised score. (The *length penalty* of Wu and others, 2016, arXiv:1609.08144, is similar: it divides by
@@ -948,7 +951,7 @@ tp.check("beam-search")
 
 # %% [markdown]
 # First use a language so small that you can check every sum. Its decoder is a **bigram** table: the probability of
-# each word given the last word.
+# each word, given the word before it.
 
 # %% given="word-model"
 FOLLOWS = {
@@ -965,7 +968,7 @@ FOLLOWS = {
 
 
 class WordModel(nn.Module):
-    """A model that is called like ours, and speaks from a table, without states.
+    """A model that is called like ours; its probabilities come from a table.
 
     The table is a dict, word → {next word: probability}.
     """
@@ -1013,7 +1016,7 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 # **Write** `wider_loses`: it makes a table like `FOLLOWS` in which a beam of width 2 ends with a sentence that is
 # **at most half as probable** as the sentence of greedy decoding.
 #
-# - in: `first`, the probabilities of the first words, three different numbers that sum to 1, the largest first;
+# - in: `first`, the probabilities of the first words: three different numbers, in descending order, that sum to 1;
 # - out: a dict, word → {next word: probability}. `"GO"` is followed by three words of your choice with the
 #   probabilities of `first`. Every word that may follow has a row of its own, except `"EOS"`. The probabilities of
 #   each row are positive and sum to 1. Both searches end with EOS after five tokens at most, EOS counted.
@@ -1080,13 +1083,13 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
                        title="A beam of two, in your table", best=kept)
 
 # %% [markdown]
-# Take 0.4, 0.35 and 0.25 once more. Let greedy decoding go on with 0.4, so that it finds 0.4 · 0.4 = 0.16. The beam
-# of two follows the second word as well. Two words of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than
-# 0.16, and fill the beam. If each of their continuations has 0.1, the beam of two ends with 0.0175, without the 0.16.
-# *Neither* search keeps the third first word, which may be a whole sentence, with 0.25. Such a miss of a more
-# probable answer is called a **search error**.
+# Take 0.4, 0.35 and 0.25 once more, and the table of the tiny example. Greedy decoding goes on with 0.4 and finds
+# 0.4 · 0.4 = 0.16. The beam of two also keeps the second word. Two words of 0.5 each follow it: both have 0.35 · 0.5 =
+# 0.175, more than 0.16, and fill the beam. Each of their continuations has 0.1, so the beam of two ends with 0.0175,
+# without the 0.16. *Neither* search keeps the third of the first words. If EOS always follows it, it is a sentence of
+# probability 0.25. Such a miss of a more probable answer is called a **search error**.
 #
-# Now use the network. Of its wrong greedy answers, which are search errors? The training pass knows the probability of
+# Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,
 # the search missed it: a search error. If it is **less** probable, no better search can help: a **model error**. The
 # cell counts both, searches with four widths, and draws a beam that corrects a greedy answer.
@@ -1137,7 +1140,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # %% [markdown]
 # In our run 81 of the 1000 greedy answers were wrong: 4 search errors, 77 model errors. A beam of two rescued four
 # questions and spoilt two, and wider beams changed nothing more. On `46-230` greedy decoding wrote -186 and the beam
-# -184. So the search is hardly the problem of this network: better training is what it needs.
+# -184. So no better search can correct most of the errors of this network; more training can.
 #
 # With three networks of ours, and the first 150 questions, a beam of two had 86.7 % (56.0–90.0) of the answers right
 # and greedy decoding 86.7 % (51.3–89.3); beams of three and five had no more than a beam of two.
@@ -1175,10 +1178,11 @@ if tp.done("decoder", "training-pass", "inference-programs", "decode-sequence",
                 "greedy": partial(searched, unfinished, 1)}, hard)
 
 # %% [markdown]
-# Search errors and model errors exist in translation, too, where many sentences compete. Moderate beams usually raise
-# BLEU, and very wide ones lower it: the **beam-search curse** (Koehn and Knowles, 2017, arXiv:1706.03872). Stahlberg
-# and Byrne (2019, arXiv:1908.10090) searched a Transformer's translations without any search error: for more than half
-# of the sentences, the most probable translation was the empty one. These are model errors, which a narrow beam hides.
+# In translation, moderate beams usually raise BLEU (a measure of translations, session 5), and very wide ones lower it
+# (Koehn and Knowles, 2017, arXiv:1706.03872). Yang, Huang and Ma (2018, arXiv:1808.09582) call this the **beam-search
+# curse**. Stahlberg and Byrne (2019, arXiv:1908.10090) searched a Transformer's translations without any search error:
+# for more than half of the sentences, the most probable translation was the empty one. These are model errors, which a
+# narrow beam hides.
 
 # %% [markdown] answer="search-or-model" points=2
 # **Question 3.** A translation system writes a sentence that leaves out half of the source. How do you find out whether
@@ -1189,9 +1193,9 @@ if tp.done("decoder", "training-pass", "inference-programs", "decode-sequence",
 # ### BEGIN SOLUTION
 # Compute the log-probability of a right translation with the training pass, and compare it with the score of the
 # sentence that was written. If the right translation is more probable, the search missed it: a search error, and a
-# wider beam may find it. If it is less probable, the model prefers the wrong sentence: a model error. A wider beam
-# cannot help then, and may find a still more probable and still shorter sentence. Length normalisation changes what is
-# compared; better training changes the model.
+# wider beam may find it. If it is less probable, the model prefers the wrong sentence: a model error (try several right
+# translations, if there are several). A wider beam cannot help then, and may find a still more probable and still
+# shorter sentence. Length normalisation changes what is compared; better training changes the model.
 #
 # **Rubric.** 1 point: compare the model's probability of a right translation with that of the sentence written. 1
 # point: a wider beam can mend search errors only; with model errors it can make the output worse (shorter).

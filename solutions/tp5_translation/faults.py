@@ -76,7 +76,7 @@ FAULTS = [
     # ------------------------------------------------------------ encoder
     Fault("encoder", "padding-read",
             "Your GRU reads the padding: its backward direction starts there, "
-            "and every hidden vector of a short sentence feels it. Pack before, unpack after.",
+            "and this changes every hidden vector of a short sentence. Pack before, unpack after.",
             swap=[(PACK, "packed = self.embedding(source)"), (UNPACK, "henc_ts = packed_ts")]),
     Fault("encoder", "lengths-must-be-sorted",
             "`pack_padded_sequence` wants the longest sentence first, unless it is told `enforce_sorted=False`.",
@@ -102,7 +102,7 @@ FAULTS = [
     # ------------------------------------------------------------ scores
     Fault("scores", "no-tanh",
             "The additive score has no tanh. Without it the decoder's part adds the same number to the scores of all "
-            "words, and the softmax cancels it: the decoder has no say.",
+            "words, and the softmax cancels it: the decoder has no influence.",
             swap=("torch.tanh(self.W_a(hdec) + keys)", "self.W_a(hdec) + keys")),
     Fault("scores", "keys-without-matrix",
             "The additive keys are the hidden vectors themselves: U_a is never used and never learns.",
@@ -111,10 +111,10 @@ FAULTS = [
             "U_a is applied twice: once in `keys`, once more in `forward`.",
             swap=("self.W_a(hdec) + keys)", "self.W_a(hdec) + self.U_a(keys))")),
     Fault("scores", "decoder-unseen",
-            "The additive score does not look at the decoder's state: the same words would be chosen at every step.",
+            "The additive score does not use the decoder's state: the weights would be the same at every step.",
             swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(keys)")),
     Fault("scores", "encoder-unseen",
-            "The additive score does not look at the keys: all words get the same score.",
+            "The additive score does not use the keys: all words get the same score.",
             swap=("torch.tanh(self.W_a(hdec) + keys)", "torch.tanh(self.W_a(hdec) + 0 * keys)")),
     Fault("scores", "product-in-additive",
             "In the additive score the two parts are multiplied. They are added: that is its name.",
@@ -137,7 +137,7 @@ FAULTS = [
             "The scores are (S, B). The interface says (B, S): one row per sentence.",
             swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
     Fault("scores", "keys-kept",
-            "The additive score keeps the keys that it made last and does not look at those it is given. One score "
+            "The additive score keeps the keys that it made last and does not use those it is given. One score "
             "object serves many sentences.",
             swap=[("return self.U_a(henc_ts)", "self.kept = self.U_a(henc_ts)\n        return self.kept"),
                   ("self.W_a(hdec) + keys", "self.W_a(hdec) + getattr(self, 'kept', keys)")]),
@@ -160,8 +160,8 @@ FAULTS = [
             "`mask` is True at words; `masked_fill` fills where it is told True.",
             swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
     Fault("attend", "mask-read-as-a-length",
-            "You take the mask for a length: so many words, from the first on. It says of each place whether one may "
-            "look there, and a word between two others may be hidden.",
+            "You use the mask only for its number of words. It says of each position whether it may have weight, "
+            "and a word between two others may be hidden.",
             swap=("~mask", "torch.arange(len(henc_ts)).to(mask.device) >= mask.sum(-1, keepdim=True)")),
     Fault("attend", "zero-before-softmax",
             "The padding's scores are set to 0 before the softmax. But exp(0) is 1: padding still gets weight. "
@@ -183,7 +183,7 @@ FAULTS = [
             swap=(SOFTMAX,
                   "shares = scores.exp() * mask\n    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
     Fault("attend", "detached-weights",
-            "The weights are detached: no gradient reaches the scores, and the attention never learns where to look.",
+            "The weights are detached: no gradient reaches the scores, so the attention is not trained.",
             swap=("attention_weights, henc_ts)", "attention_weights.detach(), henc_ts)")),
 
     Fault("attend", "batch-softmax-without-mask",
@@ -206,7 +206,8 @@ FAULTS = [
 
     # ------------------------------------------------------------ gated-cell
     Fault("gated-cell", "z-swapped",
-            "z and 1 − z have changed places: that is torch's convention. In this paper z lets the *candidate* in.",
+            "z and 1 − z have changed places: that is torch's convention. "
+            "In this paper z is the weight of the *candidate*.",
             swap=(MIXED, "return z * hdec + (1 - z) * candidate")),
     Fault("gated-cell", "reset-after-product",
             "r is applied after the product with U: that is torch's convention. Here U gets r ⊙ s.",
@@ -219,7 +220,7 @@ FAULTS = [
             "The context does not enter the candidate: the term with C is missing.",
             swap=("\n                               + self.C(context_vectors)", "")),
     Fault("gated-cell", "context-not-in-gates",
-            "The context does not enter the gates: the options with C_z and C_r are missing.",
+            "The context does not enter the gates: the terms with C_z and C_r are missing.",
             swap=[(" + self.C_z(context_vectors)", ""), (" + self.C_r(context_vectors)", "")]),
     Fault("gated-cell", "reset-unused",
             "r is computed and not used: the candidate sees the whole old state.",
@@ -246,7 +247,7 @@ FAULTS = [
             swap=(ATTEND + "\n        " + PAPER_CELL,
                   "hdec = self.cell(self.embedding(tokens), hdec, torch.zeros_like(hdec))\n        " + ATTEND)),
     Fault("paper-decoder", "context-not-in-cell",
-            "The cell gets zeros, or no context at all: the context is computed and the state does not feel it.",
+            "The cell gets zeros, or no context at all: the context is computed, and does not enter the state.",
             swap=("hdec, context_vectors)\n        logits", "hdec, 0 * context_vectors)\n        logits")),
     Fault("paper-decoder", "context-not-in-readout",
             "The readout does not see the context. It takes the new state and the context, side by side.",
@@ -308,7 +309,7 @@ FAULTS = [
             swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
     Fault("translator", "reads-what-it-must-say",
             "At step t the decoder reads `target[t]`, the very token that it has to say. It must read the one before. "
-            "The loss would be wonderful, and the model useless.",
+            "The loss would become small, and the model could not translate.",
             swap=(STEP, "if forced[t]:\n                tokens = target[t]\n            " + STEP)),
     Fault("translator", "decisions-inverted",
             "The decisions work the wrong way round: when one is true, the decoder reads the true token.",
@@ -381,7 +382,7 @@ FAULTS = [
             "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
             swap=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
     Fault("loss", "sum",
-            "You return a sum over tokens. With it, long batches take larger steps than short ones: return the mean.",
+            "You return a sum over tokens. With it, the gradient grows with the number of tokens: return the mean.",
             swap=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum")'))),
     Fault("loss", "mean-of-sentence-means",
             "You average over each sentence, then over sentences: a token in a short sentence counts more than one in "
@@ -541,8 +542,8 @@ FAULTS = [
             "You return 1 − AER: for a perfect alignment the error rate is 0.",
             swap=("return 1 - (in_sure", "return (in_sure")),
     Fault("aer", "argmax-over-target",
-            "The arg-max runs over the French words: for each English word, who looks at it most. "
-            "It must run over the English words, the last axis.",
+            "The arg-max runs over the French words: for each English word, which French word has the largest weight "
+            "on it. It must run over the English words, the last axis.",
             swap=("weights.argmax(dim=-1)", "weights.argmax(dim=0)")),
     Fault("aer", "all-links-sure",
             "Every gold link counts as sure. A word with several gold words has only possible links.",
@@ -933,8 +934,8 @@ FED = "tokens = token.repeat(S + 1)"
 
 FAULTS += [
     Fault("effects", "old-keys",
-            "The overwritten vector still has its old key: the decoder goes on looking at it as before, and finds "
-            "something else there. Keys are made of the vectors, so make them anew.",
+            "The overwritten vector still has its old key: its weight stays as it was, although the vector is "
+            "another. Keys are made of the vectors, so make them anew.",
             swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Fault("effects", "zeros",
             "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
@@ -944,7 +945,7 @@ FAULTS += [
             "You overwrite with the mean of the *other* vectors. Take the mean of all S.",
             swap=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / max(S - 1, 1)")),
     Fault("effects", "every-vector-of-a-copy",
-            "In each copy you overwrite all vectors, not one: then nobody can say which of them was needed.",
+            "In each copy you overwrite all vectors, not one: this does not show which of them was needed.",
             swap=("changed[s, s] =", "changed[:, s] =")),
     Fault("effects", "one-vector-in-every-copy",
             "You overwrite a vector in all copies of the sentence, the last one too. Each copy has one of its own, and "
@@ -1078,8 +1079,7 @@ FAULTS += [
             "changes: add them.",
             swap=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
     Fault("plan", "nothing-expected",
-            "You have not written down what you expect of the learning rate. Afterwards everybody has known it all "
-            "along: write it now.",
+            "You have not written what you expect of the learning rate. Write it before you run the experiment.",
             swap=('''"learning rate": "the smallest is still learning when the steps are used up, "
                          "because each step is short; the largest jumps about"''', '"learning rate": "…"')),
 ]

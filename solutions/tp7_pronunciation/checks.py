@@ -358,6 +358,30 @@ def step_gradient(t):
     t.output("gradient of henc_ts", henc_ts.grad, axes="B S H")
 
 
+@check("step")
+def loud_letters(t):
+    """Scores of a hundred and more: the weights are close to 0 and 1, and none is NaN."""
+    B, S = t.sizes("B S", low=4)
+    speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
+    stepped(t, speller.step(tokens, 20 * hdec, 10 * henc_ts, mask))
+
+
+class HalfDropped(nn.Module):
+    """In the place of a dropout: without chance; negative numbers are the ones dropped, the others are doubled."""
+
+    def forward(self, input):
+        return 2 * input.clamp(min=0) if self.training else input
+
+
+@check("step")
+def dropout_in_training(t):
+    """In training, the dropout works on the embedded tokens, and before and after `combine` with its tanh."""
+    B, S = t.sizes("B S", low=4)
+    speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
+    speller.dropout = t.define(HalfDropped)()
+    stepped(t, speller.train().step(tokens, hdec, henc_ts, mask))
+
+
 # ---------------------------------------------------------------- beam
 
 class ToySpeller(nn.Module):
@@ -368,13 +392,14 @@ class ToySpeller(nn.Module):
         self.table, self.push = table, push
 
     def encode(self, letters):
-        henc_ts = torch.sin(letters[..., None] * torch.arange(1.0, 1.0 + self.table.shape[1], device=letters.device))
+        H = self.table.shape[1] + 5
+        henc_ts = torch.sin(letters[..., None] * torch.arange(1.0, 1.0 + H, device=letters.device))
         return henc_ts, letters != 0, henc_ts.mean(1)
 
     def step(self, tokens, hdec, henc_ts, mask):
-        seen = (henc_ts * mask[..., None]).sum(1)
-        hdec = 0.6 * hdec.roll(1, -1) + 0.4 * torch.cos(self.table[tokens])
-        logits = self.table[tokens] + 2 * hdec + 0.5 * seen
+        seen, embedded = (henc_ts * mask[..., None]).sum(1), nn.functional.embedding(tokens, self.table)
+        hdec = 0.6 * hdec.roll(1, -1) + 0.4 * torch.cos(nn.functional.pad(embedded, (0, 5)))
+        logits = embedded + (2 * hdec + 0.5 * seen)[:, :-5]
         ending = self.push * (torch.arange(logits.shape[1], device=logits.device) == 2)
         return logits + ending, hdec, mask / mask.sum(-1, keepdim=True)
 
@@ -411,13 +436,19 @@ def greedy(t):
 @check("beam", without={"gradient": "a search is not trained"})
 def nothing_complete(t):
     """No hypothesis reaches END in time."""
-    searched(t, "unfinished", toy(t, -200), 3, 1.0, t.integer(3, 6))
+    searched(t, "unfinished", toy(t, -200), 3, 0.7, t.integer(3, 6))
 
 
 @check("beam", without={"gradient": "a search is not trained"})
 def some_in_time(t):
     """Few steps: some hypotheses are complete, others are not."""
     searched(t, "few steps", toy(t, 4), 4, 0.5, 3, n=1)
+
+
+@check("beam", without={"gradient": "a search is not trained"})
+def wider_than_the_vocabulary(t):
+    """A beam that is wider than the vocabulary, for one step: every id but END goes on, END is most improbable."""
+    searched(t, "width 50", toy(t, -120), 50, 0.0, 1, n=1)
 
 
 # ---------------------------------------------------------------- average

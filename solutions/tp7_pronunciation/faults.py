@@ -64,7 +64,8 @@ def shared(train, test):
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "place-by-place",
-          "You compare the sequences place by place. One item more in front moves all others, and is one insertion.",
+          "You compare the sequences position by position. "
+          "One more item in front is a single insertion, but it moves all others.",
           source='''def edit_distance(a, b):
     return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
 '''),
@@ -232,10 +233,10 @@ def shared(train, test):
                 ("return self.output(combined), hdec, attention_weights",
                  "return self.output(combined), after, attention_weights")]),
     Fault("step", "context-first",
-          "Context and embedding enter the cell in the other order. The weights of a trained model would not fit.",
+          "Context and embedding enter the cell in the other order. A trained model would then give wrong sounds.",
           swap=(CELL, "hdec = self.cell(torch.cat([context, embedded], dim=-1), hdec)")),
     Fault("step", "context-not-combined",
-          "Context and state are combined in the other order: the weights of a trained model would not fit.",
+          "Context and state are combined in the other order. A trained model would then give wrong sounds.",
           swap=(BOTH, "both = self.dropout(torch.cat([context, hdec], dim=-1))")),
     Fault("step", "no-tanh",
           "The tanh between `combine` and `output` is missing; two linear layers are one.",
@@ -245,6 +246,9 @@ def shared(train, test):
     Fault("beam", "logits-added",
           "You add logits. Sums of log-probabilities need `log_softmax`.",
           swap=(CANDIDATES, "candidates = scores[:, None] + logits")),
+    Fault("beam", "log-of-softmax",
+          "A probability below 1e-45 is 0 in a float, and its logarithm −∞. `log_softmax` gives the logarithm itself.",
+          swap=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
     Fault("beam", "scores-forgotten",
           "The scores of the hypotheses are lost: each step ranks its own log-probabilities alone.",
           swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
@@ -702,8 +706,8 @@ def beam_search(model, word, width, alpha=0.0, timesteps=28):
     complete.sort(key=lambda one: one[1], reverse=True)
     return complete
 '''),
-    Variant("beam", "the logarithm of the softmax", swap=[
-        (CANDIDATES, "candidates = scores.unsqueeze(1) + torch.log(logits.softmax(-1).double()).float()"),
+    Variant("beam", "sorted, then reversed", swap=[
+        (CANDIDATES, "candidates = scores.unsqueeze(1) + logits - torch.logsumexp(logits, 1, keepdim=True)"),
         (SORTED, "order = sorted(range(len(complete)), key=lambda i: complete[i][1])\n"
                  "    return [complete[i] for i in reversed(order)]")]),
     Variant("average", "added and divided", source='''def average(states):

@@ -8,11 +8,14 @@ import workers
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 
+import graded
 from autograder.classroom import similar
 from autograder.classroom.grading import Classroom, grade_class, handed_in
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.screen import shown
+from autograder.classroom.verdict_store import Entry, Key
 from autograder.cli import main
 from autograder.judging import watched
 from autograder.sandbox.options import Options
@@ -105,6 +108,21 @@ def test_copies_are_not_looked_for_behind_links(course, solution):
     links(course, solution)
     works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").works
     assert {work.student.name for work in works if any(work.code.values())} == {"ada"}
+
+
+def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else(course):
+    """A pipe would hold it for ever."""
+    submitted = course.gradebook / "submitted"
+    told = hand_in(course, "zoe", TINY, notebook(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
+    (submitted / "eve").symlink_to("zoe")
+    for name in ("bob", "tom"):
+        (submitted / name / TINY).mkdir(parents=True)
+    (submitted / "bob" / TINY / f"{TINY}.ipynb").symlink_to(told)
+    os.mkfifo(submitted / "tom" / TINY / f"{TINY}.ipynb")
+    verdict, key = graded.verdict(), Key("", "", "", Options())
+    found = {name: shown._flags(course, Entry(name, verdict, key)) for name in ("zoe", "eve", "bob", "tom", "nobody")}
+    assert found == {"zoe": ["ends the process: `os._exit(1)`"], "eve": [], "bob": [], "tom": [], "nobody": []}
+    assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 
 
 def test_the_exchange_leaves_links_behind(course, solution, tmp_path):

@@ -23,6 +23,8 @@ from autograder.classroom.demo import demo
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.model import source
 from autograder.model.oracle import oracle
+from autograder.publish.files import start
+from autograder.runtime import handing_in
 from browser import CONTRASTS, chromium
 from conftest import REPOSITORY
 
@@ -44,7 +46,9 @@ def site(tmp_path_factory):
     """A Jupyter server on a course of its own, with the released course in it: (url, the course)."""
     course = classroom_in(tmp_path_factory.mktemp("site") / "root", REPOSITORY, [TP])
     folder = course.root
-    shutil.copytree(REPOSITORY.released, course.released, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY.released, course.released, ignore=shutil.ignore_patterns("__pycache__"),
+                    dirs_exist_ok=True)
+    start.settle(course.released)
     settings = folder / "settings" / "@jupyterlab"
     for name, values in {
         "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page
@@ -113,6 +117,8 @@ def shot(what, name):
 
 # JupyterLab
 
+# The texts of what has a bar beside it.
+MARKED = "places => places.filter(one => getComputedStyle(one).borderLeftWidth == '5px').map(one => one.textContent)"
 IDLE = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'"
 
 
@@ -160,6 +166,15 @@ def test_every_released_notebook_opens_with_its_pictures(site, tab, name):
         tab.wait_for_function("image => image.complete && image.naturalWidth > 100", arg=picture.element_handle())
         assert len(picture.get_attribute("alt")) > 20
     tab.locator(".jp-Notebook h1").scroll_into_view_if_needed()
+    assert not tab.evaluate("window.jupyterapp.shell.currentWidget.context.model.dirty")
+
+    run(tab, cell(tab, "start")[0])
+    tab.get_by_text("Cells with this bar are yours to fill.").wait_for()
+    truth = source.load(REPOSITORY, name)
+    marked = tab.locator(".jp-CodeCell .jp-InputArea-editor").evaluate_all(MARKED)
+    assert len(marked) == len(truth.by_role("exercise")) and all("NotImplementedError" in text for text in marked)
+    blank = tab.locator(".jp-MarkdownOutput p").evaluate_all(MARKED)
+    assert blank == [handing_in.ANSWER_STUB.strip("*")] * len(truth.by_role("answer"))
 
 
 def test_a_solution_is_typed_and_its_check_turns_green(site, tab):

@@ -41,7 +41,7 @@ ANSWER = "\n\n".join([
     f"![s](data:image/svg+xml,{SVG.replace(' ', '%20')})",
     "<math><mi href='plot.html'>x</mi></math> $\\href{plot.html}{x}$",
 ])
-PAGES = (pytest.param("formgrader", marks=pytest.mark.slow), "feedback", "questions")
+PAGES = (*(pytest.param(name, marks=pytest.mark.slow) for name in ("formgrader", "screen")), "feedback", "questions")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,8 @@ def server(term, *more):
     process = subprocess.Popen(
         [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.port=0",
          f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=course",
-         "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"],
+         "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True, "
+         "'autograder.classroom.screen': True}"],
         cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield _address(process, runtime)
@@ -115,7 +116,7 @@ def watched(address=None):
 
 def submission_of(term, student):
     with term.gradebook() as gradebook:
-        return gradebook.find_submission_notebook(TINY, TINY, student).id
+        return gradebook.stock.find_submission_notebook(TINY, TINY, student).id
 
 
 def place_of(kind, term, request):
@@ -123,6 +124,9 @@ def place_of(kind, term, request):
     if kind == "formgrader":
         address = request.getfixturevalue("formgrader")
         return f"{address}formgrader/submissions/{submission_of(term, 'eve')}/", address
+    if kind == "screen":
+        address = request.getfixturevalue("formgrader")
+        return f"{address}autograder", address
     if kind == "feedback":
         renew(term, TINY)
         return feedback.path(term.course, TINY, "eve").as_uri(), None
@@ -135,6 +139,9 @@ def test_nothing_of_an_answer_acts(kind, eve, request):
     with watched(address) as (context, caught):
         page = context.new_page()
         page.goto(place)
+        if kind == "screen":
+            page.get_by_role("button", name="eve, why").click()
+            page.locator("#detail article").first.wait_for()
         page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
         assert page.get_by_text("noname").count(), "the answer is on the page"
         links = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")

@@ -122,6 +122,46 @@ def test_a_class_is_read_and_saved_by_two_people_at_once(term, address):
         assert {url.split("/autograder")[0] for url in asked if "/favicon" not in url} == {address}
 
 
+def test_one_or_all_are_graded_again_while_somebody_reads(term, address):
+    with chromium_page() as page, chromium_page() as other:
+        opened(page, address)
+        page.get_by_role("button", name="bob, double").click()
+        page.get_by_label("Points of your own").fill("1.5")
+        page.get_by_label("Points of your own").press("Tab")
+        saved(page)
+        page.get_by_role("button", name="Grade this student again").click()
+        page.locator("#told", has_text="Graded: 1 of 1.").wait_for(timeout=200_000)
+        assert points(term, "bob", "check-double") == 1.5
+        assert points(term, "ada", "check-double") == 2
+
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Grade again").click()
+        page.locator("#work progress").wait_for()
+        opened(other, address)
+        other.keyboard.press("n")
+        other.locator("#detail article", has_text=SAME).get_by_role("checkbox").first.check()
+        saved(other, "3 students")
+        page.locator("#told", has_text="Graded: 8 of 8.").wait_for(timeout=400_000)
+        assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
+        assert points(term, "bob", "check-double") == 1.5
+        other.locator("#told", has_text="Graded: 8 of 8.").wait_for(timeout=60_000)
+
+
+def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(term, tmp_path):
+    exchange = tmp_path / "exchange"
+    exchange.mkdir(mode=0o777)
+    with open(term.course.root / "nbgrader_config.py", "a") as file:
+        file.write(f"c.Exchange.root = {str(exchange)!r}\n")
+    for kind in ("autograded", "submitted"):
+        for name, text in {"submission_secret": "s" * 64, "timestamp": "2026-01-01 00:00:00 UTC"}.items():
+            (term.course.gradebook / kind / "ada" / TINY / f"{name}.txt").write_text(text)
+    command = [sys.executable, "-m", "autograder.classroom.screen.work", term.course.root, "feedback", TINY]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Released over the exchange: 1." in done.stdout
+    (page,) = exchange.glob("sample/feedback/*.html")
+    assert "ada" in page.read_text()
+
+
 def test_all_can_be_read_on_every_screen(term, address):
     for width, scheme in SCREENS:
         with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True) as page:

@@ -71,7 +71,7 @@ def test_a_card_is_html_and_text_and_nothing_is_on_stderr(notebook):
     nbformat.validate(notebook)
     for cell in notebook.cells:
         kinds = [set(output.get("data", {})) for output in cell.outputs if output.output_type != "error"]
-        if cell.id.startswith("check-") or cell.id == "case":
+        if cell.id.startswith("check-") or cell.id in ("start", "case"):
             assert kinds == [{"text/html", "text/plain"}], cell.id
         elif cell.id not in ("magic", *BREAKS):
             assert [output.text for output in cell.outputs] == ([f"{SCRIPT}\n"] if cell.id == "play" else []), cell.id

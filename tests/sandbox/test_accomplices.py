@@ -13,7 +13,7 @@ from conftest import SHORT
 
 COMMON = """
 import fcntl, json, os, struct
-shared = open(os.__file__)
+shared, ours = open(os.__file__), open("/kernel.py")
 
 def is_locked():
     try:
@@ -26,6 +26,18 @@ def range_is_locked():
     asked = struct.pack("hhqqi", fcntl.F_WRLCK, 0, 7, 1, 0)
     return struct.unpack("hhqqi", fcntl.fcntl(shared, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
 
+def hint():
+    try:
+        return fcntl.fcntl(ours, 1035, bytes(8))[0]
+    except PermissionError:
+        return 0
+
+def give_hint(number):
+    try:
+        fcntl.fcntl(ours, 1036, struct.pack("Q", number))
+    except PermissionError:
+        pass
+
 def terminals():
     return [name for name in os.listdir("/dev/pts") if name.isdigit()]
 """
@@ -35,6 +47,7 @@ CHANNELS = {
     "a lock on a byte": ("fcntl.lockf(shared, fcntl.LOCK_SH, 1, 7)", "range_is_locked()"),
     "a lock of an open file": ("fcntl.fcntl(shared, 37, struct.pack('hhqqi', fcntl.F_RDLCK, 0, 7, 1, 0))",
                                "range_is_locked()"),
+    "a hint that is kept with a file": ("give_hint(3)", "hint() == 3"),
     "a terminal": ("held = os.openpty()", "terminals() != []"),
 }
 LOCKS = [name for name in CHANNELS if "lock" in name]
@@ -58,6 +71,7 @@ def heard(parent, channels):
             tell(one, says)
             found[name] = json.loads(tell(other, f"print(json.dumps({hears}))"))
             tell(one, "fcntl.flock(shared, fcntl.LOCK_UN); fcntl.lockf(shared, fcntl.LOCK_UN); shared.close()")
+            tell(one, "give_hint(0)")
             one.kill()
             one = left.fork(1)
         return found
@@ -73,6 +87,40 @@ def test_two_kernels_at_the_same_time_do_not_hear_each_other(tmp_path, monkeypat
     monkeypatch.setattr(syscalls, "program", lambda options: b"")
     with Sandbox([], Options(limits=SHORT)) as parent:
         assert heard(parent, CHANNELS) == dict.fromkeys(CHANNELS, True), "the control"
+
+
+TERMINALS = """
+import subprocess, sys
+code = '''
+import os, time
+try:
+    for _ in range(245):
+        os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
+except OSError:
+    pass
+print(flush=True)
+time.sleep(100)
+'''
+held = [subprocess.Popen([sys.executable, "-I", "-S", "-c", code], stdout=subprocess.PIPE) for _ in range(14)]
+print([one.stdout.readline() for one in held])
+"""
+
+
+@pytest.mark.parametrize("bounded", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["", "without"])
+def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch, bounded):
+    """Their number is the machine's; a cell with a command of the shell needs one."""
+    if not bounded:
+        text = Path(kernel.__file__).read_text()
+        assert text.count(',max=%d" % limits["processes"]') == 1
+        (tmp_path / "kernel.py").write_text(text.replace(',max=%d" % limits["processes"]', '"'))
+        monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
+    with Sandbox([], Options(limits=SHORT)) as parent:
+        parent.begin()
+        with parent.branch() as left, parent.branch() as right:
+            one, other = left.fork(1), right.fork(2)
+            assert one.cell(TERMINALS, Budget(20, 200)).error is None
+            ran = other.cell("!echo there", Budget(20, 200))
+            assert ("there" in ran.printed) is bounded
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ CPU, CUDA, OPEN = Options(), Options(device="cuda"), Options(isolated=False, acc
 
 def answer(options, name, *arguments):
     """How a system call ends under the filter: None where it is allowed, else the number of its error."""
-    number = pyseccomp.resolve_syscall(pyseccomp.system_arch(), name)
+    number = name if isinstance(name, int) else pyseccomp.resolve_syscall(pyseccomp.system_arch(), name)
     data = struct.pack("<iIQ6Q", number, ARCHITECTURE, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = list(struct.iter_unpack("<HBBI", syscalls.program(options)))
     at, held = 0, 0
@@ -68,7 +68,11 @@ def test_clone3_is_not_there_and_locks_are_granted():
     ("clone", 0, [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x10000011],
      [0, 0x11, 0x01200011, 0x003D0F00, 0x80000000]),
     ("ioctl", 1, [0x5412, 0x541C, 0x100005412], [0x5401, 0x5411, 0x5413, 0x541B, 0x541D]),
-    ("fcntl", 1, [1024, 1025, 1026, 2**32 + 1024], [0, 1, 2, 3, 4, 5, 8, 36, 39, 1023, 1027, 1030]),
+    ("fcntl", 1, [1024, 1025, 1026, 1031, 1035, 1036, 1038, 2**32 + 1024],
+     [0, 1, 2, 3, 4, 5, 8, 36, 39, 1023, 1027, 1030, 1032, 1034]),
+    ("madvise", 2, [12, 20, 21, 2**32 + 21], [0, 4, 8, 11, 13, 14, 19, 22, 23]),
+    ("preadv2", 5, [8, 9, 128], [0, 1, 2, 4, 16, 64]),
+    ("socketpair", 0, [2, 10, 30], [0, 1]),
     ("prctl", 0, [1, 4], [0, 2, 3, 5, 15, 22]),
 ])
 def test_a_call_is_refused_by_an_argument(name, position, refused, allowed):
@@ -76,6 +80,23 @@ def test_a_call_is_refused_by_an_argument(name, position, refused, allowed):
         for values, seen in ((refused, errno.EPERM), (allowed, None)):
             assert [answer(options, name, *[0] * position, value) for value in values] == [seen] * len(values)
             assert answer(options, name, *[values[0]] * position, allowed[0]) is None
+
+
+def test_calls_newer_than_the_list_are_not_there():
+    for options in (CPU, CUDA, OPEN):
+        assert [answer(options, number) for number in (462, 463, 467, 1000, 2**31 - 1)] == [None, *[errno.ENOSYS] * 4]
+
+
+@pytest.mark.parametrize("name", syscalls.UNDONE.split())
+def test_what_others_would_see_or_wait_for_is_granted_and_not_done(name):
+    assert [answer(options, name) for options in (CPU, CUDA, OPEN)] == [0] * 3
+
+
+def test_a_socket_gets_no_program_and_a_protocol_of_the_system_itself():
+    for options in (CPU, CUDA, OPEN):
+        assert [option for option in range(80) if answer(options, "setsockopt", 3, 1, option)] == [26, 50, 51, 52]
+        assert answer(options, "setsockopt", 3, 6, 26) is None
+    assert [protocol for protocol in range(300) if answer(CPU, "socket", 2, 1, protocol) is None] == list(range(18))
 
 
 def test_memory_that_is_shared_or_huge_is_refused_where_no_gpu_needs_it():

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,7 +18,7 @@ import pytest
 
 from autograder.sandbox import cgroup, restrictions, warm_parent
 from autograder.sandbox import kernel as kernels
-from autograder.sandbox.host import KernelLost, Sandbox
+from autograder.sandbox.host import Kernel, KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Budget
@@ -435,6 +437,31 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
         kernel.cell("#" * 2**21, budget)
     assert lost.value.verdict == "timeout"
     assert budget.passed >= 2, "the time is booked"
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["", "without"])
+def test_memory_that_is_taken_while_nothing_is_asked_ends_the_kernel(monkeypatch, looks):
+    if not looks:
+        monkeypatch.setattr(Kernel, "_look", lambda kernel: None)
+    limit = 5 * 2**28
+    with Sandbox([], Options(limits=replace(SHORT, memory=limit))) as sandbox:
+        kernel = sandbox.fork()
+        ran = run(kernel, """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        time.sleep(4)
+        held = b"x" * 2**29
+        time.sleep(100)
+""")
+        assert ran.error is None
+        for _ in range(100):
+            time.sleep(0.2)
+            if kernel._ended.is_set() if looks else kernel.warm.usage().memory > limit:
+                break
+        assert (kernel.warm.usage().memory > limit) is not looks
+        with pytest.raises(KernelLost, match="it used more than 1.25 GiB of memory") if looks else nullcontext():
+            run(kernel, "pass")
 
 
 def test_printed_text_is_bounded(kernel):

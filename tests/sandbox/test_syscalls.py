@@ -18,7 +18,7 @@ HERE = sorted(name for name in ALL if NUMBERS[name] >= 0)
 # What the filter alone refuses, on every machine. The others need a capability that a kernel lacks, or are shut by
 # some systems: there two walls stand, and a control says nothing.
 ALONE = set("add_key keyctl request_key ptrace process_vm_readv process_vm_writev unshare memfd_create shmget shmat "
-            "msgget semget mq_open vmsplice inotify_init1 io_setup".split())
+            "msgget semget mq_open vmsplice inotify_init1 io_setup mincore epoll_create1".split())
 
 TRY = """
 import ctypes, errno, json, os
@@ -61,7 +61,7 @@ numbers = {NUMBERS!r}
 print(json.dumps({{name: tried(lambda: libc.syscall(n, 0, 0, 0, 0, 0, 0)) for name, n in numbers.items() if n >= 0}}))
 """
 ARGUMENTS = f"""
-import fcntl, mmap, signal, socket
+import fcntl, mmap, signal, socket, struct
 CHILD, NULL = signal.SIGCHLD, ctypes.c_void_p(None)
 clone = {pyseccomp.resolve_syscall(pyseccomp.system_arch(), "clone")}
 
@@ -84,14 +84,31 @@ tries["fcntl lease"] = lambda: fcntl.fcntl(mine, fcntl.F_SETLEASE, fcntl.F_RDLCK
 tries["fcntl notify"] = lambda: fcntl.fcntl(mine, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
 reader, writer = os.pipe()
 tries["fcntl pipe size"] = lambda: fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 2**20)
+tries["fcntl hint"] = lambda: fcntl.fcntl(mine, 1036, struct.pack("Q", 3))
+pages, pair = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE), socket.socketpair()
+for advice in {syscalls.ADVICE}:
+    tries[f"madvise {{advice}}"] = lambda advice=advice: pages.madvise(advice)
+for flag in {syscalls.NOT_CACHED}:
+    tries[f"preadv2 {{flag}}"] = lambda flag=flag: os.preadv(mine.fileno(), [bytearray(1)], 0, flag)
+every = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0xFFFF))
+program = struct.pack("HxxxxxxP", 1, ctypes.addressof(every))
+for option in {syscalls.PROGRAMS[:1]}:
+    tries[f"setsockopt {{option}}"] = lambda option=option: pair[0].setsockopt(socket.SOL_SOCKET, option, program)
+tries["socketpair"] = lambda: socket.socketpair(30, socket.SOCK_SEQPACKET)
+tries["socket of a module"] = lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132)
 tries["ioctl type"] = lambda: fcntl.ioctl(slave, 0x5412, b"x")
 allowed = {{"clone": lambda: cloned(0), "socket unix": lambda: socket.socket(socket.AF_UNIX).close(),
            "socket inet": lambda: socket.socket(socket.AF_INET).close(),
            "mmap private": lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE).close(),
+           "madvise": lambda: pages.madvise(mmap.MADV_DONTNEED), "socketpair": lambda: socket.socketpair(),
+           "setsockopt": lambda: pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1) or 0,
+           "preadv": lambda: os.preadv(mine.fileno(), [bytearray(1)], 0), "sync": lambda: os.sync() or 0,
+           "fadvise": lambda: os.posix_fadvise(mine.fileno(), 0, 0, os.POSIX_FADV_DONTNEED) or 0,
            "ioctl size": lambda: fcntl.ioctl(slave, 0x5413, bytes(8)), "prctl name": lambda: libc.prctl(15, b"name")}}
 print(json.dumps([{{name: tried(call) for name, call in some.items()}} for some in (tries, allowed)]))
 """
-OPEN = {"fcntl lease", "fcntl pipe size", "mmap shared", "prctl parent-death", "prctl dumpable",
+OPEN = {"fcntl hint", "fcntl lease", "fcntl pipe size", "madvise 21", "mmap shared", "prctl parent-death",
+        "prctl dumpable", "setsockopt 26",
         *(f"clone {flag:#x}" for flag in syscalls.NAMESPACES)}
 
 
@@ -125,6 +142,17 @@ print(json.dumps(sum(os.fstat(fd).st_size for fd in held)))
     held, free = (printed(kernel, fill) for kernel in kernels)
     assert held == 0
     assert free == 4 * SHORT.disk
+
+
+def test_coroutines_work_without_epoll(kernels):
+    code = """
+import asyncio
+async def added(a, b):
+    await asyncio.sleep(0.01)
+    return a + b
+print(json.dumps(await added(3, 4)))
+"""
+    assert printed(kernels[0], code) == 7
 
 
 def test_without_libseccomp_nothing_is_graded(monkeypatch):

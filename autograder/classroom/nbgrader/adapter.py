@@ -12,6 +12,7 @@ import nbformat
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError, ExchangeFactory
 from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -67,6 +68,21 @@ class Nbgrader:
             self._convert(GenerateFeedback, assignment, student)
         except (NbGraderException, OSError) as error:
             raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
+
+    def release_feedback(self, assignment: str) -> int:
+        """Release over the exchange the pages of submissions that came over it; return how many there are."""
+        pages = (self.course.gradebook / "feedback").glob(f"*/{assignment}/submission_secret.txt")
+        students = sorted(page.parent.parent.name for page in pages)
+        for student in students:
+            directory = CourseDirectory(config=self.config)
+            directory.assignment_id, directory.student_id = assignment, student
+            releasing = ExchangeFactory(config=self.config).ReleaseFeedback(coursedir=directory, config=self.config)
+            releasing.log.setLevel(logging.CRITICAL)
+            try:
+                releasing.start()
+            except (ExchangeError, OSError) as error:
+                raise ConversionError(f"{student}'s page is not released: {error}") from error
+        return len(students)
 
     def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:
         """Run a converter on one submission (for ".", on the session itself), with folders in ``root``, if named."""

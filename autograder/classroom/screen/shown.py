@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ... import escaping
 from ...course import Course, CourseError
+from ...judging import submission
 from ...model import digests, source
 from ...model.rubric import Rubric
 from .. import answers, feedback, pages, questions, report, tampering
@@ -58,7 +60,7 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
         "columns": [{"name": name, "kind": "question" if name in asked else "exercise"} for name in summary.names],
         "rows": rows,
         "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
-        "untaken": [str(one) for one in untaken(course)],
+        "untaken": [escaping.line(str(one)) for one in untaken(course)],
         "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
                    for one in summary.faults[:6]],
     }
@@ -83,12 +85,12 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
 
 
 def _flags(course: Course, entry: Entry) -> list[str]:
-    path = course.gradebook / "submitted" / entry.student / entry.verdict.assignment / \
-        f"{entry.verdict.assignment}.ipynb"
+    submitted, session = course.gradebook / "submitted", entry.verdict.assignment
     try:
-        return tampering.signs(answers.cells(path.read_bytes()))
+        handed = submission.read(submitted / entry.student / session / f"{session}.ipynb", submitted, session)
     except OSError:
         return []
+    return [] if handed.unreadable else tampering.signs(answers.cells(handed.data))
 
 
 def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:

@@ -51,8 +51,8 @@ class Work:
                     last = line.strip() or last
         with self.lock:
             self._state["running"] = False
-            if process.returncode:
-                self._state["said"] = [*self._state["said"], last or "it could not be done"]
+            if process.returncode and not self._state["said"]:
+                self._state["said"] = [last or "it could not be done"]
 
 
 class _Some(Classroom):
@@ -83,12 +83,19 @@ def main(arguments: list[str]) -> int:
         options = options_of("auto", True, Limits.exercise_seconds)
         problems = [one.problem for one in grade_class(classroom, [session], options, 1, True, each)]
     else:
+        from ..nbgrader.adapter import ConversionError
         from ..nbgrader.feedback import renew
 
         written = renew(classroom, session)
         problems = [one.problem for one in written]
         changed = sum(bool(one.changed) for one in written)
         _tell(changed, changed, "; ".join(filter(None, problems)))
+        try:
+            if released := classroom.nbgrader.release_feedback(session):
+                _tell(changed, changed, f"Released over the exchange: {released}.")
+        except ConversionError as error:
+            _tell(changed, changed, str(error))
+            problems.append(str(error))
     return 1 if any(problems) else 0
 
 

@@ -265,15 +265,21 @@ async function follow() {
   if (!state) return;
   const done = state.of ? `${state.done} of ${state.of}` : "";
   if (state.running) {
-    told.replaceChildren(`${state.what === "grade" ? "Grading" : "Feedback"} ${done} `,
+    get("work").replaceChildren(`${state.what === "grade" ? "Grading" : "Feedback"} ${done} `,
       make("progress", { max: Math.max(1, state.of), value: state.done, "aria-label": "progress" }));
     setTimeout(follow, 700);
   } else if (state.what) {
+    get("work").replaceChildren();
     say([`${state.what === "grade" ? "Graded" : "Feedback written"}: ${done || "nothing had changed"}.`, ...state.said].join(" "));
     await load();
     const column = open && table.columns.find(one => one.name === open.name);
-    if (column) show(open.student, column, true);
+    if (column && !writing()) show(open.student, column, true);
   }
+}
+
+// What somebody is typing is not replaced; whoever saves it is told if it was overtaken.
+function writing() {
+  return detail.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=number]");
 }
 
 get("release").addEventListener("click", () => work("feedback"));

@@ -17,8 +17,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGE = "start.ipynb"
-CELL = "from start import show; show()  # run this cell: the table is then kept up to date, as you save your notebooks"
+CELL = "from start import show; show()  # run this cell: the table then follows as you save your notebooks"
 BLANK = "*Your answer here.*"
+BARE = {"name": "python"}  # what a released notebook says of its language
 SECONDS = 5  # between two looks at the notebooks
 
 
@@ -119,23 +120,48 @@ def _follow(folder: Path, update: Callable[[Any], None], form: Callable[[str], A
 
 
 def write(folder: Path = HERE) -> Path:
-    """Write the start page; returns where it is."""
-    text = ("# Start here\n\nOpen a session, run its cells from the top, and fill the cells that say TODO.\n\n"
-            f"{table(folder)}")
-    code: dict[str, Any] = {"cell_type": "code", "id": "now", "metadata": {}, "source": CELL, "outputs": [],
+    """Write the start page, with the table as the output of its cell; returns where it is."""
+    text = "# Start here\n\nOpen a session, run its cells from the top, and fill the cells that say TODO."
+    output = {"output_type": "display_data", "data": {"text/markdown": table(folder), "text/plain": ""}, "metadata": {}}
+    code: dict[str, Any] = {"cell_type": "code", "id": "now", "metadata": {}, "source": CELL, "outputs": [output],
                             "execution_count": None}
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     page = {"cells": [{"cell_type": "markdown", "id": "sessions", "metadata": {}, "source": text}, code],
-            "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+            "metadata": {"kernelspec": kernel, "language_info": dict(BARE)}, "nbformat": 4, "nbformat_minor": 5}
     path = folder / PAGE
-    path.write_text(json.dumps(page, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    _save(path, page)
     return path
+
+
+def settle(folder: Path = HERE) -> None:
+    """Write into the notebooks which Python runs them, as JupyterLab would: else it takes each for changed, unread."""
+    try:
+        from ipykernel.ipkernel import IPythonKernel
+    except ImportError:
+        return
+    for path in [folder / PAGE, *folder.glob("*/*.ipynb")]:
+        try:
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            if notebook["metadata"]["language_info"] == BARE:
+                notebook["metadata"]["language_info"] = IPythonKernel.language_info
+                _save(path, notebook)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+
+
+def _save(path: Path, notebook: dict[str, Any]) -> None:
+    """Write a notebook whole, or not at all."""
+    text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    whole = path.with_name(f".{path.name}.new")
+    whole.write_text(text, encoding="utf-8", newline="\n")
+    whole.replace(path)
 
 
 def main(arguments: list[str]) -> int:
     """Write the page and open JupyterLab on it, with these arguments; with ``--page``, write it and do no more."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a console may not know ✓
     page = write()
+    settle()
     if arguments == ["--page"]:
         print(table())
         return 0

@@ -16,6 +16,11 @@ CLAIMS = [
            "trained the right prefix 0.9975 0.987 1 1 1 0.985",
            "trained its own output 0.9975 0.9875 0.998 1 1 0.985"), cell="exposure-bias"),
     Claim("tp4_inference",
+          "In our run, step 2 of `unfinished` was right in 99.8 % of the answers after the right prefix, and in 98.6 % "
+          "after its own output.",
+          ("unfinished the right prefix 0.989 0.9295 0.998 1 1 0.921",
+           "unfinished its own output 0.989 0.9275 0.9864 0.9974 1 0.921"), cell="exposure-bias"),
+    Claim("tp4_inference",
           "At the step right after it, the accuracy falls by 5 to 10 points in our run. The steps after that are right "
           "again in more than 99 % of the answers.",
           ("unfinished none 0.989 0.9295 0.998 1 1", "unfinished step 0 0.989 0.884 0.9955 1 1",
