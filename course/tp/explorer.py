@@ -14,7 +14,7 @@ notebook, and all there is where widgets are missing.
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,8 +34,9 @@ class Step:
     source          the S source tokens, and `weights` (S,) the attention they get
     context         the context vector (H,)
     beam            [(text, score), …], the hypotheses that are alive, the best one first
+    explanations    name → (S,) numbers, other answers to where the token comes from: gradients, effects
 
-    `weights` and `context` are tensors, arrays or lists.
+    `weights`, `context` and the explanations are tensors, arrays or lists.
     """
 
     read: str
@@ -45,6 +46,7 @@ class Step:
     weights: Sequence = None
     context: Sequence = None
     beam: Sequence = ()
+    explanations: Mapping = field(default_factory=dict)
 
 
 def explore(models, text, title=""):
@@ -213,16 +215,26 @@ def overview(steps):
 def weights_picture(steps, title):
     """The heatmap (T, S) of all `Step`s that have weights, as a `Picture` that is not shown yet.
 
-    Raises `ValueError` where the weights do not fit the source tokens of the first of them.
+    Where the steps have explanations, there is a map of each beside it, the largest number of a row being 1 (a row
+    without a positive number is left at 0). Raises `ValueError` where the weights do not fit the source tokens of the
+    first step.
     """
     looking = [step for step in steps if has(step.weights)]
-    weights, source, target = plots.as_weights(
-        np.stack([plain_array(step.weights) for step in looking]), list(looking[0].source),
-        [step.written for step in looking])
-    figure, (ax,), scale = plots.figure_for([title], source, target)
-    plots.draw_scale(scale, plots.draw_map(ax, weights, source, target))
-    alt = f"Attention weights of {title.rstrip('.')}. {plots.looks_at(weights, source, target)}."
-    return plots.Picture(figure, alt)
+    source, target = list(looking[0].source), [step.written for step in looking]
+    maps = {title: np.stack([plain_array(step.weights) for step in looking])}
+    for name in looking[0].explanations:
+        numbers = np.stack([plain_array(step.explanations[name]) for step in looking]).clip(min=0)
+        maps[name] = numbers / numbers.max(axis=1, keepdims=True).clip(min=1e-9)
+    if len(maps) > 1:
+        maps = {"attention weight": maps.pop(title), **maps}
+    read = {name: plots.as_weights(numbers, source, target) for name, numbers in maps.items()}
+    figure, axes, scale = plots.figure_for(list(read), *read[next(iter(read))][1:], columns=3)
+    for ax, what in zip(axes, read.values(), strict=True):
+        image = plots.draw_map(ax, *what, numbers=None if len(read) == 1 else False)
+    plots.draw_scale(scale, image)
+    found = " ".join(f"{name}: {plots.looks_at(*what)}." if len(read) > 1 else f"{plots.looks_at(*what)}."
+                     for name, what in read.items())
+    return plots.Picture(figure, f"Attention weights of {title.rstrip('.')}. {found}")
 
 
 # --- one step in HTML ------------------------------------------------------------------------
@@ -233,11 +245,15 @@ def bar(share, colour):
             f'background:{colour};outline:1px solid currentColor"></span>')
 
 
-def bars(caption, header, pairs, colour, digits=3):
-    """A table in HTML: a row for each of the `pairs` (token, share of 1), with the share as a number and as a bar."""
+def bars(caption, header, pairs, colour, digits=3, full=1.0):
+    """A table in HTML: a row for each of the `pairs` (token, number), with the number, and a bar where it is positive.
+
+    A full bar stands for the number `full`.
+    """
     rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(tables.visible(str(token)))}</th>'
                    f'<td style="text-align:right">{share:.{digits}f}</td>'
-                   f'<td style="text-align:left;width:104px">{bar(share, colour)}</td></tr>' for token, share in pairs)
+                   f'<td style="text-align:left;width:104px">{bar(max(share, 0) / full, colour)}</td></tr>'
+                   for token, share in pairs)
     names = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in (*header, ""))
     return (f'<table><caption style="text-align:left">{caption}</caption>'
             f"<thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
@@ -252,6 +268,10 @@ def step_html(step, index, n, written, with_beam):
     if has(step.weights):
         pairs = list(zip(step.source, plain_array(step.weights), strict=True))
         parts.append(bars("where it looks", ("source", "weight"), pairs, plots.COLOURS["attention"]))
+    for name, numbers in step.explanations.items():
+        pairs = list(zip(step.source, plain_array(numbers), strict=True))
+        full = max(*(number for _, number in pairs), 1e-9)
+        parts.append(bars(html.escape(name), ("source", "number"), pairs, plots.COLOURS["encoder"], full=full))
     parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
     if with_beam and step.beam:
         parts.append(tables.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],

@@ -584,6 +584,20 @@ def one_or_none(t):
     t.output("no head", t["cut"]([], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
 
 
+@check("induction", weight=2)
+def scored_heads(t):
+    """The mean weight on the token after the earlier occurrence, for each head."""
+    B, h, L = t.sizes("B h L", low=3)
+    t.output("scores", t["induction_scores"](t.uniform(B, h, 2 * L, 2 * L), L), axes="h")
+
+
+@check("induction")
+def one_head_one_row(t):
+    """One head, one row of tokens."""
+    L = t.integer(3, 8)
+    t.output("scores", t["induction_scores"](t.uniform(1, 1, 2 * L, 2 * L), L), axes="h")
+
+
 # ---------------------------------------------------------------- cache
 
 def length_of(thing):

@@ -51,6 +51,8 @@ EFFECT = "return (said(x[None]) - after).T"
 PATCH = """patch = seen[name].clone()
         patch[:, p] = kept[name][:, p]"""
 SHARE = "shares.append((measure(model(corrupt, target)) - worst) / (best - worst))"
+SECOND = "t = torch.arange(L, 2 * L, device=weights.device)"
+AHEAD = "return weights[:, :, t, t - L + 1].mean(dim=(0, 2))"
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
 JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
                             torch.cat([self.values, values], dim=-2))"""
@@ -403,6 +405,29 @@ FAULTS = [
     Fault("cut", "columns-take-turns", "The columns of a head are taken in turns. They stand side by side.",
             swap=(COLUMNS, "new.unflatten(-1, (d, -1))[..., k] = other.unflatten(-1, (d, -1))[..., k]")),
 
+    # ------------------------------------------------------------ induction
+    Fault("induction", "same-token",
+            "You take the weight on the earlier occurrence itself. An induction head attends to the token after it.",
+            swap=("t - L + 1", "t - L")),
+    Fault("induction", "one-too-far",
+            "You are one position too far: the token after the earlier occurrence stands at t − L + 1.",
+            swap=("t - L + 1", "t - L + 2")),
+    Fault("induction", "previous-token",
+            "You take the weight on the position before t: that is the score of a previous-token head.",
+            swap=("t, t - L + 1", "t, t - 1")),
+    Fault("induction", "rows-and-columns",
+            "Rows and columns are swapped: the row is the position that attends, here t.",
+            swap=("t, t - L + 1", "t - L + 1, t")),
+    Fault("induction", "sum-not-mean",
+            "The weights are added up. Take their mean over rows of tokens and positions.",
+            swap=(".mean(dim=(0, 2))", ".sum(dim=(0, 2))")),
+    Fault("induction", "last-missing",
+            "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
+            swap=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),
+    Fault("induction", "largest",
+            "You take the largest weight. The score is the mean over rows of tokens and positions.",
+            swap=(".mean(dim=(0, 2))", ".amax(dim=(0, 2))")),
+
     # ------------------------------------------------------------ cache
     Fault("cache", "new-only", "`extend` returns only the new places. It must return all.",
             swap=[("        if self.keys is not None:\n",
@@ -554,6 +579,19 @@ VARIANTS = [
 '''),
     Variant("read-norms", "values times weights first", swap=(READ, '''read = weights[..., None] * values[:, None]
     return torch.einsum("htsd,ohd->tso", read, matrices).norm(dim=2)''')),
+    Variant("read-norms", "the heads' outputs joined, one matrix product", swap=[
+        ("    " + MATRICES + "\n", ""),
+        (READ, '''h, T, S = weights.shape
+    read = weights[..., None] * values[:, None]
+    joined = read.permute(1, 2, 0, 3).reshape(T, S, -1)
+    return torch.linalg.vector_norm(joined @ W_o.T, dim=-1)''')]),
+    Variant("read-norms", "by a table of dot products", source='''def read_norms(weights, values, W_o):
+    h, S, d = values.shape
+    written = torch.stack([values[k] @ W_o[:, k * d:k * d + d].T for k in range(h)])
+    products = torch.einsum("aso,bso->abs", written, written)
+    squares = torch.einsum("ats,bts,abs->ts", weights, weights, products)
+    return squares.clamp(min=0).sqrt()
+'''),
 
     # ------------------------------------------------------------ gradients
     Variant("gradients", "a loop over the words", source='''def slopes(said, x):
@@ -576,6 +614,10 @@ def integrated_gradients(said, x, base, steps=8):
         SLOPE, "return torch.autograd.functional.jacobian(lambda one: said(one[None])[0], x.detach())")]),
     Variant("gradients", "a backward pass", swap=(SLOPE, '''said(copies).diagonal().sum().backward()
     return copies.grad''')),
+    Variant("gradients", "all pieces listed, in the mean by stack", swap=[
+        (PATH, '''parts = torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)
+    mean = torch.stack([slopes(said, torch.lerp(base, x, float(part))) for part in parts]).mean(dim=0)'''),
+        (PRODUCT, "return slopes(said, x).mul(x).sum(-1)")]),
 
     # ------------------------------------------------------------ effects
     Variant("effects", "two loops", source='''@torch.no_grad()
@@ -599,6 +641,22 @@ def effects(said, x, others):
             total = total + said(changed)
         return (said(x.unsqueeze(0)) - total / len(others)).T
 '''),
+    Variant("effects", "a mask of the words", source='''@torch.no_grad()
+def effects(said, x, others):
+    gone = torch.eye(len(x), dtype=torch.bool, device=x.device)[:, None, :, None]
+    changed = torch.where(gone, others[None, :, None, :], x[None, None])
+    after = said(changed.reshape(-1, *x.shape)).reshape(len(x), len(others), -1)
+    return said(x[None])[0][:, None] - after.mean(1).T
+'''),
+    Variant("effects", "columns of differences", source='''@torch.no_grad()
+def effects(said, x, others):
+    whole, found = said(x[None])[0], []
+    for s in range(len(x)):
+        changed = x.repeat(len(others), 1, 1)
+        changed[:, s, :] = others
+        found.append((whole - said(changed)).mean(dim=0))
+    return torch.stack(found).transpose(0, 1)
+'''),
 
     # ------------------------------------------------------------ patching
     Variant("patching", "a function as the patch", source='''def restored(model, clean, corrupt, target, name, measure):
@@ -618,6 +676,23 @@ def effects(said, x, others):
     Variant("patching", "chosen by where", swap=(
         PATCH, '''here = (torch.arange(seen[name].shape[1]) == p)[None, :, None]
         patch = torch.where(here, kept[name], seen[name])''')),
+    Variant("patching", "glued from three pieces", swap=(
+        PATCH, "patch = torch.cat([seen[name][:, :p], kept[name][:, p:p + 1], seen[name][:, p + 1:]], dim=1)")),
+    Variant("patching", "numbers in a list, divided at the end", source='''@torch.no_grad()
+def restored(model, clean, corrupt, target, name, measure):
+    def asked(source, patches=None):
+        with tp.trace(model, patches) as seen:
+            number = measure(model(source, target))
+        return number, seen.get(name)
+
+    (best, whole), (worst, broken) = asked(clean), asked(corrupt)
+    found = []
+    for p in range(broken.size(1)):
+        mended = broken.clone()
+        mended[:, p, ...] = whole[:, p, ...]
+        found.append(asked(corrupt, {name: mended})[0] - worst)
+    return torch.stack(found) / (best - worst)
+'''),
 
     # ------------------------------------------------------------ cut
     Variant("cut", "a mask of columns", swap=(
@@ -633,6 +708,43 @@ def effects(said, x, others):
         new[..., heads, :] = columns[..., heads, :]
         return new.flatten(-2)
 ''')),
+    Variant("cut", "pieces split and joined", swap=(
+        "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
+        '''        own, foreign = z.split(d, dim=-1), other.expand_as(z).split(d, dim=-1)
+        return torch.cat([foreign[k] if k in heads else own[k] for k in range(len(own))], dim=-1)
+''')),
+    Variant("cut", "a list of columns", swap=(
+        "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
+        '''        columns = [k * d + i for k in heads for i in range(d)]
+        new = z.detach().clone()
+        new[..., columns] = other[..., columns]
+        return new
+''')),
+
+    # ------------------------------------------------------------ induction
+    Variant("induction", "a diagonal", source='''def induction_scores(weights, L):
+    return weights.diagonal(1 - L, -2, -1)[..., 1:].mean(-1).mean(0)
+'''),
+    Variant("induction", "a loop over the positions", source='''def induction_scores(weights, L):
+    total = 0
+    for t in range(L, 2 * L):
+        total = total + weights[:, :, t, t + 1 - L].sum(0)
+    return total / (L * len(weights))
+'''),
+    Variant("induction", "gathered", source='''def induction_scores(weights, L):
+    second = weights[:, :, L:]
+    at = torch.arange(1, L + 1).expand(*second.shape[:2], L)[..., None]
+    return second.gather(-1, at).squeeze(-1).mean((0, -1))
+'''),
+    Variant("induction", "a mask of zeros and ones", source='''def induction_scores(weights, L):
+    mask = torch.zeros(2 * L, 2 * L)
+    for s in range(1, L + 1):
+        mask[L + s - 1, s] = 1 / L
+    return torch.einsum("bhts,ts->h", weights, mask) / weights.shape[0]
+'''),
+    Variant("induction", "a square and its diagonal", swap=[
+        ("    " + SECOND + "\n", ""),
+        (AHEAD, "return torch.diagonal(weights[:, :, L:, 1:L + 1], dim1=2, dim2=3).mean(dim=2).mean(dim=0)")]),
 
     # ------------------------------------------------------------ cache
     Variant("cache", "lists of pieces", source='''class Cache:

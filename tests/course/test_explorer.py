@@ -75,6 +75,22 @@ def test_the_still_picture_tells_the_whole_decoding():
     assert "attends most to" not in without["text/plain"] and "0.700" in without["text/plain"]
 
 
+def test_explanations_stand_beside_the_weights():
+    def steps(text):
+        return [tp.Step(read="=", written=token, distribution={token: 1.0}, source=text,
+                        weights=torch.eye(len(text))[i],
+                        explanations={"gradient": torch.arange(len(text)) - 1.0, "effect": [6.0, -2.0, 3.0]})
+                for i, token in enumerate(text)]
+
+    explored = tp.explore(steps, "abc")
+    said = explored.step_html()
+    assert re.findall(r"<caption[^>]*>([^<]*)", said)[:3] == ["where it looks", "gradient", "effect"]
+    assert "-2.000" in said and "width:100px" in said and "width:50px" in said and "width:-" not in said
+    picture = explorer.weights_picture(explored.steps, "abc")
+    assert [ax.get_title() for ax in picture.figure.axes[:3]] == ["attention weight", "gradient", "effect"]
+    assert "effect: a attends most to a (1.00)" in picture.alt
+
+
 def test_an_input_the_model_cannot_read_is_a_message():
     def picky(text):
         return [{"1": copier()("1")[0]}[c] for c in text]
