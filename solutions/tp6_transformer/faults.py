@@ -716,7 +716,7 @@ def restored(model, clean, corrupt, target, name, measure):
     Variant("cut", "a list of columns", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
         '''        columns = [k * d + i for k in heads for i in range(d)]
-        new = z.detach().clone()
+        new = z.clone()
         new[..., columns] = other[..., columns]
         return new
 ''')),
