@@ -2,6 +2,7 @@
 
 import functools
 import json
+import threading
 from typing import Any
 
 import nbformat
@@ -28,6 +29,7 @@ class Puppet(Kernel):
     def __init__(self, sandbox: "Puppets"):
         self.warm, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
         self.says, self.begun = sandbox.says, False
+        self._mine, self._ended, self._broken = threading.RLock(), threading.Event(), None
 
     _number = property(lambda self: 1, lambda self, number: None)
 
