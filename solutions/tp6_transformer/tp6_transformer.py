@@ -1381,7 +1381,7 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
 
 # %% demo="explore-explained"
 def explained_steps(text):
-    """An English sentence → the steps of its translation, each explained in three ways."""
+    """An English sentence → the steps of its translation, with three explanations."""
     words = text.lower().replace(".", " .").replace("?", " ?").split()
     source = torch.tensor([english.encode(words)], device=device)
     target = greedy_slowly(model, source)
@@ -1724,7 +1724,7 @@ def train_repeats(steps=800, seed=0, V=48):
         view.log(loss=loss)
     return repeater
 
-
+# %% given="read-repeats"
 @torch.no_grad()
 def continued(model, ids, chosen=(), by="mean"):
     """The share of right next tokens in the second reading, `ids` (B, 2L), without the
