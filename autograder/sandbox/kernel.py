@@ -13,6 +13,7 @@ import os
 import pkgutil
 import random
 import resource
+import selectors
 import signal
 import socket
 import struct
@@ -20,8 +21,7 @@ import sys
 import time
 from typing import Any, NoReturn
 
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
-CLONE_NEWNET = 0x40000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 36, 38, 2, 1
@@ -122,8 +122,6 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
 
 def _warm(helpers: list[str]) -> Any:
     """Import what notebooks import, ``helpers`` and the runtime; the shell that runs cells."""
-    import selectors
-
     import numpy.random  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -258,8 +256,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
 def _confine(apart: bool, limits: dict[str, int]) -> None:
     """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
     if apart:
-        # the number of terminals is the machine's
-        options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]
+        options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
         for place in filter(os.path.ismount, glob.glob("/dev/*")):
@@ -277,8 +274,7 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
-    # with 0, what the system may have to treat crashes would run; with 1 byte it does not
-    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
+    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],  # 0: crash pipes run
               "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
               "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
     if limits["address_space"]:
