@@ -98,7 +98,9 @@ def _cannot(reason: str) -> int:
 
 def _log_to(args: argparse.Namespace) -> None:
     """Send what the engine logs to standard error (-v), and to a file (--log)."""
-    log.handlers.clear()
+    for old in list(log.handlers):
+        log.removeHandler(old)
+        old.close()
     log.setLevel(logging.DEBUG if args.log else logging.INFO if args.verbose else logging.WARNING)
     handlers: list[logging.Handler] = [logging.StreamHandler()] if args.verbose else []
     if args.log:
