@@ -32,6 +32,14 @@ def metadata(grade_id, **values):
     return {"nbgrader": {**plain, "grade_id": grade_id, **values}}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def environment():
+    """What the stock grader leaves set when a notebook fails is gone afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBGRADER_EXECUTION", "")
+        yield
+
+
 @pytest.fixture(scope="module")
 def stock(tmp_path_factory):
     """Scores that nbgrader as it comes gives to the tricks: student → points, or None for no grade at all."""
