@@ -23,14 +23,20 @@ from .lexicon import (
     AVOIR,
     BE,
     CONJUNCTIONS,
+    DEFINITE_OBJECT,
     DETERMINERS,
     ETRE,
     ETRE_PAST,
     FREQUENCIES,
     MODALS,
     NEGATIONS,
+    NEVER_OBJECTS,
+    NEVER_POSSESSED,
+    NEVER_TOGETHER,
     NOUNS,
     OTHERS,
+    PARENTS,
+    POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     TIMES,
@@ -52,11 +58,10 @@ _TWO_SENSE_VERBS = {frame: [verb for verb in TWO_SENSE_VERBS if verb.frame == fr
 _BEFORE = {kind: [a for a in ADJECTIVES if a.place == "before" and kind in a.kinds] for kind in _NOUNS}
 _MOODS = [a for a in ADJECTIVES if {"person", "animal"} <= a.kinds]
 _AFTER = {kind: [a for a in ADJECTIVES if a.place == "after" and kind in a.kinds] for kind in _NOUNS}
-# Determiners with their cumulative weights; after "of", "to" and "near" stand those that need no partitive.
-_DETERMINERS = list(DETERMINERS.values())
-_DEFINITE = [row for row in _DETERMINERS if row[0] != "a" and row[1] != "many"]
-_WEIGHTS, _DEFINITE_WEIGHTS = (list(itertools.accumulate({"the": 8, "a": 5}.get(row[0], 1) for row in rows))
-                               for rows in (_DETERMINERS, _DEFINITE))
+# English says "the sad young woman" and "the rich old king", but "the beautiful sad woman" and "the big red car".
+_MOOD_FIRST = {"small", "big", "young", "old"}
+_WEIGHTS = {"the": 8, "a": 5}      # of the determiners; each of the others has 1
+_PARTITIVE = frozenset({"a", "many"})   # not after "of", "to" and "near"
 
 
 class Pair(NamedTuple):
@@ -164,15 +169,17 @@ class _Grammar:
         mark = _Word("?" if self.chance(.04) else ".")
         question = mark if mark.text == "?" else None
         tense = self.pick(_TENSES)
-        english, french = self.clause(tense, question)
-        if tense in TIMES and self.chance(.25):
+        adverb = self.adverb(tense, question)
+        english, french = self.clause(tense, adverb, question)
+        if tense in TIMES and adverb in (None, "not") and self.chance(.25):
             front = question is None and self.chance(.5)
             french_front = front if question else self.either(front, not front)
             english, french = self.add_time(english, french, tense, front, french_front)
         elif question is None and self.chance(.15):
             conjunction, translation = self.pick(CONJUNCTIONS)
             word = _Word(conjunction)
-            more_english, more_french = self.clause(self.pick(_TENSES), None)
+            tense = self.pick(_TENSES)
+            more_english, more_french = self.clause(tense, self.adverb(tense, None), None)
             english = english + [word] + more_english
             french = french + [(text, (word,)) for text in self.worded(translation).split()] + more_french
         if len(english) > self.difficulty.longest:
@@ -195,27 +202,29 @@ class _Grammar:
         time = [(part, (word,)) for part in self.worded(translation).split()]
         return ([word] + english if front else english + [word]), (time + french if french_front else french + time)
 
-    def clause(self, tense, question):
+    def clause(self, tense, adverb, question):
         """A statement, or the question that ends in the mark `question`."""
-        subject = self.subject(relative=question is None)
-        adverb = self.adverb(tense, question)
+        negated = adverb in NEGATIONS
+        without = frozenset({"every"} if negated else ())
+        subject = self.subject(without, relative=question is None)
         frame = self.rng.choices(("be", "alone", "object", "give", "to"), (20, 20, 38, 12, 10))[0]
         if frame == "be":
             english, french = self.verb_group(subject, BE, tense, adverb, question)
-            rest = self.place() if self.chance(.3) else self.predicate(subject)
+            rest = self.place(without) if self.chance(.3) else self.predicate(subject)
             return english + rest.english, french + rest.french
         verb = self.verb(frame)
         pronoun = None
         if frame == "object" and "person" in verb.objects and self.chance(.35):
-            pronoun = self.pick([p for p in PRONOUNS if p.person != subject.person])
+            pronoun = self.pick([p for p in PRONOUNS if not _overlap(p.person, subject.person)])
         english, french = self.verb_group(subject, verb, tense, adverb, question, pronoun)
         rest = []
         if verb.objects and not pronoun:
-            rest.append(self.noun_phrase(self.pick(verb.objects), verb.objects, negated=adverb in NEGATIONS))
+            partitive = _PARTITIVE if verb.base in DEFINITE_OBJECT else frozenset()
+            rest.append(self.noun_phrase(self.pick(verb.objects), verb.objects, without | partitive, negated))
         if frame in ("give", "to"):
-            rest.append(self.preposition("to", "à", self.noun_phrase("person", ("person",), definite=True)))
+            rest.append(self.preposition("to", "à", self.noun_phrase("person", ("person",), without | _PARTITIVE)))
         if self.chance(.2):
-            rest.append(self.place())
+            rest.append(self.place(without, PREPOSITIONS if verb.base != "leave" else PREPOSITIONS[-1:]))
         for phrase in rest:
             english, french = english + phrase.english, french + phrase.french
         return english, french
@@ -227,14 +236,14 @@ class _Grammar:
             return self.pick(tuple(FREQUENCIES))
         return None
 
-    def subject(self, relative):
+    def subject(self, without, relative):
         if self.chance(.4):
             pronoun = self.pick(PRONOUNS)
             word = _Word(pronoun.subject)
             return _Phrase([word], [(pronoun.fr_subject, (word,))], pronoun.gender, pronoun.plural, pronoun.person)
         kind = self.pick(("person", "person", "animal"))
-        noun = self.noun_phrase(kind, ("person", "animal"))
-        if not (relative and self.chance(.15)):
+        noun = self.noun_phrase(kind, ("person", "animal"), without)
+        if not (relative and self.chance(.15)) or noun.english[0].text in self.names:
             return noun
         who, verb = _Word("who" if kind == "person" else "that"), self.verb("alone")
         english, french = self.verb_group(noun._replace(english=[who], french=[("qui", (who,))]), verb,
@@ -243,8 +252,8 @@ class _Grammar:
 
     def verb(self, frame):
         """A verb of this frame; where words with two senses are wanted, one of these now and then."""
-        two_sense = self.difficulty.senses and self.chance(.25) and _TWO_SENSE_VERBS[frame]
-        verb = self.pick(two_sense or _VERBS[frame])
+        two_sense = self.unsaid(_TWO_SENSE_VERBS[frame]) if self.difficulty.senses and self.chance(.25) else []
+        verb = self.pick(two_sense or self.unsaid(_VERBS[frame]))
         self.traits |= {"sense"} if verb in TWO_SENSE_VERBS and self.difficulty.senses else set()
         self.lemmas.append(verb.base)
         return self.worded(verb)
@@ -287,37 +296,42 @@ class _Grammar:
         return english, french + before + [(finite, sources)] + after + tail
 
     def predicate(self, subject):
-        adjective = self.worded(self.pick(_MOODS))
+        adjective = self.worded(self.pick(self.unsaid(_MOODS)))
         self.lemmas.append(adjective.english)
         word = _Word(adjective.english)
         return _Phrase([word], [(_agreed(adjective, subject.gender, subject.plural), (word,))])
 
-    def place(self):
-        english, french = self.pick(PREPOSITIONS)
+    def place(self, without, prepositions=PREPOSITIONS):
+        english, french = self.pick(prepositions)
         kind = "person" if english == "with" else "place"
-        return self.preposition(english, self.worded(french), self.noun_phrase(kind, (kind,), definite=True))
+        return self.preposition(english, self.worded(french), self.noun_phrase(kind, (kind,), without | _PARTITIVE))
 
     def preposition(self, english, french, phrase):
         word = _Word(english)
         return phrase._replace(english=[word] + phrase.english,
                                french=[(text, (word,)) for text in french.split("_")] + phrase.french)
 
-    def noun_phrase(self, kind, kinds, negated=False, definite=False):
+    def noun_phrase(self, kind, kinds, without, negated=False):
         """Determiner, adjectives and noun: "the small red cars", "les petites voitures rouges"; or a name.
 
-        `kind` is that of the noun, `kinds` are all that could stand in its place.
+        `kind` is that of the noun, `kinds` are all that could stand in its place; it has none of the determiners
+        `without`.
         """
         if kind == "person" and self.difficulty.rare and self.chance(self.difficulty.rare):
             return self.named()
         noun = self.noun(kind, kinds)
-        rows, weights = (_DEFINITE, _DEFINITE_WEIGHTS) if definite else (_DETERMINERS, _WEIGHTS)
-        row = self.rng.choices(rows, cum_weights=weights)[0]
+        rows = {key: row for key, row in DETERMINERS.items() if key not in without
+                and not (key in POSSESSIVES and noun.singular in NEVER_POSSESSED)}
+        key = self.rng.choices(list(rows), [_WEIGHTS.get(key, 1) for key in rows])[0]
+        row = rows[key]
         if self.difficulty.rare and self.chance(self.difficulty.rare):
-            digits = self.rare_word(number(self.rng))
-            row = ("-", digits, "-", "-", digits)
-        plural = row[0] == "-" or (row[1] != "-" and self.chance(.4))
-        before = [self.worded(self.pick(_BEFORE[kind]))] if self.chance(.2) else []
-        after = [self.worded(self.pick(_AFTER[kind]))] if _AFTER[kind] and self.chance(.2) else []
+            key = self.rare_word(number(self.rng))
+            row = ("-", key, "-", "-", key)
+        one = row[1] == "-" or (key in POSSESSIVES and noun.singular in PARENTS)
+        plural = row[0] == "-" or (not one and self.chance(.4))
+        apart = NEVER_TOGETHER.get(noun.singular, ())
+        before, after = ([self.worded(self.pick([a for a in adjectives[kind] if a.english not in apart]))]
+                         if adjectives[kind] and self.chance(.2) else [] for adjectives in (_BEFORE, _AFTER))
         self.lemmas += [word.english for word in before + after] + [noun.singular]
         if self.difficulty.combinations and any(is_held_out(f"{adjective.english} {noun.singular}", .2)
                                                 for adjective in before + after):
@@ -325,7 +339,7 @@ class _Grammar:
 
         determiner = _Word(row[1] if plural else row[0])
         translation = row[4] if plural else row[3] if noun.gender == "f" else row[2]
-        if row[0] == "a":
+        if key == "a":
             if negated:
                 determiner.text, translation = "any" if plural else "a", "de"
             elif plural and before:
@@ -341,9 +355,12 @@ class _Grammar:
         french.append((translated, (noun_word,)))
         french += [(_agreed(adjective, noun.gender, plural), (word,))
                    for adjective, word in zip(after, last, strict=True)]
-        phrase = _Phrase([determiner] + first + last + [noun_word], french, noun.gender, plural, 4 if plural else 1)
-        if kind in ("thing", "place") and self.chance(.1):
-            owner = self.preposition("of", "de", self.noun_phrase("person", ("person",), definite=True))
+        ordered = first + last
+        if before and after and before[0].english in _MOOD_FIRST and "thing" not in after[0].kinds:
+            ordered = last + first
+        phrase = _Phrase([determiner] + ordered + [noun_word], french, noun.gender, plural, 4 if plural else 1)
+        if kind in ("thing", "place") and key == "the" and self.chance(.3):
+            owner = self.preposition("of", "de", self.noun_phrase("person", ("person",), without | _PARTITIVE))
             phrase = phrase._replace(english=phrase.english + owner.english, french=phrase.french + owner.french)
         return phrase
 
@@ -351,12 +368,17 @@ class _Grammar:
         """A noun of this kind; one with two senses only where no other of its senses could stand."""
         if self.difficulty.senses and self.chance(.3):
             possible = [noun for noun in TWO_SENSE_NOUNS if noun.kind in kinds]
-            decided = [noun for noun in possible if noun.kind == kind
-                       and sum(other.singular == noun.singular for other in possible) == 1]
+            decided = self.unsaid([noun for noun in possible if noun.kind == kind
+                                   and sum(other.singular == noun.singular for other in possible) == 1])
             if decided:
                 self.traits.add("sense")
                 return self.pick(decided)
-        return self.worded(self.pick(_NOUNS[kind]))
+        return self.worded(self.pick(self.unsaid(_NOUNS[kind])))
+
+    def unsaid(self, entries):
+        """Those that the sentence does not have yet, and that go with the verbs it has."""
+        out = {*self.lemmas, *itertools.chain(*(NEVER_OBJECTS.get(lemma, ()) for lemma in self.lemmas))}
+        return [entry for entry in entries if entry[0] not in out]
 
     def named(self):
         """A person's name: it stands in both languages as it is."""
@@ -425,6 +447,11 @@ def _french_verb(verb, tense, subject, pronoun):
     agrees = subject if verb.auxiliary == "être" else pronoun
     ending = ("e" if agrees.gender == "f" else "") + ("s" if agrees.plural else "") if agrees else ""
     return (ETRE if verb.auxiliary == "être" else AVOIR)[person], [verb.participle + ending]
+
+
+def _overlap(person, other):
+    """Whether two grammatical persons have somebody in common, as "we" and "me" have."""
+    return person == other or {person, other} == {0, 2}
 
 
 def _english_be(tense, person):

@@ -250,6 +250,17 @@ walk walks walked - marcher marche marche marchons marchez marchent marché avoi
 walk walks walked - promener promène promène promenons promenez promènent promené avoir object animal
 """)
 
+# What grammar allows and nobody says, or says of something else ("le beau père" is heard as "father-in-law").
+POSSESSIVES = {"my", "your", "his", "her", "our", "their"}
+NEVER_POSSESSED = {"man", "woman"}
+PARENTS = {"mother", "father"}     # with a possessive, there is one
+DEFINITE_OBJECT = {"love"}         # "aimer les chats", not "aimer des chats"
+NEVER_OBJECTS = {"run": ("river", "forest", "spring"), "grow": ("cake", "egg", "cheese", "chicken"),
+                 "walk": ("mouse", "bird", "bat", "seal", "chicken")}
+NEVER_TOGETHER = {"mother": ("beautiful", "big"), "father": ("beautiful", "big"), "brother": ("beautiful",),
+                  "sister": ("beautiful",), "friend": ("small",), "woman": ("good",), "girl": ("old",),
+                  "boy": ("old",), "child": ("old",)}
+
 # Another French word that says the same, by the English word of its entry, or by the French of a small word.
 OTHERS = {
     **{entry[0]: entry for entry in (*_nouns("""

@@ -11,6 +11,7 @@ import torch
 from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 from tp import corpus, lexicon
+from tp.difficulty import CLEAN, HARD
 from tp.pairs import LONGEST_LINE, PairFile
 
 
@@ -75,6 +76,9 @@ def test_each_english_form_of_the_lexicon_belongs_to_one_entry():
     assert len(set(nouns + verbs + adjectives)) == len(nouns + verbs + adjectives)
 
 
+ADJECTIVES = {adjective.english for adjective in lexicon.ADJECTIVES}
+
+
 @pytest.fixture(scope="module")
 def long_stream():
     return list(itertools.islice(corpus.stream(seed=2), 15_000))
@@ -114,6 +118,44 @@ def test_rules_of_french(english, french, long_stream):
     found = [pair for pair in long_stream if re.search(english, pair.source)]
     assert found, "no such sentence: take a longer stream"
     assert [pair[:2] for pair in found if not re.search(french, pair.target)] == []
+
+
+# What the grammar must not say, in English or in French, within one clause.
+ARTICLE = r"(my|your|his|her|our|their|this|these|every|two|three|many|some|any|an?|\d+)"
+POSSESSIVE = r"(my|your|his|her|our|their)"
+CONJUNCTION = re.compile(r" (?:and|but|because|et|mais|pourtant|parce que|parce qu'|car)\b ?")
+NOT_SAID = {
+    "a determiner beside an owner: 'your house of your brother'": rf"\b{ARTICLE}( (?!the\b)[a-z]+){{0,2}} \w+ of\b",
+    "an indefinite object of aimer: 'je n'aime pas de gâteau'": r"\b(aim|ador)\w+( pas| jamais| souvent| parfois)? "
+                                                                r"(de (?!les?\b)|d'|des (?!\d)|une? |beaucoup )",
+    "a verb with one of its own subject: 'we look at me'":
+        r"^((yesterday|today|now|soon|tomorrow) )?(we|i) .*\b(me|us)\b",
+    "a negated 'every'": r"\b(not|never|cannot)\b.*\bevery\b|\bevery\b.*\b(not|never|cannot)\b",
+    "how often, and one time": r"\b(never|often|always|sometimes)\b.*\b(yesterday|today|tomorrow|now|soon)\b|"
+                               r"\b(yesterday|today|tomorrow|now|soon)\b.*\b(never|often|always|sometimes)\b",
+    "several parents, or a woman of one's own": rf"\b{POSSESSIVE} ((\w+ )?\w+ )?(m[ae]n|wom[ae]n|mothers|fathers)\b",
+    "the age before the mood": r"\b(small|big|young|old) (happy|sad|calm|strong|rich)\b",
+    "in-laws": r"\b(beau|belle|beaux|belles|grande?s?|gros|grosse|joli|jolie)s? (père|mère)|"
+               r"\b(beau|belle|beaux|belles|jolie?s?) (frère|sœur)",
+    "what nobody does": r"\b(grow|run|dirige|cultive)s? (the|an?|his|her|my) (river|forest|spring|cake|egg|cheese)s?\b",
+}
+
+
+@pytest.mark.parametrize("difficulty", [CLEAN, HARD], ids=["clean", "hard"])
+def test_no_sentence_is_one_that_nobody_says(difficulty):
+    seed = random.randrange(10 ** 6)
+    for pair in itertools.islice(corpus.stream(seed, difficulty), 8_000):
+        for text in (pair.source, pair.target, pair.other.target if pair.other else ""):
+            for clause in CONJUNCTION.split(text.lower()[:-1]):
+                for what, pattern in NOT_SAID.items():
+                    assert not re.search(pattern, clause), (seed, what, text)
+
+
+@pytest.mark.parametrize("difficulty", [CLEAN, HARD], ids=["clean", "hard"])
+def test_no_noun_and_no_verb_stands_twice_in_a_sentence(difficulty):
+    for pair in itertools.islice(corpus.stream(random.randrange(10 ** 6), difficulty), 4_000):
+        verbs_and_nouns = [lemma for lemma in pair.lemmas if lemma not in ADJECTIVES and lemma != "somebody"]
+        assert len(set(verbs_and_nouns)) == len(verbs_and_nouns), pair.source
 
 
 def test_no_elision_or_contraction_is_forgotten(long_stream):
