@@ -9,16 +9,20 @@ import ast
 import hashlib
 import importlib
 import inspect
+import itertools
 import json
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import nbformat
 
 from autograder.course import find
 from autograder.model.source import load
+from tp import corpus
+from tp.difficulty import CLEAN, HARD
 
 from ..measure import spread
 
@@ -200,8 +204,20 @@ def module(name):
 
 
 def digest(name):
-    """The digest of what a run does: its code and that of the runs it imports; no docstrings, no reports, no SEEDS."""
-    return hashlib.sha256(code_of(name).encode()).hexdigest()[:16]
+    """Return the digest of what a run does: its code and that of the runs it imports, and the sentences it loads.
+
+    No docstrings, no reports, no SEEDS. Of the corpus it takes the first sentences of the grammar, in which any change
+    of it shows.
+    """
+    code = code_of(name)
+    return hashlib.sha256((code + sentences() * bool(re.search(r"\bcorpus\.", code))).encode()).hexdigest()[:16]
+
+
+@cache
+def sentences():
+    """Return the beginning of the clean and of the hard corpus, as text."""
+    return "".join(repr(pair) for difficulty in (CLEAN, HARD)
+                   for pair in itertools.islice(corpus.stream(0, difficulty), 2_000))
 
 
 def code_of(name):

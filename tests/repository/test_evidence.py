@@ -10,6 +10,7 @@ from autograder.model import source
 from bench.evidence import ledger
 from bench.evidence.claims import CLAIMS, RUNS
 from conftest import REPOSITORY
+from tp import corpus
 
 CELL = ledger.Claim("tp1_recurrence", "In our run the GRU then learned to agree with the first noun with all",
                     ("GRU", "1 (1 – 1)"), cell="train-gated")
@@ -138,6 +139,18 @@ def test_a_run_is_stale_when_what_it_does_has_changed(monkeypatch, change, stale
     before = ledger.digest("readout")
     monkeypatch.setattr(inspect, "getsource", lambda module: source.replace(*change))
     assert (ledger.digest("readout") != before) is stale
+
+
+@pytest.mark.parametrize("name, stale", [("bottleneck", True), ("headroom", True), ("translators", True),
+                                         ("other_translators", True), ("readout", False)])
+def test_a_run_is_stale_when_the_sentences_that_it_loads_have_changed(monkeypatch, name, stale):
+    before = ledger.digest(name)
+    monkeypatch.setitem(corpus.FREQUENCIES, "often", "fréquemment")
+    ledger.sentences.cache_clear()
+    try:
+        assert (ledger.digest(name) != before) is stale
+    finally:
+        ledger.sentences.cache_clear()
 
 
 def test_a_run_with_a_missing_seed_is_stale(monkeypatch):
