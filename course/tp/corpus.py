@@ -16,27 +16,19 @@ import itertools
 import random
 from typing import NamedTuple
 
+from . import lexicon
 from .difficulty import CLEAN, HELD_OUT, MAX_WORDS, MIN_WORDS, TRAITS, is_held_out, misspelt, name, number
+from .inflection import Word, agreed, english_verb, french_verb, joined, overlap, starts_with_vowel, written
 from .lexicon import (
     ADJECTIVES,
-    ALLER,
-    AVOIR,
     BE,
     CONJUNCTIONS,
-    DEFINITE_OBJECT,
     DETERMINERS,
-    ETRE,
-    ETRE_PAST,
     FREQUENCIES,
     MODALS,
     NEGATIONS,
-    NEVER_OBJECTS,
-    NEVER_POSSESSED,
-    NEVER_TOGETHER,
     NOUNS,
     OTHERS,
-    PARENTS,
-    POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     TIMES,
@@ -45,13 +37,9 @@ from .lexicon import (
     VERBS,
 )
 
-_BEFORE_VOWEL = {"le": "l'", "la": "l'", "je": "j'", "ne": "n'", "de": "d'", "me": "m'", "que": "qu'",
-                 "ce": "cet", "ma": "mon", "sa": "son"}
-_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-
 _TENSES = ("present",) * 5 + ("past",) * 4 + ("future", *MODALS)
-_KINDS = ("person", "animal", "food", "thing", "place")
-_NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in _KINDS}
+_NOUNS = {kind: [noun for noun in NOUNS if noun.kind == kind]
+          for kind in ("person", "animal", "food", "thing", "place")}
 _FRAMES = ("alone", "object", "give", "to")
 _VERBS = {frame: [verb for verb in VERBS if verb.frame == frame] for frame in _FRAMES}
 _TWO_SENSE_VERBS = {frame: [verb for verb in TWO_SENSE_VERBS if verb.frame == frame] for frame in _FRAMES}
@@ -127,16 +115,8 @@ def _side(pair):
     return (0, 0, 0, 0, 0, 0, 0, 0, 1, 2)[int.from_bytes(digest) % 10]
 
 
-class _Word:
-    """An English word at its place: two "the" are two objects."""
-    __slots__ = ("text",)
-
-    def __init__(self, text):
-        self.text = text
-
-
 class _Phrase(NamedTuple):
-    english: list      # of _Word
+    english: list      # of Word
     french: list       # of (text, words it comes from)
     gender: str = "m"
     plural: bool = False
@@ -166,7 +146,7 @@ class _Grammar:
 
     def said(self):
         self.lemmas, self.traits, self.names = [], set(), set()
-        mark = _Word("?" if self.chance(.04) else ".")
+        mark = Word("?" if self.chance(.04) else ".")
         question = mark if mark.text == "?" else None
         tense = self.pick(_TENSES)
         adverb = self.adverb(tense, question)
@@ -177,9 +157,8 @@ class _Grammar:
             english, french = self.add_time(english, french, tense, front, french_front)
         elif question is None and self.chance(.15):
             conjunction, translation = self.pick(CONJUNCTIONS)
-            word = _Word(conjunction)
-            tense = self.pick(_TENSES)
-            more_english, more_french = self.clause(tense, self.adverb(tense, None), None)
+            word = Word(conjunction)
+            more_english, more_french = self.clause(tense := self.pick(_TENSES), self.adverb(tense, None), None)
             english = english + [word] + more_english
             french = french + [(text, (word,)) for text in self.worded(translation).split()] + more_french
         if len(english) > self.difficulty.longest:
@@ -198,7 +177,7 @@ class _Grammar:
 
     def add_time(self, english, french, tense, front, french_front):
         text, translation = self.pick(TIMES[tense])
-        word = _Word(text)
+        word = Word(text)
         time = [(part, (word,)) for part in self.worded(translation).split()]
         return ([word] + english if front else english + [word]), (time + french if french_front else french + time)
 
@@ -215,11 +194,11 @@ class _Grammar:
         verb = self.verb(frame)
         pronoun = None
         if frame == "object" and "person" in verb.objects and self.chance(.35):
-            pronoun = self.pick([p for p in PRONOUNS if not _overlap(p.person, subject.person)])
+            pronoun = self.pick([p for p in PRONOUNS if not overlap(p.person, subject.person)])
         english, french = self.verb_group(subject, verb, tense, adverb, question, pronoun)
         rest = []
         if verb.objects and not pronoun:
-            partitive = _PARTITIVE if verb.base in DEFINITE_OBJECT else frozenset()
+            partitive = _PARTITIVE if verb.base in lexicon.DEFINITE_OBJECT else frozenset()
             rest.append(self.noun_phrase(self.pick(verb.objects), verb.objects, without | partitive, negated))
         if frame in ("give", "to"):
             rest.append(self.preposition("to", "à", self.noun_phrase("person", ("person",), without | _PARTITIVE)))
@@ -239,13 +218,13 @@ class _Grammar:
     def subject(self, without, relative):
         if self.chance(.4):
             pronoun = self.pick(PRONOUNS)
-            word = _Word(pronoun.subject)
+            word = Word(pronoun.subject)
             return _Phrase([word], [(pronoun.fr_subject, (word,))], pronoun.gender, pronoun.plural, pronoun.person)
         kind = self.pick(("person", "person", "animal"))
         noun = self.noun_phrase(kind, ("person", "animal"), without)
         if not (relative and self.chance(.15)) or noun.english[0].text in self.names:
             return noun
-        who, verb = _Word("who" if kind == "person" else "that"), self.verb("alone")
+        who, verb = Word("who" if kind == "person" else "that"), self.verb("alone")
         english, french = self.verb_group(noun._replace(english=[who], french=[("qui", (who,))]), verb,
                                           self.pick(("present", "past")))
         return noun._replace(english=noun.english + english, french=noun.french + french)
@@ -264,8 +243,8 @@ class _Grammar:
         English puts a helper (does, is, can) before the subject of a question; French puts "est-ce que".
         English puts the pronoun after the verb, French before it; "ne … pas" stands around the finite verb.
         """
-        helper, words, sources, main = _english_verb(verb, tense, subject.person, adverb, question)
-        between = [_Word(adverb)] if adverb else []
+        helper, words, sources, main = english_verb(verb, tense, subject.person, adverb, question)
+        between = [Word(adverb)] if adverb else []
         if helper and helper.text == "cannot":
             english, between = subject.english + [helper] + words, [helper]
         elif helper and question:
@@ -273,7 +252,7 @@ class _Grammar:
         else:
             english = subject.english + ([helper] if helper else []) + between + words
 
-        finite, remainder = _french_verb(verb, tense, subject, pronoun)
+        finite, remainder = french_verb(verb, tense, subject, pronoun)
         french = list(subject.french)
         if question:
             asked = (helper, question)
@@ -286,7 +265,7 @@ class _Grammar:
             after = [(self.worded(FREQUENCIES[adverb]), (between[0],))]
         tail = [(text, main) for text in remainder]
         if pronoun:
-            word = _Word(pronoun.object)
+            word = Word(pronoun.object)
             english = english + [word]
             clitic = [(pronoun.fr_object, (word,))]
             if tense in ("present", "past"):
@@ -298,8 +277,8 @@ class _Grammar:
     def predicate(self, subject):
         adjective = self.worded(self.pick(self.unsaid(_MOODS)))
         self.lemmas.append(adjective.english)
-        word = _Word(adjective.english)
-        return _Phrase([word], [(_agreed(adjective, subject.gender, subject.plural), (word,))])
+        word = Word(adjective.english)
+        return _Phrase([word], [(agreed(adjective, subject.gender, subject.plural), (word,))])
 
     def place(self, without, prepositions=PREPOSITIONS):
         english, french = self.pick(prepositions)
@@ -307,7 +286,7 @@ class _Grammar:
         return self.preposition(english, self.worded(french), self.noun_phrase(kind, (kind,), without | _PARTITIVE))
 
     def preposition(self, english, french, phrase):
-        word = _Word(english)
+        word = Word(english)
         return phrase._replace(english=[word] + phrase.english,
                                french=[(text, (word,)) for text in french.split("_")] + phrase.french)
 
@@ -321,44 +300,43 @@ class _Grammar:
             return self.named()
         noun = self.noun(kind, kinds)
         rows = {key: row for key, row in DETERMINERS.items() if key not in without
-                and not (key in POSSESSIVES and noun.singular in NEVER_POSSESSED)}
+                and not (key in lexicon.POSSESSIVES and noun.singular in lexicon.NEVER_POSSESSED)}
         key = self.rng.choices(list(rows), [_WEIGHTS.get(key, 1) for key in rows])[0]
         row = rows[key]
         if self.difficulty.rare and self.chance(self.difficulty.rare):
             key = self.rare_word(number(self.rng))
             row = ("-", key, "-", "-", key)
-        one = row[1] == "-" or (key in POSSESSIVES and noun.singular in PARENTS)
+        one = row[1] == "-" or (key in lexicon.POSSESSIVES and noun.singular in lexicon.PARENTS)
         plural = row[0] == "-" or (not one and self.chance(.4))
-        apart = NEVER_TOGETHER.get(noun.singular, ())
-        before, after = ([self.worded(self.pick([a for a in adjectives[kind] if a.english not in apart]))]
+        before, after = ([self.worded(self.pick([adjective for adjective in adjectives[kind] if adjective.english
+                                                 not in lexicon.NEVER_TOGETHER.get(noun.singular, ())]))]
                          if adjectives[kind] and self.chance(.2) else [] for adjectives in (_BEFORE, _AFTER))
         self.lemmas += [word.english for word in before + after] + [noun.singular]
         if self.difficulty.combinations and any(is_held_out(f"{adjective.english} {noun.singular}", .2)
                                                 for adjective in before + after):
             self.traits.add("new combination")
 
-        determiner = _Word(row[1] if plural else row[0])
+        determiner = Word(row[1] if plural else row[0])
         translation = row[4] if plural else row[3] if noun.gender == "f" else row[2]
         if key == "a":
             if negated:
                 determiner.text, translation = "any" if plural else "a", "de"
             elif plural and before:
                 translation = "de"
-        noun_word = _Word(noun.plural if plural else noun.singular)
+        noun_word = Word(noun.plural if plural else noun.singular)
         translated = noun.fr_plural if plural else noun.fr_singular
-        first, last = [_Word(a.english) for a in before], [_Word(a.english) for a in after]
+        first, last = [Word(a.english) for a in before], [Word(a.english) for a in after]
         french = [(text, (determiner,)) for text in translation.split("_")]
         for adjective, word in zip(before, first, strict=True):
-            ahead_of_vowel = noun.gender == "m" and not plural and _starts_with_vowel(translated)
+            ahead_of_vowel = noun.gender == "m" and not plural and starts_with_vowel(translated)
             french.append((adjective.before_vowel if ahead_of_vowel
-                           else _agreed(adjective, noun.gender, plural), (word,)))
+                           else agreed(adjective, noun.gender, plural), (word,)))
         french.append((translated, (noun_word,)))
-        french += [(_agreed(adjective, noun.gender, plural), (word,))
+        french += [(agreed(adjective, noun.gender, plural), (word,))
                    for adjective, word in zip(after, last, strict=True)]
-        ordered = first + last
-        if before and after and before[0].english in _MOOD_FIRST and "thing" not in after[0].kinds:
-            ordered = last + first
-        phrase = _Phrase([determiner] + ordered + [noun_word], french, noun.gender, plural, 4 if plural else 1)
+        turned = before and after and before[0].english in _MOOD_FIRST and "thing" not in after[0].kinds
+        english = [determiner, *(last + first if turned else first + last), noun_word]
+        phrase = _Phrase(english, french, noun.gender, plural, 4 if plural else 1)
         if kind in ("thing", "place") and key == "the" and self.chance(.3):
             owner = self.preposition("of", "de", self.noun_phrase("person", ("person",), without | _PARTITIVE))
             phrase = phrase._replace(english=phrase.english + owner.english, french=phrase.french + owner.french)
@@ -377,7 +355,7 @@ class _Grammar:
 
     def unsaid(self, entries):
         """Those that the sentence does not have yet, and that go with the verbs it has."""
-        out = {*self.lemmas, *itertools.chain(*(NEVER_OBJECTS.get(lemma, ()) for lemma in self.lemmas))}
+        out = {*self.lemmas, *itertools.chain(*(lexicon.NEVER_OBJECTS.get(lemma, ()) for lemma in self.lemmas))}
         return [entry for entry in entries if entry[0] not in out]
 
     def named(self):
@@ -385,7 +363,7 @@ class _Grammar:
         text, gender = name(self.rng)
         self.names.add(self.rare_word(text))
         self.lemmas.append("somebody")
-        word = _Word(text)
+        word = Word(text)
         return _Phrase([word], [(text, (word,))], gender)
 
     def rare_word(self, text):
@@ -409,88 +387,14 @@ class _Grammar:
         return choices[int(self.rng.random() * len(choices))]
 
 
-def _english_verb(verb, tense, person, adverb, question):
-    """The helper or None; the other words; those that the French finite verb, and the verb's own form, come from."""
-    main = [_Word(verb.base)] + ([_Word(verb.particle)] if verb.particle else [])
-    if tense == "future":
-        helper, going, to = _Word(_english_be("present", person)), _Word("going"), _Word("to")
-        return helper, [going, to] + main, (helper, going, to), tuple(main)
-    if tense in ("can", "must"):
-        helper = _Word("cannot" if tense == "can" and adverb == "not" else tense)
-        return helper, main, (helper,), tuple(main)
-    if verb is BE and tense != "want":
-        helper = _Word(_english_be(tense, person))
-        return helper, [], (helper,), (helper,)
-    words, sources, forms = main, tuple(main), (verb.base, verb.third, verb.past)
-    if tense == "want":
-        want = _Word("want")
-        words, sources, forms = [want, _Word("to")] + main, (want,), ("want", MODALS["want"][0], None)
-    if question or adverb == "not":
-        helper = _Word("did" if tense == "past" else "does" if person == 1 else "do")
-        return helper, words, sources + (helper,) if tense == "past" else sources, tuple(main)
-    words[0].text = forms[2] if tense == "past" else forms[1] if person == 1 else forms[0]
-    return None, words, sources, tuple(main)
-
-
-def _french_verb(verb, tense, subject, pronoun):
-    """The finite verb, and a list with what follows it."""
-    person = subject.person
-    if tense == "future":
-        return ALLER[person], [verb.infinitive]
-    if tense in MODALS:
-        return MODALS[tense][1][person], [verb.infinitive]
-    if tense == "present":
-        return verb.present[person], []
-    if verb is BE:
-        return ETRE_PAST[person], []
-    # With être the participle agrees with the subject, with avoir with an object that stands before it.
-    agrees = subject if verb.auxiliary == "être" else pronoun
-    ending = ("e" if agrees.gender == "f" else "") + ("s" if agrees.plural else "") if agrees else ""
-    return (ETRE if verb.auxiliary == "être" else AVOIR)[person], [verb.participle + ending]
-
-
-def _overlap(person, other):
-    """Whether two grammatical persons have somebody in common, as "we" and "me" have."""
-    return person == other or {person, other} == {0, 2}
-
-
-def _english_be(tense, person):
-    if tense == "past":
-        return "was" if person in (0, 1) else "were"
-    return ("am", "is", "are", "are", "are")[person]
-
-
-def _agreed(adjective, gender, plural):
-    return adjective[(1 if gender == "m" else 2) + (2 if plural else 0)]
-
-
-def _starts_with_vowel(word):
-    return word[0] in "aeiouhéêèîôœ"
-
-
 def _pair(english, french, lemmas, names):
     """Elide and contract the French, put "an" for "a", and write down where each word comes from."""
     for word, following in itertools.pairwise(english):
         if word.text == "a" and following.text[0] in "aeiou":
             word.text = "an"
-    words = []
-    for (text, sources), (following, _) in zip(french, french[1:] + [("", ())], strict=True):
-        if text in _BEFORE_VOWEL and following and _starts_with_vowel(following):
-            text = _BEFORE_VOWEL[text]
-        if words and (words[-1][0], text) in _CONTRACTED:
-            text, sources = _CONTRACTED[words[-1][0], text], words.pop()[1] + sources
-        words.append((text, sources))
+    words = joined(french)
     place = {word: i for i, word in enumerate(english)}
     source_words, target_words = tuple(word.text for word in english), tuple(text for text, _ in words)
     alignment = tuple(tuple(sorted({place[source] for source in sources})) for _, sources in words)
-    source, target = (_written(side, names) for side in (source_words, target_words))
+    source, target = (written(side, names) for side in (source_words, target_words))
     return Pair(source, target, source_words, target_words, alignment, tuple(lemmas))
-
-
-def _written(words, names):
-    """Words as one writes them: capitals, no space after an elision or before a full stop."""
-    text = " ".join("I" if word == "i" else word.title() if word in names else word for word in words)
-    text = text.replace("' ", "'").replace(" .", ".")
-    if words[0] != "est-ce":
-        text = text.replace(" ?", "?")
-    return text[0].upper() + text[1:]
