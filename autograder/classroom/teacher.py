@@ -69,18 +69,16 @@ def _shown(tp: Source, most: int) -> list[Slide]:
 
 
 def _first(text: str) -> tuple[str, str]:
-    """The first two sentences of a section, and its first picture."""
-    picture = _PICTURE.search(text)
-    words = next((block for block in _blocks(_PICTURE.sub("", text)) if block[0] not in "#|-*<$(0123456789"), "")
+    """The first two sentences of a section, before its first exercise, and the first picture of all of it."""
+    picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
+    words = next((block for block in _blocks(_PICTURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"), "")
     return " ".join(_SENTENCE.split(words)[:2]), picture[0] if picture else ""
 
 
 def sections(tp: Source) -> Iterator[tuple[str, str]]:
-    """Yield the sections of a session: heading and text, up to the next heading of any level."""
-    for text in _texts(tp):
-        parts = re.split(r"^(#{2}) (.+)$", text, flags=re.M)
-        for heading, body in zip(parts[2::3], parts[3::3], strict=True):
-            yield heading, re.split(r"^#{3,} ", body, flags=re.M)[0]
+    """Yield the sections of a session: heading and text, exercises included, up to the heading of the next section."""
+    parts = re.split(r"^## (.+)$", "\n\n".join(_texts(tp)), flags=re.M)
+    yield from zip(parts[1::2], parts[2::2], strict=True)
 
 
 def _plain(tp: Source) -> list[str]:

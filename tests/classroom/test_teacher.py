@@ -31,6 +31,15 @@ def test_a_session_without_pictures_or_reading_has_the_slides_that_there_are():
     assert [slide.heading for slide in made[:3]] == [source.load(TINY_COURSE, TINY).title, "Aims", "Plan"]
 
 
+def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands():
+    texts = ("# T\n\nWords.", "## 1 · One\n\nIt opens.", "### Exercise 1\n\nDo.\n\n![p](figures/one.svg)",
+             "## 2 · Two\n\nEnd.")
+    cells = tuple(source.Cell("text", None, text) for text in texts)
+    made = teacher.slides(source.Source("t", TINY_COURSE.root, cells))
+    assert [(s.heading, s.body, s.kind) for s in made[3:]] == [
+        ("1 · One", "It opens.\n\n![p](figures/one.svg)", "picture"), ("2 · Two", "End.\n\n", "")]
+
+
 def test_the_short_path_and_further_reading_are_those_of_the_text():
     opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
     short = source.Source("t", TINY_COURSE.root, (opening,))
