@@ -1,4 +1,4 @@
-"""The races of session 3 with three seeds: attention or not, forced or free, on sums; and copying.
+"""The races of session 3: attention or not, forced or free, on sums; and copying.
 
 Models, tasks and training are those of the notebook: `tp.races`, 64 fresh samples a step, 1200 steps on sums and
 differences of numbers below 100, 400 on strings of 6 to 14 letters. Whole answers, free running, on 2000 held-out
@@ -15,7 +15,7 @@ from ..measure import table
 from .ledger import ROOT, percent
 
 STEPS = {"sums": 1200, "copies": 400}
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1, 2, 3, 4)
 NAMES = {("DecoderRNN", False): "no attention", ("DecoderRNN", True): "context alone",
          ("ConcatDecoderRNN", True): "concatenated"}
 

@@ -128,7 +128,7 @@ def test_a_sentence_that_nobody_supports_is_found():
 
 @pytest.mark.parametrize("change, stale", [
     (("STEPS, H = 1200", "STEPS, H = 1300"), True),
-    (("SEEDS = (0, 1, 2)", "SEEDS = (0, 1, 2, 3)"), False),
+    (("SEEDS = (0, 1, 2, 3, 4)", "SEEDS = (0, 1)"), False),
     (('"""Train once', '"""Train one time'), False),
     (("  # the highest learning rate", "  # of Adam"), False),
     (('"exact match, %",', '"right, %",'), False),

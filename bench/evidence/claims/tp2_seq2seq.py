@@ -2,32 +2,31 @@
 
 from ..ledger import Claim
 
-EVEN = ("| short numbers as often as long ones | 6000 | 98.8 (97.8 – 99.8) | 97.7 (97.6 – 97.9) "
+EVEN = ("| short numbers as often as long ones | 6000 | 98.6 (97.8 – 99.8) | 96.8 (95.3 – 97.9) "
         "| 100.0 (100.0 – 100.0) |")
+ANSWERED = tuple(f"| short numbers as often as long ones, seed {seed} | 102 | 1000 |" for seed in range(5))
 ALL = "| all levers | 2500 | 86.2 (86.0 – 86.5) | 78.5 (74.3 – 82.7) |"
 FORWARDS = "| answer written forwards | 2500 | 48.3 (48.1 – 48.4) | 47.7 (46.5 – 49.0) |"
 
 CLAIMS = [
     Claim("tp2_seq2seq",
-          "We measured two seeds: both answered 102 to `94+8` and 1000 to `999+1`, and 98 and 100 % of the held-out "
-          "sums were right, 98 % of the differences with both.",
-          (EVEN, "| short numbers as often as long ones, seed 0 | 102 | 1000 |",
-           "| short numbers as often as long ones, seed 1 | 102 | 1000 |"), run="calculators"),
-    Claim("tp2_seq2seq", "both answered 102 to `94+8` and 1000 to `999+1`", ("94+8 = 102", "999+1 = 1000"),
+          "We measured five seeds: all five answered 102 to `94+8` and 1000 to `999+1`, and 98 to 100 % of the "
+          "held-out sums and 95 to 98 % of the differences were right.", (EVEN, *ANSWERED), run="calculators"),
+    Claim("tp2_seq2seq", "all five answered 102 to `94+8` and 1000 to `999+1`", ("94+8 = 102", "999+1 = 1000"),
           cell="your-own"),
     Claim("tp2_seq2seq",
-          "With all numbers equally frequent (lever 4 taken away, all else the same), one of the two seeds answered "
-          "902 to `94+8`; of the sums in which a number has one digit, 85 and 90 % were right in our runs, with "
+          "With all numbers equally frequent (lever 4 taken away, all else the same), one of the five seeds answered "
+          "902 to `94+8`; of the sums in which a number has one digit, 85 to 98 % were right in our runs, with "
           "lever 4 all of them.",
-          (EVEN, "| all numbers equally frequent | 6000 | 92.9 (91.8 – 94.0) | 93.4 (89.4 – 97.5) "
-           "| 87.3 (84.8 – 89.8) |",
-           "| all numbers equally frequent, seed 0 | 902 | 1000 |",
-           "| all numbers equally frequent, seed 1 | 102 | 1000 |"), run="calculators"),
+          (EVEN, "| all numbers equally frequent | 6000 | 94.3 (91.8 – 98.6) | 90.1 (88.3 – 97.5) "
+           "| 90.4 (84.8 – 97.9) |", "| all numbers equally frequent, seed 0 | 902 | 1000 |",
+           *(f"| all numbers equally frequent, seed {seed} | 102 | 1000 |" for seed in range(1, 5))),
+          run="calculators"),
     Claim("tp2_seq2seq",
-          "On numbers of two digits, with another recipe (1200 steps, three seeds), we measured: with the embedding "
-          "96 % (91 to 96), with one-hot rows 84 % (79 to 85), with the long one-hot rows 98 % (97 to 99).",
-          ("| embedding, 32 numbers | 95.7 (91.3 – 96.4)", "| one-hot | 84.2 (79.5 – 85.1)",
-           "| one-hot × √32 | 98.3 (97.4 – 98.7)"), run="one_hot"),
+          "On numbers of two digits, with another recipe (1200 steps, five seeds), we measured: with the embedding "
+          "95 % (90 to 96), with one-hot rows 80 % (73 to 85), with the long one-hot rows 98 % (96 to 99).",
+          ("| embedding, 32 numbers | 95.4 (90.2 – 96.4)", "| one-hot | 79.5 (73.0 – 85.1)",
+           "| one-hot × √32 | 98.0 (96.0 – 98.7)"), run="one_hot"),
     Claim("tp2_seq2seq",
           "We measured two of the levers, with two seeds each: the mean, in brackets both runs. | recipe, 2500 steps | "
           "sums, % | differences, % | answers to `999+1` | |---|---|---|---| | all levers | 86 (86, 86) | 79 (74, 83) "
