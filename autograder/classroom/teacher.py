@@ -71,7 +71,8 @@ def _shown(tp: Source, most: int) -> list[Slide]:
 def _first(text: str) -> tuple[str, str]:
     """The first two sentences of a section, before its first exercise, and the first picture of all of it."""
     picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
-    words = next((block for block in _blocks(_PICTURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"), "")
+    words = next((block for block in _blocks(_PICTURE.sub("", opening))
+                  if block[0] not in "#|-*<$(0123456789" and block[-1] in ".?!"), "")
     return " ".join(_SENTENCE.split(words)[:2]), picture[0] if picture else ""
 
 
@@ -136,12 +137,13 @@ def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
 
 
 def _printed(browser: str, path: Path) -> bool:
-    """Whether the browser has printed the page as PDF beside it."""
+    """Whether the browser has printed the page as PDF beside it, with animations at their end."""
     target = path.with_suffix(".pdf")
     target.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                        "--no-pdf-header-footer", f"--print-to-pdf={target}", path.resolve().as_uri()],
+                        "--force-prefers-reduced-motion", "--no-pdf-header-footer", f"--print-to-pdf={target}",
+                        path.resolve().as_uri()],
                        capture_output=True, timeout=120, check=False)
     return target.is_file()
 
