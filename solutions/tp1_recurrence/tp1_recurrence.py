@@ -165,15 +165,15 @@ if tp.done("vocabulary"):
              caption="Two sentences of one batch, with <unk>, <eos> and <pad>")
 
 # %% [markdown]
-# The dragon became `<unk>`, as every other unknown token would. In the batch both sentences have the same T, because
-# the shorter one is filled up with `<pad>`. This session needs `<unk>` alone, session 5 all four special tokens:
+# The dragon became `<unk>`. In the batch, the shorter sentence is filled up with `<pad>`. This session needs `<unk>`
+# alone, session 5 all four special tokens:
 #
 # | token | name | use |
 # |---|---|---|
-# | `<unk>` | UNK, unknown | stands for every token outside the vocabulary |
-# | `<pad>` | PAD, padding | fills short sequences of a batch up to the longest |
-# | `<sos>` | SOS, start of sequence | what a decoder reads before it has written a token |
-# | `<eos>` | EOS, end of sequence | follows the last token, so that an end can be predicted |
+# | `<unk>` | UNK, unknown | every token outside the vocabulary |
+# | `<pad>` | PAD, padding | fills short sequences of a batch |
+# | `<sos>` | SOS, start of sequence | is what a decoder reads first |
+# | `<eos>` | EOS, end of sequence | follows the last token |
 #
 # ### What is wrong with ids
 #
@@ -345,13 +345,12 @@ if tp.done("vocabulary", "one-hot", "embed"):
              caption="One token, embeddings of D = 300 numbers of 4 bytes")
 
 # %% [markdown]
-# Only the rows of the tokens that occur get a gradient. `the` occurs twice, so its row gets twice the gradient.
+# Only the rows of the tokens that occur get a gradient, `the` twice as much, because it occurs twice.
 #
 # ### An id out of range
 #
-# This error occurs, for example, when a text was encoded with one vocabulary and the table was made for another. On the
-# CPU it looks as below. On a GPU the message contains "device-side assert", and the line it names may not be the cause:
-# run the same code on the CPU.
+# This error occurs when a text was encoded with one vocabulary and the table was made for another. On a GPU the message
+# contains "device-side assert", and the line it names may not be the cause: run the same code on the CPU.
 
 # %% demo="out-of-range"
 layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
@@ -457,8 +456,8 @@ def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
 tp.check("rnn-loop")
 
 # %% [markdown]
-# Now compare with torch. `nn.RNN` has the same four weights, under the names `weight_ih_l0`, `weight_hh_l0`,
-# `bias_ih_l0` and `bias_hh_l0` (`l0`: layer 0). We take them out and give them to your loop.
+# Now compare with torch. `nn.RNN` has the same four weights, named `weight_ih_l0` and so on (`l0`: layer 0). We give
+# them to your loop.
 
 # %% demo="same-as-rnn"
 if tp.done("rnn-loop"):
@@ -478,7 +477,7 @@ if tp.done("rnn-loop"):
                            "largest difference"])
 
 # %% [markdown]
-# Torch's final state has one more axis in front, of size 1; section 5 explains it. From here on we use torch's loop.
+# Torch's final state has one more axis (section 5). From here on we use torch's loop.
 
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
@@ -546,12 +545,11 @@ tp.check("next-token")
 #
 # We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
 # token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
-# backpropagation through time** (section 4; often the state is carried over to the next piece, but here each piece
-# starts from zeros). The **validation loss** is measured on sentences that are not in the corpus.
+# backpropagation through time** (section 4). Here each piece starts from a state of zeros. The **validation loss** is
+# measured on sentences that are not in the corpus.
 #
-# Which sentences does the reader write? And does it choose the right number for the verb, *sleeps* or *sleep*? For the
-# second question, every noun between the first one and the verb has the *other* number. Such nouns are called
-# **attractors**.
+# Does the reader choose the right number for the verb, *sleeps* or *sleep*? In the test, every noun between the first
+# one and the verb has the *other* number. Such nouns are called **attractors**.
 #
 # > the **dog** near the birds with the cats …
 #
@@ -817,10 +815,9 @@ if tp.done("gru-cell", "lstm-cell"):
 # %% [markdown]
 # ### Does a gate help our reader?
 #
-# The class, the sizes and the number of updates stay the same; only the recurrence changes. (The same H means three
-# times as many weights in a GRU's recurrence, four times in an LSTM's.) Each is trained five times, from five
-# **seeds**: other initial weights, other batches. With one run of each, a difference between recurrences could not be
-# told from chance. **Write down first** what you expect. The table shows the mean, the lowest and the highest.
+# Only the recurrence changes. (The same H means three times as many weights in a GRU's recurrence, four times in an
+# LSTM's.) Each is trained five times, from five **seeds**: other initial weights, other batches. With one run of each,
+# a difference between recurrences could not be told from chance. **Write down first** what you expect. The table shows the mean, the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -894,7 +891,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 
 # %% [markdown]
 # Words that are used in the same contexts got similar embeddings. Singular and plural nouns are two groups, singular
-# and plural verbs are *one*. Can you say why? (What comes after a verb does not depend on its number.)
+# and plural verbs are *one*: what comes after a verb does not depend on its number.
 
 # %% [markdown]
 # ## 4 · What a state remembers, and why learning it is hard
@@ -902,8 +899,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 # ### A look into the memory
 #
 # If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
-# units carry it? The reader gets two texts that differ in the number of the first noun and of its verb, and we subtract
-# the states. Where the difference is zero, a unit carries no information about that number in this text.
+# units carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference
+# is zero, a unit carries no information about that number in this text.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -1085,16 +1082,14 @@ if tp.done("rnn-loop", "gradients"):
 
 # %% [markdown]
 # On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are nearly straight. With
-# factor 0.5 less than a millionth is left after 20 timesteps, so the first noun of a long sentence hardly changes an
-# update. With factor 2 the gradient grows; such gradients are scaled down to a largest norm (**gradient clipping**,
+# factor 0.5 less than a millionth is left after 20 timesteps. With factor 2 the gradient grows; such gradients are scaled down to a largest norm (**gradient clipping**,
 # Pascanu et al.), as in `train` above. Clipping does not help against vanishing, because it only shrinks gradients.
 #
 # With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
-# has 2 %. (The LSTM loses most of it in the first step, because only the last input acts directly through the last
-# output gate.) In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The
-# bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
-# see). Gates make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a
-# common choice (Jozefowicz et al. 2015).
+# has 2 %. (The LSTM loses most of it in the first step.) In the gated loops the old state is multiplied by f or z, which
+# is learned and can be close to 1. The bias of 3 matters: with torch's usual initialisation the gates start near
+# σ(0) = 0.5 (set the bias to 0 above and see). Gates make it *possible* to keep a gradient large; they do not ensure
+# it. A positive initial forget bias is a common choice (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
@@ -1210,8 +1205,8 @@ if tp.done("lstm-shapes"):
 # %% [markdown]
 # ### Exercise 10 · Both ends
 #
-# You want one vector per sentence from a bidirectional LSTM. A common choice is `output[:, -1]`, the state at the last
-# timestep. Half of it is of little use: at the last timestep the *backward* direction has read a single token.
+# You want one vector per sentence from a bidirectional LSTM. Half of `output[:, -1]`, the state at the last timestep, is
+# of little use: there the *backward* direction has read a single token.
 #
 # Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
 #

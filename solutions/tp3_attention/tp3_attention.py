@@ -344,7 +344,7 @@ if tp.done("scores", "weights", "context"):
 
 # %% exercise="steps"
 def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
-    """A decoder that looks at all encoder vectors before each of its steps.
+    """A decoder that attends to all encoder vectors before each of its steps.
 
     cell: (D + H,), (H,) → (H,). decoder_inputs (T, D), hdec_init (H,), henc_ts (S, H)
     → hdec_ts (T, H), attention_weights (T, S).
@@ -853,7 +853,7 @@ def hits(net, data, target_idx, y):
 class LastVector(nn.Module):
     """Reads the row with a GRU of 32 units, keeps its last hidden vector only.
 
-    It hears the index afterwards.
+    It is given the index afterwards.
     """
 
     def __init__(self, d, n_values=10, size=32):

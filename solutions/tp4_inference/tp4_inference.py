@@ -104,7 +104,7 @@ print("encoder_tokens", tuple(encoder_tokens.shape),
 # ## 2 · An encoder and a decoder with two states
 #
 # A GRU has one state, an LSTM two: the **hidden state** $h_t$, its output, and the **cell state** $c_t$, which its
-# gates change (session 1; Hochreiter and Schmidhuber, 1997). `nn.LSTM` returns `output, (h, c)`: all hidden states,
+# gates change (session 1; Hochreiter & Schmidhuber 1997). `nn.LSTM` returns `output, (h, c)`: all hidden states,
 # then the last pair. The encoder is given.
 
 # %% given="encoder"
@@ -322,7 +322,7 @@ tp.check("optimizer")
 # %% [markdown]
 # Now train. The recipe is that of session 2: an embedding, question and answer backwards, small batches of fresh
 # questions, and a one-cycle learning rate, which first rises and then falls. One part is for the LSTM: its forget gate
-# starts with a bias of 1 (see `Seq2seq`; Jozefowicz, Zaremba and Sutskever, 2015). The training takes one to five
+# starts with a bias of 1 (see `Seq2seq`; Jozefowicz et al. 2015). The training takes one to five
 # minutes.
 
 # %% given="train"
@@ -573,7 +573,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 #
 # In training, the decoder reads right prefixes only. At inference it reads its own output. After its first wrong
 # character, it reads a prefix that is wrong for the question; training has no such pairs. This mismatch is called
-# **exposure bias** (Ranzato and others, 2016, arXiv:1511.06732). To measure its effect, decode once with teacher
+# **exposure bias** (Ranzato et al. 2016, arXiv 1511.06732). To measure its effect, decode once with teacher
 # forcing and once without, and compare the accuracy at each step.
 #
 # ### Exercise 6 · Accuracy, step by step
@@ -699,7 +699,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step"):
 # %% [markdown]
 # ## 6 · Scheduled sampling
 #
-# In **scheduled sampling** (Bengio and others, 2015, arXiv:1506.03099), the decoder reads some of its own output in
+# In **scheduled sampling** (Bengio et al. 2015, arXiv 1506.03099), the decoder reads some of its own output in
 # training. At each step, a random draw decides between the right character and the one just written. The probability of
 # the right character is the **teacher-forcing ratio**. In the paper it starts near 1 and falls during training, by a
 # schedule; ours is constant.
@@ -798,9 +798,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # (86.8–90.4) and in 90.5 % (87.8–90.6). Both pairs of ranges overlap: these runs do not show that scheduled sampling
 # helps in this task.
 #
-# Bengio and others report gains in captioning, parsing and speech recognition. The method has a known problem: after a
+# Bengio et al. report gains in captioning, parsing and speech recognition. The method has a known problem: after a
 # wrong character, the loss still asks for the original next character, even where another one would continue better.
-# Huszár (2015, arXiv:1511.05101) shows that its objective is **improper**: the best model for it need not be the one
+# Huszár (2015, arXiv 1511.05101) shows that its objective is **improper**: the best model for it need not be the one
 # that generated the data.
 
 # %% [markdown]
@@ -893,7 +893,7 @@ tp.check("beam-step")
 # **Length normalisation.** No further character makes a sum of log-probabilities larger, which favours short answers.
 # At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
 # `alpha = 0` leaves the scores alone; `alpha = 1` gives the mean log-probability per character. Sort by this
-# normalised score. (The *length penalty* of Wu and others, 2016, arXiv:1609.08144, is similar: it divides by
+# normalised score. (The *length penalty* of Wu et al. 2016, arXiv 1609.08144, is similar: it divides by
 # ((5 + length) / 6) to the power α.)
 #
 # *Tiny example.* EOS = 0. Two columns (6, 0, 0) and (7, 8, 0) with the scores −1.0 and −1.2 have the lengths 2 and 3.
@@ -1179,8 +1179,8 @@ if tp.done("decoder", "training-pass", "inference-programs", "decode-sequence",
 
 # %% [markdown]
 # In translation, moderate beams usually raise BLEU (a measure of translations, session 5), and very wide ones lower it
-# (Koehn and Knowles, 2017, arXiv:1706.03872). Yang, Huang and Ma (2018, arXiv:1808.09582) call this the **beam-search
-# curse**. Stahlberg and Byrne (2019, arXiv:1908.10090) searched a Transformer's translations without any search error:
+# (Koehn & Knowles 2017, arXiv 1706.03872). Yang et al. (2018, arXiv 1808.09582) call this the **beam-search
+# curse**. Stahlberg & Byrne (2019, arXiv 1908.10090) searched a Transformer's translations without any search error:
 # for more than half of the sentences, the most probable translation was the empty one. These are model errors, which a
 # narrow beam hides.
 
@@ -1204,10 +1204,10 @@ if tp.done("decoder", "training-pass", "inference-programs", "decode-sequence",
 # %% [markdown]
 # **Further reading**
 #
-# - Bengio, Vinyals, Jaitly and Shazeer, 2015, arXiv:1506.03099: scheduled sampling. Huszár, 2015, arXiv:1511.05101:
+# - Bengio, Vinyals, Jaitly & Shazeer 2015, arXiv 1506.03099: scheduled sampling. Huszár 2015, arXiv 1511.05101:
 #   why its objective is improper.
-# - Ranzato, Chopra, Auli and Zaremba, 2016, arXiv:1511.06732: exposure bias, and training on whole sequences.
-# - Stahlberg and Byrne, 2019, arXiv:1908.10090: search errors and model errors.
+# - Ranzato, Chopra, Auli & Zaremba 2016, arXiv 1511.06732: exposure bias, and training on whole sequences.
+# - Stahlberg & Byrne 2019, arXiv 1908.10090: search errors and model errors.
 
 # %% demo="progress"
 tp.progress()
