@@ -5,6 +5,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -30,6 +31,8 @@ SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
                memory=2 * 2**30, processes=48, disk=16 * 2**20)
 # Every draw of this run follows from it; the processes that run tests side by side inherit it.
 RUN = os.environ.setdefault("COURSE_TEST_SEED", secrets.token_hex(4))
+# A shell that runs the tests in the background has them ignore ^C, and whatever they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

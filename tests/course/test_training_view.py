@@ -148,7 +148,6 @@ def test_interrupt_ends_after_the_step_and_the_view_goes_on_later(capsys, clock)
 
 
 def test_second_interrupt_is_an_ordinary_one():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us deaf to it
     view = tp.live(steps=5)
     with pytest.raises(KeyboardInterrupt):
         for _ in view:
