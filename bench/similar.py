@@ -10,7 +10,7 @@ import numpy as np
 from autograder.classroom import similar
 from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import find
-from autograder.model import faults, source
+from autograder.model import faults, loading, source
 
 TITLE = "Who worked together"
 ALONE = 36
@@ -161,7 +161,7 @@ def disguised(rng, work, kind):
 def made_class(rng, course, assignment):
     """Submissions of a class, and who copied from whom: kind → pairs of places."""
     truth = source.load(course, assignment)
-    wrong, variants = faults.load(course, assignment)
+    wrong, variants = loading.versions_of(course, assignment)
     works = []
     for i in range(ALONE):
         code, made = {}, set()

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ..course import Course
 from ..judging.verdict import ExerciseResult
-from ..model import faults, source
+from ..model import faults, loading, source
 from ..publish import release
 from ..runtime import card, messages
 from ..runtime.findings import Finding, findings
@@ -55,7 +55,7 @@ class Reasons:
 
     def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
         self.course, self.assignment, self.texts = course, assignment, texts
-        known, _ = faults.load(course, assignment)
+        known, _ = loading.versions_of(course, assignment)
         self.known = {(fault.exercise, fault.name): fault for fault in known}
 
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from copydetect import CodeFingerprint
 
 from ..course import Course
-from ..model import faults, source
+from ..model import faults, loading, source
 from ..publish import release
 from . import answers, pages
 from .grading import Classroom, handed_in
@@ -198,7 +198,7 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
     truth = source.load(course, assignment)
-    _, variants = faults.load(course, assignment)
+    _, variants = loading.versions_of(course, assignment)
     given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]
     return {name: [*given, truth.cell("exercise", name).solution,
                    *(faults.edited(variant, truth.cell("exercise", name).solution, variants)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..model import faults, rubric, source
+from ..model import loading, rubric, source
 from ..model.faults import Fault
 from ..model.source import Source
 from ..publish import effort
@@ -102,7 +102,7 @@ def short_path(tp: Source) -> str:
 def frequent(course: Course, tp: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
     points = {cell.name: cell.points for cell in tp.by_role("check")}
-    listed, _ = faults.load(course, tp.name)
+    listed, _ = loading.versions_of(course, tp.name)
     first = {fault.exercise: fault for fault in reversed(listed)}
     most = sorted((name for name in tp.exercises if name in first), key=lambda name: -points.get(name, 0))[:FAULTS]
     return [first[name] for name in tp.exercises if name in most]

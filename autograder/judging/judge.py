@@ -9,9 +9,11 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
 
 from ..course import Course
+from ..model import source
 from ..model.oracle import Answers, Oracle, oracle
 from ..model.places import Places
 from ..model.trace import Check
@@ -53,8 +55,9 @@ class _Instance:
     assignment: str
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
+    places: Places
+    solution: bytes | None  # its notebook, where it has been made
     answers: Answers = field(default_factory=dict)
-    places: Places | None = None
 
 
 class Judge:
@@ -87,12 +90,12 @@ class Judge:
                 raise Unreadable(handed.unreadable)
             return self.grade(handed, seed, pace)
         except Unreadable as error:
-            return Verdict.ungraded(self.course, handed, seed, self.options, str(error))
+            reason = str(error)
         except (SandboxError, OSError, SetAside):
             raise  # this machine's fault, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-            return Verdict.ungraded(self.course, handed, seed, self.options, reason)
+        return Verdict.ungraded(source.load(self.course, handed.assignment), handed, seed, self.options, reason)
 
     def measure(self, handed: Submission, seed: str) -> Pace:
         """Return how long the parts of a submission take in which all is right."""
@@ -108,49 +111,50 @@ class Judge:
         plan = submission.plan(cells, truth.source, self.course)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
-            results = [self._exercise(session, truth, name, instance.records[name]) for name in truth.source.exercises]
+            results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
         self._took = session.took
         notes = [*plan.notes, *session.notes]
-        if handed.data == _solution(self.course, handed.assignment):
+        if handed.data == instance.solution:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
         return Verdict.graded(handed, seed, self.options, results, notes, seconds)
 
-    def _instance_of(self, truth: Oracle, seed: str) -> "_Instance":
+    def _instance_of(self, truth: Oracle, seed: str) -> _Instance:
         """The instance of this seed; the last one is kept, for other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
-            self._instance = _Instance(truth.source.name, seed, records, places=Places(truth))
+            solution = _bytes_of(self.course.folder(truth.source.name) / f"{truth.source.name}.ipynb")
+            self._instance = _Instance(truth.source.name, seed, records, Places(truth), solution)
         return self._instance
 
-    def _exercise(self, session: Session, truth: Oracle, exercise: str,
-                  records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
-        started = time.monotonic()
+    @staticmethod
+    def _exercise(session: Session, truth: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
+        started, records = time.monotonic(), instance.records[exercise]
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)
         result = judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
-        checks = result.checks if lost else self._placed(session, exercise, records, result.checks)
+        checks = result.checks if lost else _placed(session, exercise, instance, result.checks)
         return replace(result, seconds=seconds, checks=checks)
 
-    def _placed(self, session: Session, exercise: str, records: Sequence[Sequence[RecordedCheck]],
-                results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-        """The results, the first of those whose values are wrong with the place where the answer goes wrong."""
-        placed = list(results)
-        wrong = [(i, one.difference.is_of_form) for i, one in enumerate(results)
-                 if one.difference and one.difference.is_of_values]
-        for i, form in wrong[:MAX_PLACES]:
-            record = records[i][0].plain
-            observed = session.observed(exercise, record)
-            if observed and self._instance and self._instance.places:
-                place = self._instance.places.locate(exercise, observed[0], record, form, observed[1])
-                placed[i] = replace(results[i], place=place)
-        return tuple(placed)
+
+def _placed(session: Session, exercise: str, instance: _Instance,
+            results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The results, the first of those whose values are wrong with the place where the answer goes wrong."""
+    placed = list(results)
+    wrong = [(i, one.difference.is_of_form) for i, one in enumerate(results)
+             if one.difference and one.difference.is_of_values]
+    for i, form in wrong[:MAX_PLACES]:
+        record = instance.records[exercise][i][0].plain
+        observed = session.observed(exercise, record)
+        if observed:
+            place = instance.places.locate(exercise, observed[0], record, form, observed[1])
+            placed[i] = replace(results[i], place=place)
+    return tuple(placed)
 
 
-def _solution(course: Course, assignment: str) -> bytes | None:
-    """The notebook of the solution, where it has been made."""
+def _bytes_of(path: Path) -> bytes | None:
     with contextlib.suppress(OSError):
-        return (course.folder(assignment) / f"{assignment}.ipynb").read_bytes()
+        return path.read_bytes()
     return None
 
 

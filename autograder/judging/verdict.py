@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ..course import Course
-from ..model import source
+from ..model.source import Source
 from ..runtime import messages
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
@@ -81,9 +80,8 @@ class Verdict:
         )
 
     @classmethod
-    def ungraded(cls, course: Course, handed: Submission, seed: str, options: Options, reason: str) -> Verdict:
+    def ungraded(cls, truth: Source, handed: Submission, seed: str, options: Options, reason: str) -> Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
-        truth = source.load(course, handed.assignment)
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
         results = [ExerciseResult(name, 0.0, truth.points(name), "missing", failed) for name in truth.exercises]
         return cls.graded(handed, seed, options, results, [reason], unreadable=reason)

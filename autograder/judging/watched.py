@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from ..course import Course
+from ..model import source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
 from .fork_server import MEASURE, ForkServer
@@ -95,7 +96,8 @@ class WatchedJudge:
                 broken = watch.broken() if watch else None
                 if broken:
                     self._end()
-                    return Verdict.ungraded(self.course, handed, seed, self.options, broken)
+                    truth = source.load(self.course, handed.assignment)
+                    return Verdict.ungraded(truth, handed, seed, self.options, broken)
                 continue
             answer = self._connection.recv()
             if isinstance(answer, Verdict | Pace):

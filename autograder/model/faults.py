@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..course import Course
 from .errors import SourceError
-from .loading import module_of
 
 Swap = tuple[str, str]
 
@@ -45,12 +43,6 @@ class Fault:
 
 
 Version = Fault | Variant
-
-
-def load(course: Course, assignment: str) -> tuple[list[Fault], list[Variant]]:
-    """Load the faults and variants of a session; none where nobody has written any."""
-    module = module_of(course, assignment, "faults")
-    return list(getattr(module, "FAULTS", [])), list(getattr(module, "VARIANTS", []))
 
 
 def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:

@@ -1,4 +1,7 @@
-"""Import what an instructor writes beside a source: ``checks.py`` and ``faults.py`` of a session, by their place."""
+"""Import what an instructor writes beside a source: ``checks.py`` and ``faults.py`` of a session, by their place.
+
+What does not fit the source is refused, before anything of it runs.
+"""
 
 import importlib.util
 import sys
@@ -6,7 +9,51 @@ import traceback
 from types import ModuleType
 
 from ..course import Course
+from . import faults
 from .errors import SourceError, source_error
+from .faults import Fault, Variant, Version
+from .source import Source
+from .trace import Check
+
+
+def fitting(course: Course, source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
+    """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
+    exercises = {str(cell.name): cell for cell in source.by_role("exercise")}
+    checks, (wrong, right) = checks_of(course, source.name), versions_of(course, source.name)
+    for check in checks:
+        if check.exercise not in exercises:
+            raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
+                               f"and there is none; there are: {', '.join(exercises)}")
+    for name, cell in exercises.items():
+        if all(check.exercise != name for check in checks):
+            raise source_error(source.path, cell.line, f"the exercise {name} has no check in checks.py")
+    versions: list[Version] = [*wrong, *right]
+    for version in versions:
+        text_of(source, version, wrong)
+    return checks, wrong, right
+
+
+def checks_of(course: Course, assignment: str) -> list[Check]:
+    """Return the checks of a session, in order."""
+    module = module_of(course, assignment, "checks")
+    found = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
+    return [check for check in found if isinstance(check, Check)]
+
+
+def versions_of(course: Course, assignment: str) -> tuple[list[Fault], list[Variant]]:
+    """Return the faults and variants of a session; none where nobody has written any."""
+    module = module_of(course, assignment, "faults")
+    return list(getattr(module, "FAULTS", [])), list(getattr(module, "VARIANTS", []))
+
+
+def text_of(source: Source, version: Version, others: list[Fault]) -> str:
+    """Return the source of the exercise's cell in a fault or variant, which may name ``others`` to join."""
+    try:
+        return faults.edited(version, source.cell("exercise", version.exercise).solution, others)
+    except SourceError as error:
+        path = source.path.with_name("faults.py")
+        line = faults.line_of(path, version) if path.is_file() else None
+        raise faults.EditError(str(source_error(path, line, error))) from None
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:

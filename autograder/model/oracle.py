@@ -16,12 +16,12 @@ from ..runtime import compare, diagnosis
 from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
-from . import faults, source
-from .errors import SourceError, source_error
+from . import source
+from .errors import source_error
 from .faults import Fault, Version
-from .loading import line_in, module_of, said
+from .loading import fitting, line_in, said, text_of
 from .recording import Recorder
-from .trace import Check, checks_in
+from .trace import Check
 
 # What faults answered to records, by the ids of both, which live as long as the answer
 Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
@@ -31,14 +31,8 @@ class Oracle:
     """The solution of one session in a namespace of its own, with its checks, faults and variants."""
 
     def __init__(self, course: Course, assignment: str):
-        self.course = course
         self.source = source.load(course, assignment)
-        self.checks = checks_in(module_of(course, assignment, "checks"))
-        self.faults, self.variants = faults.load(course, assignment)
-        self._refuse_unpaired()
-        versions: list[Version] = [*self.faults, *self.variants]
-        for version in versions:
-            self.text_of(version)  # one that does not fit is told before anything is recorded
+        self.checks, self.faults, self.variants = fitting(course, self.source)
         if str(course.released) not in sys.path:
             sys.path.append(str(course.released))  # what the given cells import
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
@@ -55,18 +49,6 @@ class Oracle:
         self.recorder = Recorder(self.namespace, course.conventions)
         self._forgotten: Fault | None = None
         self._kept: Answers | None = None
-
-    def _refuse_unpaired(self) -> None:
-        """Each exercise has checks, and each check an exercise."""
-        checked = {check.exercise for check in self.checks}
-        for check in self.checks:
-            if check.exercise not in self.source.exercises:
-                raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
-                                   f"and there is none; there are: {', '.join(self.source.exercises)}")
-        for name in self.source.exercises:
-            if name not in checked:
-                raise source_error(self.source.path, self.source.cell("exercise", name).line,
-                                   f"the exercise {name} has no check in checks.py")
 
     def _filename(self, cell_name: str) -> str:
         return f"<{self.source.name}:{cell_name}>"
@@ -92,12 +74,7 @@ class Oracle:
 
     def text_of(self, version: Version) -> str:
         """Return the source of the exercise's cell in a fault or variant."""
-        try:
-            return faults.edited(version, self.source.cell("exercise", version.exercise).solution, self.faults)
-        except SourceError as error:
-            path = self.course.folder(self.source.name) / "faults.py"
-            line = faults.line_of(path, version) if path.is_file() else None
-            raise faults.EditError(str(source_error(path, line, error))) from None
+        return text_of(self.source, version, self.faults)
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""

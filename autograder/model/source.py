@@ -115,7 +115,7 @@ def load(course: Course, assignment: str) -> Source:
     """
     course.expect(assignment)
     path = course.script(assignment)
-    source = Source(assignment, path, parse(path.read_text(encoding="utf-8"), path))
+    source = Source(assignment, path, cells_of(path.read_text(encoding="utf-8"), path))
     for cell in source.cells:
         if not cell.is_markdown:
             _refuse_no_python(cell, path)
@@ -131,7 +131,7 @@ def _refuse_no_python(cell: Cell, path: Path) -> None:
         raise source_error(path, cell.line_of(error.lineno or 0), error.msg) from None
 
 
-def parse(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
+def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     """Read the cells of a percent-format script; ``path`` is what the script is called in an error."""
     import jupytext
 

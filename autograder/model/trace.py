@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -94,12 +93,6 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
         return run
 
     return declare
-
-
-def checks_in(module: ModuleType | None) -> list[Check]:
-    """Return the checks that a module declares, in order."""
-    found = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
-    return [check for check in found if isinstance(check, Check)]
 
 
 class CheckError(SourceError):

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.model import source
-from autograder.model.source import Source, parse
+from autograder.model.source import Source, cells_of
 from autograder.publish import effort
 from autograder.publish.about import about
 from conftest import REPOSITORY
@@ -22,7 +22,7 @@ NO_LINES = ["", "*Minutes* 20", "*Minutes: 20 · Difficulty: ●●○○*", "*M
 
 def made_of(line, answer="*Minutes* 7"):
     """A TP of one exercise and one question; its text has four words beside these lines and its hint."""
-    return Source("tp", "tp.py", parse(f"""\
+    return Source("tp", "tp.py", cells_of(f"""\
 # %% [markdown]
 # # Title
 # {line}

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.model.errors import SourceError
-from autograder.model.source import Source, load, parse
+from autograder.model.source import Source, cells_of, load
 from autograder.publish import effort, syllabus
 from autograder.publish.syllabus import Mention, Syllabus
 from conftest import REPOSITORY, TINY
@@ -18,7 +18,7 @@ WORDS = ('\n# %% exercise="words" covers="2,3"\n### BEGIN SOLUTION\nx = 1\n### E
 
 
 def made_of(text):
-    return Source("tp", None, parse(text, "tp"))
+    return Source("tp", None, cells_of(text, "tp"))
 
 
 def test_the_translator_has_thirty_four_points():
