@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell
 from ..course import Course
 from ..model import rubric, source
 from ..model.oracle import oracle
-from ..publish import release
+from ..publish import new, release
 
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
@@ -46,11 +46,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
         made.released.mkdir(exist_ok=True)
         copy_helper(path, made.released / path.name)
-    (folder / "nbgrader_config.py").write_text(
-        "from pathlib import Path\n\n"
-        "from autograder.classroom.nbgrader.config import configure\n\n"
-        "c = get_config()\nc.CourseDirectory.course_id = 'sample'\n"
-        "configure(c, Path(__file__).resolve().parent)\n")
+    new.write(folder, "nbgrader_config.py", "sample")
     return made
 
 

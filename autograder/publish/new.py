@@ -6,15 +6,15 @@ from pathlib import Path
 from ..course import Course, CourseError
 
 FIRST = "weighted_mean"
-# where each file of the folder `first` goes; they are no modules of the engine's, hence their names
+# file of the course → file of the folder `first`; those are no modules of the engine's, hence their names
 PLACES = {
-    "session.txt": f"solutions/{FIRST}/{FIRST}.py",
-    "checks.txt": f"solutions/{FIRST}/checks.py",
-    "faults.txt": f"solutions/{FIRST}/faults.py",
-    "nbgrader_config.txt": "nbgrader_config.py",
-    "course.txt": "course.toml",
-    "gitignore.txt": ".gitignore",
-    "README.txt": "README.md",
+    f"solutions/{FIRST}/{FIRST}.py": "session.txt",
+    f"solutions/{FIRST}/checks.py": "checks.txt",
+    f"solutions/{FIRST}/faults.py": "faults.txt",
+    "nbgrader_config.py": "nbgrader_config.txt",
+    "course.toml": "course.txt",
+    ".gitignore": "gitignore.txt",
+    "README.md": "README.txt",
 }
 
 
@@ -23,9 +23,14 @@ def new(folder: Path) -> Course:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(f"{folder} is there already, and not empty: a course begins in a folder of its own")
     name = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in folder.resolve().name.lower()).split()))
-    for source, place in PLACES.items():
-        text = (files(__package__) / "first" / source).read_text(encoding="utf-8")
-        path = folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace("@NAME@", name or "course"), encoding="utf-8", newline="\n")
+    for place in PLACES:
+        write(folder, place, name or "course")
     return Course(folder.resolve())
+
+
+def write(folder: Path, place: str, name: str) -> None:
+    """Write one file of it, such as ``nbgrader_config.py``, into the folder of a course of this name."""
+    text = (files(__package__) / "first" / PLACES[place]).read_text(encoding="utf-8")
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.replace("@NAME@", name), encoding="utf-8", newline="\n")

@@ -148,4 +148,4 @@ def test_a_new_course_is_called_after_its_folder(tmp_path):
     made = new(tmp_path / 'Ma "Course" 1')
     assert 'name = "ma-course-1"' in (made.root / "course.toml").read_text()
     assert {path.relative_to(made.root).as_posix() for path in made.root.rglob("*") if path.is_file()} == set(
-        PLACES.values())
+        PLACES)

@@ -1,14 +1,19 @@
-"""A course in plain numpy, where torch is not installed: released, checked in a notebook, judged and audited."""
+"""A course in plain numpy, where torch is not installed: released, checked in a notebook, graded and audited."""
 
 import json
 import os
+import random
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from autograder.publish import new
+from autograder.sandbox import kernel
 from conftest import TESTS
 
 NAME = "nearest"
@@ -33,6 +38,7 @@ def typed(tmp_path_factory):
     root = tmp_path_factory.mktemp("plain") / "course"
     shutil.copytree(TESTS / "fixtures" / "plain", root, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "course").mkdir()
+    new.write(root, "nbgrader_config.py", "plain")
     (root / "course" / "sitecustomize.py").write_text(WITHOUT_TORCH)
 
     def run(*command, at="."):
@@ -51,6 +57,15 @@ def autograder(typed, *command):
     return typed("-m", "autograder.cli", *command)
 
 
+def test_a_kernel_has_random_numbers_of_its_own_where_there_is_no_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # to import it is an error
+    drawn = []
+    for seed in (3, 3, 4):
+        kernel._seed(seed)
+        drawn.append((random.random(), np.random.random()))
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 @pytest.mark.slow
 def test_its_solution_has_all_points_and_its_release_none(typed):
     for folder, share in (("solutions", 1), ("course", 0)):
@@ -66,6 +81,27 @@ def test_a_notebook_checks_itself(typed):
     assert status == 0 and said.count("all 2 checks pass") == 2, said
     status, said = typed("-c", source.replace("axis=1, keepdims", "axis=0, keepdims"), at=f"course/{NAME}")
     assert "Each row has a mean of its own." in said
+
+
+@pytest.mark.slow
+def test_a_class_is_graded_and_reads_its_feedback(typed, tmp_path):
+    """Bob forgets `keepdims`; ada's is the notebook of the solution, eve's the released one."""
+    root = Path(typed("-c", "import os; print(os.getcwd())")[1].strip())
+    solution = (root / "solutions" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    handed = {"ada": solution, "bob": solution.replace("axis=1, keepdims", "axis=0, keepdims"),
+              "eve": (root / "course" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")}
+    for student, notebook in handed.items():
+        folder = root / "gradebook" / "submitted" / student / NAME
+        folder.mkdir(parents=True)
+        (folder / f"{NAME}.ipynb").write_text(notebook, encoding="utf-8")
+    status, said = autograder(typed, "grade")
+    lines = dict(line.split(maxsplit=1) for line in said.splitlines() if line.startswith(tuple(handed)))
+    assert status == 0 and [re.search(r"(\S+)/5 ", lines[student])[1] for student in handed] == ["5", "3", "0"], said
+    status, said = autograder(typed, "feedback")
+    page = (root / "gradebook" / "feedback" / "bob" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    assert status == 0 and "Each row has a mean of its own." in page, said
+    status, said = autograder(typed, "report")
+    assert status == 0 and "bob" in (root / "gradebook" / "report" / "index.html").read_text(encoding="utf-8"), said
 
 
 @pytest.mark.slow

@@ -36,7 +36,8 @@ class Nbgrader:
 
     def __init__(self, course: Course):
         if not (course.root / "nbgrader_config.py").is_file():
-            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: see docs/authoring.md")
+            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: "
+                              "copy the one that `autograder new` writes")
         self.course = course
         self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
 
