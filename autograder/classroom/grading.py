@@ -5,6 +5,7 @@ process of its own; a task carries the bytes of a notebook and its seed, and ret
 first and entered into nbgrader's gradebook second; whatever a stopped run left undone, the next one does.
 """
 
+import contextlib
 import functools
 import hashlib
 import logging
@@ -92,6 +93,15 @@ class Classroom:
     def handed_in(self, assignments: list[str]) -> list[Handed]:
         """Return all submissions of these sessions, in order of session and student."""
         return handed_in(self.course.gradebook / "submitted", assignments)
+
+    def arrived(self, assignment: str) -> list[Handed]:
+        """Return the submissions of a session that were handed in since it was graded, or are there again and differ."""
+        found = []
+        for one in self.handed_in([assignment]):
+            with contextlib.suppress(OSError):  # grading says that this one cannot be read
+                if not one.problem and not self.store.has(one.read()):
+                    found.append(one)
+        return found
 
     def enter(self, handed: Handed, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
@@ -306,7 +316,7 @@ def summary_table(graded: Sequence[Graded]) -> str:
     rows = [[escaping.line(text) for text in _row(one)] for one in graded]
     legend = "  ".join(f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items())
     unsafe = any(one.verdict and one.verdict.isolation == "none" for one in graded)
-    table = text_table(rows, ("student", "session", "score", "exercises", "seconds", ""))
+    table = text_table(rows, ("student", "session", "score", "exercises", "seconds", "remarks"))
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
 
 

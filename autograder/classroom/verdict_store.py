@@ -123,6 +123,11 @@ class VerdictStore:
         entry = self.load(handed.assignment, handed.student)
         return entry if entry and entry.key == self._key(handed, options) else None
 
+    def has(self, handed: Submission) -> bool:
+        """Return whether these very bytes were the last that were judged of their student, under whatever options."""
+        entry = self.load(handed.assignment, handed.student)
+        return entry is not None and entry.key.submission == _digest(handed)
+
     def seed(self, handed: Submission) -> str | None:
         """Return the seed of the last verdict on these very bytes: they are judged again on the same instance."""
         entry = self.load(handed.assignment, handed.student)

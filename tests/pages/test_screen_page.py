@@ -15,7 +15,7 @@ import pytest
 import graded
 from autograder.classroom import answers
 from autograder.classroom.grading import Classroom
-from autograder.classroom.samples import solved
+from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.screen import saving, shown
 from autograder.judging.submission import parse
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
@@ -188,6 +188,56 @@ def test_nobody_writes_without_a_login_and_jupyters_token(address):
     assert status == 200 and "script-src 'self'" in headers["Content-Security-Policy"]
     assert not re.search(r"<script(?! src)", page)
     assert send(f"/autograder/feedback/{TINY}/..%2f..%2fsubmitted%2fada", token=TOKEN)[0] == 404
+
+
+def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
+    def answer(path, body=None):
+        headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(f"{address}/autograder/{path}", body, headers)) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    here = {"session": TINY, "name": "why", "points": 1, "comment": ""}
+    bodies = [[], None, 3, "x", {}, {"session": 3}, {**here, "students": 3}, {**here, "students": [3]},
+              {**here, "students": [{}]}, {**here, "students": [{"student": "ada"}]}, {**here, "students": None},
+              {**here, "students": [], "ticks": 3}, {**here, "students": [], "ticks": [1] * 9},
+              {**here, "student": "nobody"}, {**here, "student": {"a": 1}}, {**here, "student": "\ud800"},
+              {**here, "student": "ada", "name": "double", "points": "much"},
+              {**here, "student": "ada", "name": "double", "points": 10**400}]
+    sent = [json.dumps(body).encode() for body in bodies] + [b"{", b"\xff", b"[" * 100_000, b"\x00"]
+    assert {answer("api/save", body) for body in sent} <= {400, 404, 409}
+    assert {answer("api/work", body) for body in sent} <= {400, 404}
+    asked = [f"{what}?session={session}&student={student}&name={name}" for what in ("class", "exercise", "question")
+             for session in ("", "nothing", TINY) for student in ("", "..%2f..", "%00", "%ff") for name in ("", "%00")]
+    assert {answer(f"api/{one}") for one in asked if one.split("?")[0] != "class" or TINY not in one} <= {400, 404}
+    assert {answer(f"feedback/{one}/{TINY}") for one in (TINY, "x")} == {404}
+    assert answer(f"feedback/{TINY}/%00") == answer(f"feedback/{TINY}/{'a' * 300}") == 404
+    assert answer(f"api/class?session={TINY}") == 200
+
+
+def test_what_is_handed_in_after_grading_shows_and_is_graded_alone(term, address):
+    def seeds():
+        return {entry.student: entry.verdict.seed for entry in term.store.entries(TINY)}
+
+    before = seeds()
+    with chromium_page() as page:
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        opened(page, address)
+        assert not page.locator("#new").is_visible() and not page.locator("#arrived").is_visible()
+        right = solved(TINY_COURSE, TINY)
+        hand_in(term.course, "zoe", TINY, notebook(TINY_COURSE, TINY, right))
+        hand_in(term.course, "bob", TINY, notebook(TINY_COURSE, TINY, right))
+        page.reload()
+        page.locator("#arrived", has_text="bob (again), zoe").wait_for()
+        page.get_by_role("button", name="Grade 2 new").click()
+        page.locator("#told", has_text="Graded: 2 of 2.").wait_for(timeout=300_000)
+        page.locator("#arrived").wait_for(state="hidden")
+        assert points(term, "zoe", "check-double") == points(term, "bob", "check-double") == 2
+        assert "zoe" in page.inner_text("#grid") and "×2" in page.inner_text("#grid")
+    after = seeds()
+    assert {name for name in after if after[name] != before.get(name)} == {"bob", "zoe"}
 
 
 def test_points_are_checked_and_versions_too(term):

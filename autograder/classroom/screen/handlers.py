@@ -110,8 +110,12 @@ class FeedbackPage(Handler):
     def get(self, session: str, student: str) -> None:
         """Send it; a name that leads elsewhere finds nothing."""
         folder = (self.course.gradebook / "feedback").resolve()
-        path = (folder / student / self.session_of(session) / f"{session}.html").resolve()
-        if not path.is_relative_to(folder) or not path.is_file():
+        try:
+            path = (folder / student / self.session_of(session) / f"{session}.html").resolve()
+            is_there = path.is_relative_to(folder) and path.is_file()
+        except (OSError, ValueError):  # no name of a file
+            is_there = False
+        if not is_there:
             raise HTTPError(404, "no page is written yet")
         self.set_header("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; "
                                                    "style-src 'unsafe-inline'")
@@ -140,8 +144,11 @@ class Save(Handler):
         session, name = self.session_of(str(told.get("session"))), str(told.get("name"))
         points, comment = told.get("points"), str(told.get("comment", ""))
         if "students" in told:
-            students = [(str(one["student"]), str(one["version"])) for one in told["students"]]
-            ticks = [bool(one) for one in told.get("ticks", [])]
+            try:
+                students = [(str(one["student"]), str(one["version"])) for one in told["students"]]
+                ticks = [bool(one) for one in told.get("ticks", [])]
+            except (KeyError, TypeError) as error:
+                raise HTTPError(400, "students are a list of names and versions, ticks a list") from error
 
             def save(room: Classroom) -> Any:
                 saving.save_answers(room, session, name, students, ticks, points, comment)
@@ -155,10 +162,14 @@ class Save(Handler):
         await self.answer(save)
 
     def told(self) -> dict[str, Any]:
-        """Return the JSON of the request."""
-        told = self.get_json_body()
+        """Return the JSON of the request; 400 where it is none, or holds what is no text."""
+        try:
+            told = json.loads(self.request.body)
+            json.dumps(told, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
+            raise HTTPError(400, "no JSON in UTF-8") from error
         if not isinstance(told, dict):
-            raise HTTPError(400, "no JSON")
+            raise HTTPError(400, "no JSON object")
         return told
 
 
@@ -180,7 +191,7 @@ class Working(Save):
         """Begin, unless something is being done."""
         told = self.told()
         what, session = str(told.get("what")), self.session_of(str(told.get("session")))
-        if what not in ("grade", "feedback"):
+        if what not in ("grade", "new", "feedback"):
             raise HTTPError(400, f"nothing is called {what}")
         self.work.begin(what, session, str(told.get("student") or ""))
         self.tell()

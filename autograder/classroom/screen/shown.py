@@ -38,9 +38,10 @@ class Group:
 
 
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
-    """Return the sessions of which something is graded, with their titles."""
-    return [{"name": name, "title": source.load(classroom.course, name).title} for name in classroom.store.assignments()
-            if name in classroom.course.assignments]
+    """Return the sessions of which something is graded or handed in, with their titles."""
+    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.handed_in(classroom.course.assignments))}
+    return [{"name": name, "title": source.load(classroom.course, name).title} for name in classroom.course.assignments
+            if name in there]
 
 
 def grid(classroom: Classroom, session: str) -> dict[str, Any]:
@@ -60,7 +61,10 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
         "columns": [{"name": name, "kind": "question" if name in asked else "exercise"} for name in summary.names],
         "rows": rows,
         "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
-        "untaken": [escaping.line(str(one)) for one in untaken(course)],
+        "arrived": [{"student": one.student, "again": one.student in by_student} for one in classroom.arrived(session)],
+        "untaken": [escaping.line(text) for text in (
+            *(f"{one.student}/{session}: {one.problem}" for one in classroom.handed_in([session]) if one.problem),
+            *map(str, untaken(course)))],
         "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
                    for one in summary.faults[:6]],
     }

@@ -1,12 +1,13 @@
 """Work that the screen begins, in a process of its own: submissions graded anew, feedback pages written.
 
-``python -m autograder.classroom.screen.work ROOT grade|feedback SESSION [STUDENT]`` prints a line of JSON a step.
+``python -m autograder.classroom.screen.work ROOT grade|new|feedback SESSION [STUDENT]`` prints a line of JSON a step.
 """
 
 import json
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +57,15 @@ class Work:
 
 
 class _Some(Classroom):
-    """A classroom in which only one student has handed in."""
+    """A classroom in which only some have handed in."""
 
-    def __init__(self, course: Course, student: str):
+    def __init__(self, course: Course, students: Collection[str]):
         super().__init__(course)
-        self.student = student
+        self.students = students
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
-        """Return the submissions of this student, or all where none is named."""
-        return [one for one in super().handed_in(assignments) if self.student in ("", one.student)]
+        """Return the submissions of these students."""
+        return [one for one in super().handed_in(assignments) if one.student in self.students]
 
 
 def _tell(done: int, of: int, said: str = "") -> None:
@@ -74,14 +75,17 @@ def _tell(done: int, of: int, said: str = "") -> None:
 def main(arguments: list[str]) -> int:
     """Do it; return 1 where something went wrong."""
     root, what, session, *student = arguments
-    classroom = _Some(Course(Path(root)), student[0] if student else "")
+    classroom = Classroom(Course(Path(root)))
     problems: list[str | None] = []
-    if what == "grade":
-        def each(graded: Graded, done: int, total: int) -> None:
-            _tell(done, total, f"{graded.handed.student}: {graded.problem}" if graded.problem else "")
+    if what != "feedback":
+        new = [one.student for one in classroom.arrived(session)] if what == "new" else []
+        chosen = _Some(classroom.course, student or new) if student or what == "new" else classroom
+
+        def each(one: Graded, done: int, total: int) -> None:
+            _tell(done, total, f"{one.handed.student}: {one.problem}" if one.problem else "")
 
         options = options_of("auto", True, Limits.exercise_seconds)
-        problems = [one.problem for one in grade_class(classroom, [session], options, 1, True, each)]
+        problems = [one.problem for one in grade_class(chosen, [session], options, 1, True, each)]
     else:
         from ..nbgrader.adapter import ConversionError
         from ..nbgrader.feedback import renew

@@ -92,7 +92,17 @@ function draw() {
   const tampered = table.rows.filter(row => row.flags.length).length;
   get("count").replaceChildren(`${table.rows.length} graded · `, make("b", {}, `${table.unread} answers unread`),
     ...(tampered ? [" · ", make("span", { class: "alarm" }, `${tampered} tampered`)] : []));
+  arrived();
   below();
+}
+
+// What was handed in since the class was graded, and a button that grades that alone.
+function arrived() {
+  const names = table.arrived.map(one => one.again ? `${one.student} (again)` : one.student);
+  get("arrived").hidden = get("new").hidden = !names.length;
+  get("arrived").replaceChildren(make("b", {}, "Handed in, not graded yet: "), make("bdi", {}, names.join(", ")));
+  get("new").textContent = `Grade ${names.length} new`;
+  get("again").hidden = !table.rows.length;
 }
 
 function remarks(row) {
@@ -255,7 +265,7 @@ async function overtaken(error) {
 // Work
 
 async function work(what, student = "") {
-  say(what === "grade" ? "Grading…" : "Writing feedback…");
+  say(what === "feedback" ? "Writing feedback…" : "Grading…");
   try { await ask("work", {}, { what, session: session(), student }); } catch (error) { return say(error.message); }
   follow();
 }
@@ -265,12 +275,12 @@ async function follow() {
   if (!state) return;
   const done = state.of ? `${state.done} of ${state.of}` : "";
   if (state.running) {
-    get("work").replaceChildren(`${state.what === "grade" ? "Grading" : "Feedback"} ${done} `,
+    get("work").replaceChildren(`${state.what === "feedback" ? "Feedback" : "Grading"} ${done} `,
       make("progress", { max: Math.max(1, state.of), value: state.done, "aria-label": "progress" }));
     setTimeout(follow, 700);
   } else if (state.what) {
     get("work").replaceChildren();
-    say([`${state.what === "grade" ? "Graded" : "Feedback written"}: ${done || "nothing had changed"}.`, ...state.said].join(" "));
+    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing had changed"}.`, ...state.said].join(" "));
     await load();
     const column = open && table.columns.find(one => one.name === open.name);
     if (column && !writing()) show(open.student, column, true);
@@ -286,6 +296,8 @@ get("release").addEventListener("click", () => work("feedback"));
 get("again").addEventListener("click", () => {
   if (confirm(`Grade all ${table.rows.length} submissions again? Points of your own are kept.`)) work("grade");
 });
+get("new").addEventListener("click", () => work("new"));
+document.addEventListener("visibilitychange", () => { if (!document.hidden) load().catch(error => say(error.message)); });
 get("session").addEventListener("change", () => { open = null; detail.replaceChildren(); load(); });
 get("filter").addEventListener("input", draw);
 
