@@ -26,7 +26,7 @@ from .grading import Classroom, handed_in
 from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
-WINDOW = 4  # fingerprints are kept so densely that no equal row of LENGTH + WINDOW - 1 is missed
+WINDOW = 1  # all fingerprints are compared: which ones a wider window keeps hangs on Python's random hashes
 FAULT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
 SHOWN = 60.0  # nothing is shown below: about two lines that only two have
 FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
@@ -83,9 +83,9 @@ class Pair:
 class _Code:
     """The code of one exercise in one submission, with its fingerprints."""
 
-    def __init__(self, text: str, window: int = WINDOW):
+    def __init__(self, text: str):
         self.text = text
-        found = CodeFingerprint("code.py", LENGTH, window, fp=io.StringIO(text))
+        found = CodeFingerprint("code.py", LENGTH, WINDOW, fp=io.StringIO(text))
         self.at: dict[int, list[int]] = found.hash_idx if len(found.filtered_code) >= LENGTH else {}
         self.length = len(found.filtered_code)
         self.offsets = found.offsets
@@ -95,10 +95,13 @@ class _Code:
 
         0 where nothing is shared.
         """
-        cover = np.zeros(self.length)
+        cover, width = np.zeros(self.length), 1
         for fingerprint, weight in weights.items():
-            for start in self.at[fingerprint]:
-                np.maximum(cover[start : start + LENGTH], weight, out=cover[start : start + LENGTH])
+            cover[self.at[fingerprint]] = weight
+        while width < LENGTH:  # now each place has the most of the `width` places that end in it
+            step = min(width, LENGTH - width)
+            cover[step:] = np.maximum(cover[step:], cover[:-step])
+            width += step
         return cover
 
     def lines(self, cover: np.ndarray) -> tuple[SharedLine, ...]:
@@ -117,8 +120,10 @@ class Comparison:
     def __init__(self, works: Sequence[Work], everybody: Mapping[str, Sequence[str]]):
         self.works = works
         self.code = [{exercise: _Code(text) for exercise, text in work.code.items()} for work in works]
-        self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text, 1).at)
+        self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
+        self.telling = [{exercise: self._telling(exercise, code) for exercise, code in codes.items()}
+                        for codes in self.code]
 
     @cached_property
     def _having(self) -> Counter[tuple[str, int]]:
@@ -153,15 +158,19 @@ class Comparison:
             if not (self.works[i].student.past and self.works[j].student.past):
                 yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
 
+    def _telling(self, exercise: str, code: _Code) -> frozenset[int]:
+        """The fingerprints that at least two have, and neither all of this class nor everybody."""
+        return frozenset(one for one in code.at.keys() - self.common.get(exercise, frozenset())
+                         if (having := self._having[exercise, one]) > 1 and self._rare(having))
+
     def _both(self, i: int, j: int) -> list[str]:
         """The exercises of which both handed in something."""
         return [exercise for exercise in self.code[i] if exercise in self.code[j]]
 
     def _rarity(self, exercise: str, i: int, j: int) -> dict[int, float]:
         """The fingerprints that two share in an exercise, and not with everybody; and how rare they are."""
-        shared = self.code[i][exercise].at.keys() & self.code[j][exercise].at.keys()
         return {fingerprint: self._rare(self._having[exercise, fingerprint])
-                for fingerprint in shared - self.common.get(exercise, frozenset())}
+                for fingerprint in self.telling[i][exercise] & self.telling[j][exercise]}
 
     def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
         return sorted(fault for fault in self.works[i].faults & self.works[j].faults if fault[0] == exercise)

@@ -1,5 +1,10 @@
 """Who may have worked together: copies in disguise are shown, common code is not, and nobody's points change."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import graded
@@ -96,6 +101,27 @@ def test_whatever_is_handed_in_can_be_compared(text):
     comparison = compared(work("ada", text), work("bob", text), work("eve", OWN))
     for pair in comparison.pairs():
         assert "\n".join(line.text for line in pair.shared[0].left) == text
+
+
+def test_covers_are_those_of_each_run_of_code_for_itself():
+    code = similar._Code(OWN)
+    weights = {one: 1 / (2 + i % 7) for i, one in enumerate(code.at) if i % 3}
+    cover = code.covered(weights)
+    for place in range(code.length):
+        over = [weights[one] for one, starts in code.at.items() if one in weights
+                for start in starts if start <= place < start + similar.LENGTH]
+        assert cover[place] == max(over, default=0)
+
+
+def test_weights_do_not_hang_on_the_hashes_of_a_run(tmp_path):
+    script = tmp_path / "weigh.py"
+    script.write_text(f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
+                      "from classroom.test_similar import *\n"
+                      "works = [work(str(i), text) for i, text in enumerate([OWN, DISGUISED, *ANOTHER])]\n"
+                      "print(sorted(compared(*works).weights()))\n")
+    said = {subprocess.run([sys.executable, script], capture_output=True, text=True, check=True,
+                           env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in "123"}
+    assert len(said) == 1 and "(0, 1, 0" not in said.pop()
 
 
 @pytest.fixture
