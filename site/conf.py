@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
+from autograder.formulas import convertible  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
 
 told = about(Course(ROOT))
@@ -35,6 +36,7 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["static", "../course/tp/pronunciation.bin", "../course/tp/pronunciation.json"]
 html_css_files = ["site.css"]
 html_favicon = "static/favicon.svg"
+html_sidebars = {"pronounce": []}  # a page with none beside it
 html_context = {"default_mode": "auto"}
 html_copy_source = False  # a notebook is had from the kit, with what it imports beside it
 html_theme_options = {
@@ -50,10 +52,11 @@ copyright = "the authors of the course; MIT licence"
 
 def _formula(self, node: nodes.Node, display: str) -> None:
     latex = node.astext()
-    mathml = convert(latex, display=display)
-    if "\\" in html.unescape(mathml):  # the converter writes a command that it does not know as it stands
+    mathml = convert(convertible(latex), display=display)
+    # the converter writes a command that it does not know as it stands, and & outside of a table
+    if "\\" in html.unescape(mathml) or "<mi>&</mi>" in mathml:
         raise ExtensionError(f"a formula with a command that nobody knows: {latex}")
-    self.body.append(mathml)
+    self.body.append(f'<div class="formula" tabindex="0">{mathml}</div>' if display == "block" else mathml)
     raise nodes.SkipNode
 
 

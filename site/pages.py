@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ AUTHORS = {
 FOLDED = 4  # lines: code that is longer opens on a click
 # whether code and outputs are folded → MyST-NB's tags
 FOLDS = {(False, False): [], (True, False): ["hide-input"], (False, True): ["hide-output"], (True, True): ["hide-cell"]}
+STRIP = 3  # times as wide as high
 TELLING = 24  # characters
 EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
 RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
@@ -108,7 +110,14 @@ enough.
 `````
 
 `````{{container}} session-cards
-{"".join(_card(course, address, one) for one in start.sessions(course.released))}`````
+{"".join(_card(course, address, one) for one in start.sessions(course.released))}````{{container}} session-card
+![](images/speller.svg)
+
+**[A word read aloud](pronounce.md)**
+
+Type a word, and see which letters the network of session 7 attends to at each sound. It runs in the page.
+````
+`````
 """
 
 
@@ -119,11 +128,17 @@ def _card(course: Course, address: Address, one: start.Session) -> str:
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     goal = re.search(r"^(?:- |\*\*After this session you can\*\* )(.+?)(?:[;.]$|; |\n\n)", texts[0], re.M | re.S)
     figures = re.findall(r"\]\(figures/([\w.-]+)\)", "\n".join(texts))
-    still = (one for one in figures if "@keyframes" not in (course.images / one).read_text(encoding="utf-8"))
-    picture = "".join(f"![](images/{one})\n\n" for one in islice(still, 1))
+    picture = "".join(f"![](images/{one})\n\n" for one in islice(filter(partial(_fits, course), figures), 1))
     says = f"You can {' '.join(goal[1].split()).rstrip(';.')}.\n\n" if goal else ""
     return (f"````{{container}} session-card\n{picture}**[{one.title}](sessions/{name}.ipynb)**\n\n{says}{one.time} · "
             f"[Open in Colab]({address.colab(f'{name}.ipynb')})\n````\n")
+
+
+def _fits(course: Course, figure: str) -> bool:
+    """Whether a figure can be seen on a card: it does not move, and is no strip."""
+    text = (course.images / figure).read_text(encoding="utf-8")
+    width, height = map(float, re.findall(r'viewBox="0 0 (\S+) (\S+)"', text)[0])
+    return "@keyframes" not in text and width < STRIP * height
 
 
 def _notebook(folder: Path, name: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
 
 from .. import escaping
+from ..formulas import convertible
 from .rasters import raster
 
 TAGS = {
@@ -108,7 +109,7 @@ MAX_FORMULA = 1000  # characters; longer ones are shown as they were written
 
 def mathml(latex: str, display: str = "inline") -> str:
     """Return a formula as MathML; the LaTeX itself, as code, where it is none."""
-    latex = html.unescape(latex)
+    latex = convertible(html.unescape(latex))
     try:
         if len(latex) > MAX_FORMULA:
             raise ValueError("too long")

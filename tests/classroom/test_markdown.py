@@ -59,6 +59,11 @@ def test_tags_in_a_formula_are_its_letters(render, formula):
         assert "<img" not in html and html.count("<math") == html.count("</math>") == (render is offline)
 
 
+def test_aligned_formulas_are_a_table():
+    html = str(offline(r"$$ \begin{aligned} r &= 1 && \text{reset} \\ z &= 2 \end{aligned} $$"))
+    assert html.count("<mtr>") == 2 and "&amp;" not in html
+
+
 def test_a_code_block_keeps_its_colours():
     assert re.search(r'<div class="highlight">.*<span class="k">if', shown("```python\nif x:\n    pass\n```"))
 

@@ -214,16 +214,18 @@ def test_no_answer_is_on_the_site(built):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_in_a_browser(served, width, scheme):
+def test_pages_in_a_browser(served, built, width, scheme):
     asked, problems, formulas = [], [], 0
     with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
-        sessions = [f"sessions/{name}" for name in NAMES]
-        for name in ("index", *sessions, "docs/first-hour", "docs/reference", "docs/benchmarks", "authors"):
+        for name in sorted(path.relative_to(built).with_suffix("").as_posix() for path in built.rglob("*.html")):
             page.goto(f"{served}/{name}.html")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            cut = page.evaluate("[...document.querySelectorAll('.bd-article-container')].map(one => "
+                                "one.scrollWidth - one.clientWidth)")
+            assert max(cut, default=0) <= 0, f"{name}: more than a table, a formula or code is wider than the screen"
             assert page.evaluate("document.documentElement.dataset.theme") == scheme
             ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (sum(map(int, re.findall(r"\d+", ground)[:3])) > 384) == (scheme == "light")
