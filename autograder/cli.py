@@ -51,11 +51,12 @@ log = logging.getLogger("autograder")
 def main(argv: list[str] | None = None) -> int:
     """Run one command. Return 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
     typed = sys.argv[1:] if argv is None else argv
-    parser = _parser()
-    if moved := parser.parse_known_args(typed)[0].moved:
-        return _cannot(f"{moved} is now: autograder {MOVED[moved]}")
-    args = parser.parse_args(typed)
+    args = argparse.Namespace(command="")
     try:
+        parser = _parser()
+        if moved := parser.parse_known_args(typed)[0].moved:
+            return _cannot(f"{moved} is now: autograder {MOVED[moved]}")
+        args = parser.parse_args(typed)
         _log_to(args)
         log.info("autograder %s: %s", __version__, args.command)
         return int(args.begin(args) if args.begin else _run(args, courses.find(args.course)))

@@ -33,6 +33,10 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     if not args.no_isolation:
         require_bubblewrap()
     options = options_of(args.device, not args.no_isolation, args.time_limit)
+    names = args.session or course.assignments
+    if not any(any((course.gradebook / "submitted").glob(f"*/{name}")) for name in names):
+        print(NOTHING, flush=True)
+        return _tell_untaken(course)
     new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
     first = (new, new_seed()) if new else None
     with watched.begun(course, options, first):
@@ -43,7 +47,6 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
     from tqdm import tqdm
 
     from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
-    from .untaken import untaken
 
     with _stopping_at_once(), _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -54,15 +57,21 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
         assignments = args.session or course.assignments
         graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
-    left = untaken(course)
-    print(summary_table(graded) if graded else NOTHING)
-    if left:
+    print(summary_table(graded))
+    return max(_tell_untaken(course), 2 if any(one.problem for one in graded) else 0)
+
+
+def _tell_untaken(course: Course) -> int:
+    """Print what was handed in and not taken; return 1 where there is something."""
+    from .untaken import untaken
+
+    if left := untaken(course):
         print(f"\nNot taken, in {course.gradebook / 'submitted'}:")
         for one in left[:MOST_LINES]:
             print(f"  {escaping.line(str(one))}")
     if len(left) > MOST_LINES:
         print(f"  and {len(left) - MOST_LINES} more")
-    return 2 if any(one.problem for one in graded) else 1 if left else 0
+    return 1 if left else 0
 
 
 @contextlib.contextmanager

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -12,6 +14,7 @@ from autograder import cli
 from autograder.classroom import commands
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.course import Course, CourseError
+from autograder.judging import watched
 from autograder.model import source
 from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
@@ -300,3 +303,37 @@ def test_every_name_of_the_earlier_years_leads_to_a_session():
     assert set(REPOSITORY.about["former"].values()) <= set(REPOSITORY.assignments)
     assert set(REPOSITORY.former) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
                                       "tp6_translation", "tp7_transformer"}
+
+
+@pytest.mark.parametrize("name", ["autograder.cli", "argparse", "autograder.course"])
+def test_ctrl_c_while_it_is_being_imported_is_one_line(name):
+    script = ("import os, signal, sys\n"
+              "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+              "class Stopping:\n"
+              "    def find_spec(self, name, path=None, target=None):\n"
+              f"        if name == {name!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+              "from autograder.console import main\n"
+              f"sys.modules.pop({name!r}, None)\n"
+              "sys.meta_path.insert(0, Stopping())\n"
+              "sys.argv = ['autograder', '--version']\n"
+              "main()\n")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nautograder: stopped\n")
+
+
+def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
+    def stopped():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_parser", stopped)
+    assert cli.main(["grade"]) == 130
+    assert capsys.readouterr().err == "autograder: stopped\n"
+
+
+def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
+    monkeypatch.setattr(watched, "begun", lambda *arguments: pytest.fail("a judge was begun"))
+    assert run("grade", "--no-isolation") == (0, f"{commands.NOTHING}\n", "")
+    (course.gradebook / "submitted").mkdir(parents=True)
+    (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")
+    status, out, _ = run("grade", "--no-isolation")
+    assert status == 1 and out.startswith(commands.NOTHING) and "loose.ipynb: move it to <student>" in out
