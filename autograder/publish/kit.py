@@ -25,7 +25,7 @@ SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    when = _when(course)
+    when = written(course)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in contents(course).items():
             entry = zipfile.ZipInfo(f"{path.stem}/{name}", when)
@@ -34,8 +34,11 @@ def kit(course: Course, path: Path) -> None:
             archive.writestr(entry, data)
 
 
-def _when(course: Course) -> tuple[int, int, int, int, int, int]:
-    """The date of every file: when the newest of the release was written. The same course gives the same bytes."""
+def written(course: Course) -> tuple[int, int, int, int, int, int]:
+    """Return the date of every file: when the newest of the release was written.
+
+    The same course gives the same bytes.
+    """
     newest = max((path.stat().st_mtime for path in course.released.rglob("*") if path.is_file()), default=0.0)
     year, *rest = time.gmtime(newest)[:6]
     return max(1980, year), rest[0], rest[1], rest[2], rest[3], rest[4]

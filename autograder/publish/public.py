@@ -5,6 +5,7 @@ Binder, Codespaces and the badges for Colab open it. The file `.published` in it
 """
 
 import json
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -162,6 +163,7 @@ def _push(url: str, files: dict[str, bytes]) -> None:
 def _git(folder: Path, *command: str) -> str:
     done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise CourseError(f"git {command[0]}: {reason}")
+        said = done.stderr.strip().splitlines() or ["no reason given"]
+        reason = next((line for line in said if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)), said[-1])
+        raise CourseError(f"git {command[0]}: {reason.strip()}")
     return done.stdout

@@ -4,7 +4,9 @@ It is called after the course, with `-student` at its end, and needs the engine'
 `engine_wheel`: the runtime of the self-checks is in it.
 """
 
+import calendar
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from build import BuildBackendException, ProjectBuilder
@@ -19,13 +21,21 @@ from .about import ENGINE, About, about, as_toml
 
 
 def student_wheel(course: Course, folder: Path) -> Path:
-    """Build the wheel into ``folder``, without the network; returns where it is."""
+    """Build the wheel into ``folder``, without the network; return where it is.
+
+    The same course gives the same bytes.
+    """
     details = about(course)
+    dated = {"SOURCE_DATE_EPOCH": str(calendar.timegm(kit.written(course)))}
+
+    def run(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None) -> None:
+        quiet_subprocess_runner(cmd, cwd, {**(extra_environ or {}), **dated})
+
     with tempfile.TemporaryDirectory() as made:
         _lay_out(course, details, Path(made))
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            return Path(ProjectBuilder(made, runner=quiet_subprocess_runner).build("wheel", folder))
+            return Path(ProjectBuilder(made, runner=run).build("wheel", folder))
         except BuildBackendException as error:
             raise CourseError(f"the student wheel cannot be built: {error}") from None
 

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import subprocess
+import time
 import zipfile
 
 import pytest
@@ -111,6 +112,10 @@ def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path):
         pytest.MonkeyPatch().setenv(f"GIT_{env}_EMAIL", "a@example.org")
     public.publish(course, url, ADDRESS, site)
     names = public.publish(course, url, ADDRESS)  # the site is gone
+    time.sleep(2.1)  # a zip counts in steps of two seconds
+    public.publish(course, url, ADDRESS)  # nothing has changed
+    log = subprocess.run(["git", "log", "--format=%s"], cwd=bare, capture_output=True, text=True, check=True)
+    assert len(log.stdout.splitlines()) == 2
     subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True)
     assert {path.relative_to(clone).as_posix() for path in clone.rglob("*")
             if path.is_file() and ".git" not in path.parts} == {*names, public.LIST}
@@ -123,3 +128,8 @@ def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
     with pytest.raises(CourseError, match="did not write: name an empty folder"):
         public.publish(course, str(folder), ADDRESS)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+
+
+def test_what_git_says_is_wrong_is_the_line(course, tmp_path):
+    with pytest.raises(CourseError, match=r"git clone: fatal: .*nothing\.git"):
+        public.publish(course, (tmp_path / "nothing.git").as_uri(), ADDRESS)
