@@ -4,5 +4,5 @@ import re
 
 
 def convertible(latex: str) -> str:
-    """Return LaTeX in which `aligned`, which the converter does not know, is `align*`, which it draws in the same way."""
+    """Return LaTeX in which `aligned`, which the converter does not know, is `align*`, drawn in the same way."""
     return re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", latex)

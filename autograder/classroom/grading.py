@@ -95,7 +95,7 @@ class Classroom:
         return handed_in(self.course.gradebook / "submitted", assignments)
 
     def arrived(self, assignment: str) -> list[Handed]:
-        """Return the submissions of a session that were handed in since it was graded, or are there again and differ."""
+        """Return the submissions of a session that were handed in, or handed in again, since it was graded."""
         found = []
         for one in self.handed_in([assignment]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read

@@ -39,9 +39,9 @@ class Group:
 
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
-    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.handed_in(classroom.course.assignments))}
-    return [{"name": name, "title": source.load(classroom.course, name).title} for name in classroom.course.assignments
-            if name in there]
+    course = classroom.course
+    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.handed_in(course.assignments))}
+    return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in there]
 
 
 def grid(classroom: Classroom, session: str) -> dict[str, Any]:
