@@ -4,7 +4,8 @@ import importlib
 import pkgutil
 
 RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "headroom",
-        "translators", "other_translators", "aligning", "lookups", "causal", "searches", "explanations", "heads"]
+        "translators", "other_translators", "aligning", "lookups", "causal", "searches", "explanations", "heads",
+        "induction"]
 
 CLAIMS = [claim for module in pkgutil.iter_modules(__path__)
           for claim in importlib.import_module(f"{__name__}.{module.name}").CLAIMS]
