@@ -65,7 +65,7 @@ def is_number(text: str) -> bool:
 def html_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str:
     """Return the table as HTML: `rows` of values under a `header`; the first column names its row.
 
-    Columns of numbers stand to the right. Rows may be of different length.
+    Columns of numbers stand to the right. Rows may be of different length. A table wider than the screen scrolls.
     """
     lines = [[cell_text(value) for value in row] for row in rows]
     width = max([len(header), *(len(row) for row in lines)], default=0)
@@ -79,12 +79,12 @@ def html_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str
             f'<th scope="row" style="text-align:{align[i]}">{html.escape(text)}</th>'
             for i, text in enumerate(cells)) + "</tr>"
 
-    parts = ["<table>"]
+    parts = ['<div style="overflow-x:auto"><table>']
     if caption:
         parts.append(f"<caption>{html.escape(caption)}</caption>")
     if header:
         parts.append("<thead>" + line([visible(str(h)) for h in header], "th", 'scope="col"') + "</thead>")
-    parts.append("<tbody>" + "".join(line(row, "td", "") for row in lines) + "</tbody></table>")
+    parts.append("<tbody>" + "".join(line(row, "td", "") for row in lines) + "</tbody></table></div>")
     return "".join(parts)
 
 

@@ -41,6 +41,13 @@ DIFFERENCE_MAP = LinearSegmentedColormap.from_list("difference", DIVERGING)
 INK = "#1F2430"
 DPI = 144  # dots per inch
 
+# Where a notebook has a dark theme (JupyterLab and its exports, VS Code, Colab, the course's site), pictures are shown
+# with black for white, and the same hues. A picture wider than the screen is shrunk, but not to less than two thirds.
+STYLE = ("<style>.tp-picture{overflow-x:auto}.tp-picture img{max-width:100%;height:auto;background:white}"
+         + ",".join(f"{dark} .tp-picture img" for dark in (
+             '[data-jp-theme-light="false"]', ".vscode-dark", '[theme="dark"]', '[data-theme="dark"]'))
+         + "{filter:invert(1) hue-rotate(180deg)}</style>")
+
 
 def png(figure, dpi=DPI):
     """The matplotlib figure as the bytes of a PNG, at `dpi` dots per inch."""
@@ -69,21 +76,21 @@ class Picture:
         `moving` is a GIF of the same, in bytes; whoever asked for less motion gets the still, and closing it stops it.
         """
         still = base64.b64encode(png(self.figure)).decode()
-        style = "max-width:100%;height:auto;background:white"
+        width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
+        style = f"min-width:{2 * width // 3}px"
         if moving is None:
-            width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
             tag = (f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" style="{style}" '
                    f'src="data:image/png;base64,{still}">')
         else:
             tag = ('<details open><summary>Animation; close it to stop</summary><picture>'
                    f'<source media="(prefers-reduced-motion: reduce)" srcset="data:image/png;base64,{still}">'
-                   f'<img alt="{html.escape(self.alt)}" style="{style}" '
+                   f'<img alt="{html.escape(self.alt)}" '
                    f'src="data:image/gif;base64,{base64.b64encode(moving).decode()}"></picture></details>')
         if self.data:
             header, rows = self.data
             tag += ("<details><summary>The same as a table</summary>"
                     + tables.html_table(rows, header) + "</details>")
-        return {"text/html": f"<div>{tag}</div>", "image/png": still, "text/plain": self.alt}
+        return {"text/html": f'{STYLE}<div class="tp-picture">{tag}</div>', "image/png": still, "text/plain": self.alt}
 
     def _ipython_display_(self):
         """Silent: a picture has been shown when it was made, and need not be shown again as a value."""
