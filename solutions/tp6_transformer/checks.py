@@ -584,6 +584,32 @@ def one_or_none(t):
     t.output("no head", t["cut"]([], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
 
 
+class Norm(nn.LayerNorm):
+    """A layer norm whose `eps` is large enough to count."""
+
+    def __init__(self, D, eps):
+        super().__init__(D, eps=eps)
+
+
+@check("attribution", weight=2)
+def shares_of_parts(t):
+    """The shares of several parts, whose means and deviations differ, in a difference of logits."""
+    K, T, D = t.sizes("K T D")
+    norm = t.define(Norm)(D, 0.5)
+    t.weights(norm)
+    parts = t.normal(K, T, D) * t.uniform(K, 1, 1) + t.normal(K, T, 1)
+    t.output("shares", t["logit_shares"](parts, norm, t.normal(D)), axes="K T")
+
+
+@check("attribution")
+def share_of_one_part(t):
+    """One part alone: the logits themselves, but for the norm's bias."""
+    T, D = t.sizes("T D")
+    norm = t.define(Norm)(D, 1e-5)
+    t.weights(norm)
+    t.output("shares", t["logit_shares"](1 + t.normal(1, T, D), norm, t.normal(D)), axes="K T")
+
+
 @check("induction", weight=2)
 def scored_heads(t):
     """The mean weight on the token after the earlier occurrence, for each head."""

@@ -51,6 +51,9 @@ EFFECT = "return (said(x[None]) - after).T"
 PATCH = """patch = seen[name].clone()
         patch[:, p] = kept[name][:, p]"""
 SHARE = "shares.append((measure(model(corrupt, target)) - worst) / (best - worst))"
+VARIANCE = "variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)"
+CENTRED = "centred = parts - parts.mean(dim=-1, keepdim=True)"
+SHARES = "return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direction"
 SECOND = "t = torch.arange(L, 2 * L, device=weights.device)"
 AHEAD = "return weights[:, :, t, t - L + 1].mean(dim=(0, 2))"
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
@@ -405,6 +408,32 @@ FAULTS = [
     Fault("cut", "columns-take-turns", "The columns of a head are taken in turns. They stand side by side.",
             swap=(COLUMNS, "new.unflatten(-1, (d, -1))[..., k] = other.unflatten(-1, (d, -1))[..., k]")),
 
+    # ------------------------------------------------------------ attribution
+    Fault("attribution", "own-deviation",
+            "Each part is divided by its own standard deviation. All are divided by that of their sum.",
+            swap=("parts.sum(dim=0).var(", "parts.var(")),
+    Fault("attribution", "norm-of-each-part",
+            "You normalise each part by itself. The shares then do not add up to the difference of the logits.",
+            swap=(SHARES, "return norm(parts) @ direction")),
+    Fault("attribution", "not-centred",
+            "The mean over D is not taken away from the parts: the norm does so.",
+            swap=(CENTRED, "centred = parts")),
+    Fault("attribution", "sum-of-squares",
+            "The variance is taken without its mean: use the squares of the differences from the mean of the sum.",
+            swap=(VARIANCE, "variance = parts.sum(dim=0).square().mean(dim=-1, keepdim=True)")),
+    Fault("attribution", "divided-by-d-minus-1",
+            "Your variance divides by D − 1, as torch does by default. A layer norm divides by D.",
+            swap=(", correction=0", "")),
+    Fault("attribution", "no-gain", "The norm's weight, its gain, is left out.",
+            swap=(" * norm.weight", "")),
+    Fault("attribution", "no-eps", "`norm.eps` is left out of the standard deviation.",
+            swap=("(variance + norm.eps).sqrt()", "variance.sqrt()")),
+    Fault("attribution", "variance", "You divide by the variance. Take its square root.",
+            swap=("(variance + norm.eps).sqrt()", "(variance + norm.eps)")),
+    Fault("attribution", "bias-in-each-part",
+            "Every part gets the norm's bias. It is a share of its own, and belongs to no part.",
+            swap=("* norm.weight) @", "* norm.weight + norm.bias) @")),
+
     # ------------------------------------------------------------ induction
     Fault("induction", "same-token",
             "You take the weight on the earlier occurrence itself. An induction head attends to the token after it.",
@@ -720,6 +749,27 @@ def restored(model, clean, corrupt, target, name, measure):
         new[..., columns] = other[..., columns]
         return new
 ''')),
+
+    # ------------------------------------------------------------ attribution
+    Variant("attribution", "a loop over the parts", source='''def logit_shares(parts, norm, direction):
+    whole = sum(parts)
+    scale = ((whole - whole.mean(-1, keepdim=True)) ** 2).mean(-1) + norm.eps
+    return torch.stack([(part - part.mean(-1, keepdim=True)) @ (norm.weight * direction) / scale ** 0.5
+                        for part in parts])
+'''),
+    Variant("attribution", "the direction centred", source='''def logit_shares(parts, norm, direction):
+    pull = norm.weight * direction
+    deviation = torch.sqrt(torch.var(parts.sum(0), -1, unbiased=False) + norm.eps)
+    return torch.einsum("ktd,d->kt", parts, pull - pull.mean()) / deviation
+'''),
+    Variant("attribution", "linear in each part", source='''def logit_shares(parts, norm, direction):
+    mean = parts.sum(0).mean(-1, keepdim=True)
+    inverse = torch.rsqrt((parts.sum(0) - mean).square().mean(-1, keepdim=True) + norm.eps)
+    return (((parts - parts.mean(-1, keepdim=True)) * inverse) * norm.weight * direction).sum(-1)
+'''),
+    Variant("attribution", "the variance as a difference of means", swap=(
+        VARIANCE, '''whole = parts.sum(dim=0)
+    variance = (whole ** 2).mean(-1, keepdim=True) - whole.mean(-1, keepdim=True) ** 2''')),
 
     # ------------------------------------------------------------ induction
     Variant("induction", "a diagonal", source='''def induction_scores(weights, L):

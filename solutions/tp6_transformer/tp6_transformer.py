@@ -10,8 +10,8 @@
 # - read and replace any activation of your own model;
 # - explain an output in five ways, score them against a known truth, and say what the scores do not show.
 #
-# **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
-# `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
+# **Time:** {time}. Parts 7 and 8 are extensions, and so is what is marked. In 90 minutes: exercises 3, 5, 7, 8 and 9 and
+# question 3, with `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
 #
 # **Letters for sizes:** B = batch, S and T = source and target timesteps, D = numbers in the vector of a token, h =
 # heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first.
@@ -69,7 +69,7 @@ LONG_RUNS = False
 # *Tiny example.* One query (2, 0), keys (1, 0) and (0, 1), values (10) and (20): the scores are √2 and 0, the weights
 # 0.80 and 0.20, the context 11.96.
 #
-# *Minutes* 8 · *Difficulty* ●●○○
+# *Minutes* 6 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The same as in sessions 3 and 5. Two things are new: there are many queries at once, and the values are not the keys.
@@ -111,7 +111,7 @@ if tp.done("attend"):
     query, key, value = (torch.randn(2, 3, 5, 16), torch.randn(2, 3, 7, 16),
                          torch.randn(2, 3, 7, 16))
     mask = torch.rand(2, 1, 5, 7) < 0.7
-    mask[..., 0] = True  # nobody may be left with nothing to look at
+    mask[..., 0] = True  # every query keeps one key
     ours, theirs = (attend(query, key, value, mask)[0],
                     F.scaled_dot_product_attention(query, key, value, mask))
     print("largest difference from F.scaled_dot_product_attention: "
@@ -233,15 +233,15 @@ class Positions(nn.Module):
         self.n_heads = n_heads
 
     def add(self, x, start=0):
-        """Embedded tokens (B, T, D) at the places start, … → the same shape."""
+        """Embedded tokens (B, T, D) at the positions start, … → the same shape."""
         return x
 
     def turn(self, x, start=0):
-        """Queries or keys (B, h, T, d) at the places start, … → the same shape."""
+        """Queries or keys (B, h, T, d) at the positions start, … → the same shape."""
         return x
 
     def bias(self, T, S):
-        """What is added to the scores of the last T of S places.
+        """What is added to the scores of the last T of S positions.
 
         None, or a tensor (h, T, S).
         """
@@ -383,8 +383,8 @@ if tp.done("attend", "heads"):
 # | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | an angle |
 # | ALiBi ([Press 2021, 2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
 #
-# ![Four small pictures: waves added to an embedding, rows of a table, two arrows turned by an angle, and a ramp of
-# scores that falls with the distance.](figures/four_positions.svg)
+# ![Four small pictures: sines and cosines added to an embedding, rows of a table, two arrows rotated by an angle, and a
+# ramp of scores that falls with the distance.](figures/four_positions.svg)
 #
 # Three are given. You write the rotary one: your translator needs it.
 #
@@ -419,7 +419,7 @@ if tp.done("attend", "heads"):
 
 # %% exercise="rotate"
 def rotate(x, start=0):
-    """`x` (…, T, d) at the places start, start + 1, … → the same shape.
+    """`x` (…, T, d) at the positions start, start + 1, … → the same shape.
 
     Each pair of numbers is turned.
     """
@@ -459,7 +459,7 @@ class Sinusoidal(Positions):
         return x + self.table[start:start + x.shape[1]]
 
 class Learned(Positions):
-    """A row for each of at most `longest` places."""
+    """A row for each of at most `longest` positions."""
     longest = 256
 
     def __init__(self, D, n_heads):
@@ -563,7 +563,7 @@ class Block(nn.Module):
     def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
         """`x` (B, T, D), `memory` a pair (B, n, S, d) → (B, T, D).
 
-        A `cache` has seen len(cache) places.
+        A `cache` has seen len(cache) positions.
         """
         # TODO: attention to itself, attention to the memory, feed-forward
         ### BEGIN SOLUTION
@@ -675,7 +675,7 @@ class Decoder(nn.Module):
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
         """`tokens` (B, T) → logits (B, T, V)."""
-        # TODO: embed, add the places, causal mask, blocks, norm, read-out
+        # TODO: embed, add the positions, causal mask, blocks, norm, read-out
         ### BEGIN SOLUTION
         start = len(caches[0]) if caches else 0
         x = self.positions.add(self.embedding(tokens), start)
@@ -697,7 +697,7 @@ tp.check("decoder")
 
 # %% given="echo"
 def echo_batch(B, T):
-    """Random digits (B, T), and at each place the digit from two places before.
+    """Random digits (B, T), and at each position the digit two positions before.
 
     At the first two it is −100, which is not counted.
     """
@@ -707,7 +707,7 @@ def echo_batch(B, T):
 
 
 def train_echo(model, steps, title="", rate=3e-3, warm=30):
-    """Train `model` on 16 places. Returns the view.
+    """Train `model` on 16 positions. Returns the view.
 
     The rate rises for `warm` steps and falls in a straight line.
     """
@@ -728,7 +728,7 @@ def train_echo(model, steps, title="", rate=3e-3, warm=30):
 
 @torch.no_grad()
 def echo_right(model, T):
-    """The share of right digits on 50 rows of T places."""
+    """The share of right digits on 50 rows of T positions."""
     digits, target = echo_batch(50, T)
     counted = target >= 0
     return (model(digits).argmax(-1) == target)[counted].float().mean().item()
@@ -760,15 +760,16 @@ if tp.done(*STACK, "rotate"):
         rows.append([name, *(spread(shares) for shares in found.values())])
     tp.table(rows, ["positions", "16 positions", "32", "64"],
              caption="Right digits in per cent: median of three seeds "
-                     "(smallest–largest). Guessing gives 10.")
+                     "(smallest–largest). Chance level: 10.")
 
 # %% [markdown]
 # In our runs learned rows and rotary had all right at the training length. With 64 positions rotary had 69 %, and the
 # learned rows, which are trained up to 16 only, 35 %. `WAYS`
 # has two ways more.
 #
-# Why is a model **without** positions better than chance? A causal mask tells them in part (Haviv et al. 2022,
-# [arXiv 2203.16634](https://arxiv.org/abs/2203.16634)).
+# Why is a model **without** positions better than chance? It knows which digits the prefix holds. Haviv et al. 2022
+# ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) conjecture that it also learns how many tokens stand before a
+# position, because the causal mask lets each position attend to a different number of them.
 #
 # ### What pre-norm buys, measured on depth
 #
@@ -810,7 +811,7 @@ if tp.done(*STACK):
                 spread(right)])
     tp.table(rows, ["blocks", "the norm stands", "last loss", "right digits, %"],
              caption="Three seeds: median (smallest–largest). "
-                     "Guessing: loss 2.30, 10 %.")
+                     "Chance level: loss 2.30, 10 %.")
 
 # %% [markdown] answer="norm-and-depth" points=2
 # **Question 2.** (a) What does your table say about depth, and what does it *not* say? (b) Follow the residual stream
@@ -1518,7 +1519,7 @@ if tp.done(*WHOLE, "patching"):
 #
 # *Tiny example.* `cut([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
 #
-# *Minutes* 6 · *Difficulty* ●●○○ · *Extension*
+# *Minutes* 6 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # A function that returns a function. What is traced must not be changed in place.
@@ -1631,6 +1632,88 @@ if tp.done(*WHOLE):
                                 pair.source_words, [*pair.target_words, "EOS"],
                                 columns=2)
 
+# %% [markdown]
+# ### Exercise 12 · Which part writes the word?
+#
+# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward network
+# add. The last norm divides by a standard deviation. If that of the whole stream is kept, the rest is linear, and each
+# part has its own share in the difference of two logits. This is **direct logit attribution** (Elhage et al. 2021,
+# [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)). It needs one run and no
+# patch. It does not see what a part does through the parts after it.
+#
+# **Write** `logit_shares(parts, norm, direction)`.
+# - in: `parts` (K, T, D), vectors whose sum over the K is the stream before `norm`, an `nn.LayerNorm`; `direction`
+#   (D,), the output layer's row for one word minus its row for another
+# - out: (K, T). Each part minus its own mean over D, divided by the standard deviation over D of the **sum** (computed
+#   as the norm does, with `norm.eps`), times `norm.weight`; then the dot product with the direction
+#
+# All shares and `norm.bias @ direction` add up to the difference of the logits, up to the output layer's own bias.
+#
+# *Tiny example.* K = 2, T = 1, weights 1, eps 0, direction (1, 0). The parts (1, −1) and (2, −2) have the sum (3, −3),
+# whose standard deviation is 3: the shares are 1/3 and 2/3.
+#
+# *Minutes* 10 · *Difficulty* ●●●○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Write down the layer norm of a sum. Its mean is the sum of the means. Only the standard deviation belongs to the sum
+# as a whole.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The variance of the sum is (T, 1) with <code>keepdim=True</code>, and divides (K, T, D).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>var(dim=-1, correction=0, keepdim=True)</code>: a layer norm divides by D, not by D − 1. The square root is
+# taken after <code>norm.eps</code> is added.
+# </details>
+
+# %% exercise="attribution"
+def logit_shares(parts, norm, direction):
+    """`parts` (K, T, D), `norm` an `nn.LayerNorm`, `direction` (D,) → (K, T)."""
+    # TODO: each part, centred; the standard deviation of their sum; the dot product
+    ### BEGIN SOLUTION
+    variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direction
+    ### END SOLUTION
+
+# %% check="attribution" points=2
+tp.check("attribution")
+
+# %% given="written"
+@torch.no_grad()
+def written(model, source, target):
+    """Name of a part of the decoder → what it adds to the last residual stream (T, D)."""
+    with tp.trace(model) as seen:
+        model(source, target)
+    block, found = model.decoder.blocks[0], {"embedding": seen["decoder.embedding"][0]}
+    for name in ("attention", "cross"):
+        layer, z = getattr(block, name), seen[f"decoder.blocks.0.{name}.W_o:in"][0]
+        matrices = layer.W_o.weight.split(layer.head_size, dim=1)
+        for k, (own, W) in enumerate(zip(z.split(layer.head_size, dim=1), matrices)):
+            found[f"{name}, head {k}"] = own @ W.T
+        found[f"{name}, bias"] = layer.W_o.bias.expand(len(z), -1)
+    return {**found, "feed-forward": seen["decoder.blocks.0.feed_forward"][0]}
+
+# %% demo="attributed"
+if tp.done(*WHOLE, "attribution", "patching"):
+    parts, readout = written(model, sources[0], target), model.decoder.readout
+    columns = []
+    for t, (right, wrong) in enumerate((("la", "le"), ("vache", "chien"))):
+        ids = french.encode([right, wrong])
+        direction = (readout.weight[ids[0]] - readout.weight[ids[1]]).detach()
+        shares = logit_shares(torch.stack(list(parts.values())), model.decoder.norm,
+                              direction)[:, t]
+        logits = model(sources[0], target)[0, t, ids]
+        rest = (logits[0] - logits[1]).item() - shares.sum().item()
+        columns.append([*shares.tolist(), rest, shares.sum().item() + rest])
+    tp.table([[name, *(f"{share:+.2f}" for share in shares)] for name, *shares in zip(
+                  [*parts, "biases of norm and output layer", "difference of logits"],
+                  *columns)],
+             ["part of the decoder", "la against le", "vache against chien"],
+             caption="the cow sleeps . → la vache dort . : shares of the parts")
+
 # %% [markdown] answer="heads-read" points=2
 # **Question 4.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare the
 # loss without several heads with the sum of their single costs. What does a difference say about heads that share work?
@@ -1655,7 +1738,7 @@ if tp.done(*WHOLE):
 # the token *after* the same token's earlier occurrence. It needs a head in the layer below that attends to the
 # **previous token**, so that each position also holds what stood before it.
 #
-# ### Exercise 12 · The induction score
+# ### Exercise 13 · The induction score
 #
 # A row of L random tokens is read twice. **Write** `induction_scores(weights, L)`.
 # - in: `weights` (B, h, 2L, 2L), the attention weights of one layer: a row for each position that attends
@@ -1805,7 +1888,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # changes when another word is added after it. Later words need only its keys and values. So these are kept, in a
 # **key-value cache**.
 #
-# ### Exercise 13 · A cache, and a decoder that uses it
+# ### Exercise 14 · A cache, and a decoder that uses it
 #
 # **Write**
 # - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T,
@@ -1825,7 +1908,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# Places are the axis −2 of keys and values. The decoder gets (B, 1) and returns (B, 1, V).
+# Positions are the axis −2 of keys and values. The decoder gets (B, 1) and returns (B, 1, V).
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1841,14 +1924,14 @@ class Cache:
         self.keys = self.values = None
 
     def __len__(self):
-        """How many places it holds."""
+        """How many positions it holds."""
         # TODO: 0, or S
         ### BEGIN SOLUTION
         return 0 if self.keys is None else self.keys.shape[-2]
         ### END SOLUTION
 
     def extend(self, keys, values):
-        """Keys and values (B, n, T, d) of T new places → those of all places."""
+        """Keys and values (B, n, T, d) of T new positions → those of all of them."""
         # TODO: behind those that are there
         ### BEGIN SOLUTION
         if self.keys is not None:
@@ -2049,8 +2132,8 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # %% [markdown]
 # **Further reading**
 #
-# - Elhage et al. 2021, *A mathematical framework for Transformer circuits*,
-#   [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html).
+# - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): the same tools on larger language models,
+#   then path patching, products of weight matrices, and sparse autoencoders.
 # - Rush and others, *The Annotated Transformer*,
 #   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
 #   2017, line by line in PyTorch.
