@@ -10,8 +10,8 @@
 # - read and replace any activation of your own model;
 # - explain an output in five ways, score them against a known truth, and say what the scores do not show.
 #
-# **Time:** {time}. Parts 7 and 8 are extensions, and so is what is marked. In 90 minutes: exercises 3, 5, 7, 8 and 9 and
-# question 3, with `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
+# **Time:** {time}. Parts 7 and 8 are extensions, and so is what is marked. In 90 minutes: exercises 3, 5, 7, 8 and 9
+# and question 3, with `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
 #
 # **Letters for sizes:** B = batch, S and T = source and target timesteps, D = numbers in the vector of a token, h =
 # heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first.

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import tp
 from autograder.runtime import colours, tables
+from browser import chromium_page
 from tp import plots
 
 
@@ -128,6 +129,18 @@ def test_difference_is_darker_the_further_from_zero():
     for sign in (-1, 1):
         shades = [colours.luminance(plots.DIFFERENCE_MAP(0.5 + sign * x)) for x in np.linspace(0, 0.5, 25)]
         assert all(a > b for a, b in itertools.pairwise(shades))
+
+
+@pytest.mark.parametrize("light, shown", [("true", "none"), ("false", "invert(1) hue-rotate(180deg)")])
+def test_pictures_are_dark_in_a_dark_theme_and_scroll_on_a_narrow_screen(light, shown):
+    weights = np.full((4, 40), 1 / 40)
+    bundle = plots.attention_heatmap(weights, tokens(40), tokens(4)).bundle()
+    with chromium_page(viewport={"width": 390, "height": 800}) as page:
+        page.set_content(f'<body data-jp-theme-light="{light}">{bundle["text/html"]}</body>')
+        style = page.eval_on_selector("img", "one => getComputedStyle(one).filter")
+        width = page.eval_on_selector("img", "one => one.clientWidth / one.getAttribute('width')")
+        beyond = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert style == shown and width >= 0.66 and beyond <= 0
 
 
 # Tables

@@ -119,3 +119,18 @@ def test_a_head_that_is_cut_by_zero_is_one_that_is_not_kept(names, translator):
         patched = model(source, target)
     part.kept[1] = 0
     assert torch.allclose(patched, model(source, target), atol=1e-6)
+
+
+def test_the_shares_of_all_parts_and_the_bias_are_the_difference_of_the_logits(names, translator):
+    model, source, target = translator
+    readout = model.decoder.readout
+    for module in model.decoder.modules():
+        if isinstance(module, nn.LayerNorm):
+            nn.init.normal_(module.weight), nn.init.normal_(module.bias)
+    parts = names["written"](model, source, target)
+    with torch.no_grad():
+        direction = readout.weight[4] - readout.weight[5]
+        shares = names["logit_shares"](torch.stack(list(parts.values())), model.decoder.norm, direction)
+        logits = model(source, target)[0]
+        rest = model.decoder.norm.bias @ direction + readout.bias[4] - readout.bias[5]
+    assert torch.allclose(shares.sum(0) + rest, logits[:, 4] - logits[:, 5], atol=1e-4)

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "headroom",
-        "translators", "other_translators", "aligning", "lookups", "causal", "searches", "explanations", "heads",
+        "lookups", "causal", "searches", "explanations", "heads",
         "induction"]
 
 CLAIMS = [claim for module in pkgutil.iter_modules(__path__)
