@@ -160,8 +160,8 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 # %% [markdown]
 # ## 2 · Self-attention, heads, masks
 #
-# ![Left: every position of a sequence looks at every other. Right: with a causal mask it looks at itself and at what
-# stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
+# ![Left: every position of a sequence attends to every other. Right: with a causal mask it attends to itself and to
+# what stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
 #
 # In session 5 the decoder attended to the *source*. In **self-attention** a sequence attends to itself: queries, keys
 # and values are all made of the same vectors. Masks decide what a position may attend to:
@@ -1036,30 +1036,19 @@ if tp.done(*WHOLE):
              ["English words", "sentences", "right"])
 
 # %% [markdown]
-# **Against session 5.** We measured both on the same sentences: three seeds each, 1 000 unseen sentences, median and in
-# brackets the lowest and the highest, without words of two senses. The last column is for later: French words at which
-# the best head looks at a gold word.
-#
-# | | steps | CPU s | right, % | 8–11 words | 12 or more | aligned, % |
-# |---|---|---|---|---|---|---|
-# | Session 5, recurrent | 1500 | 49 | 99.6 (99.1–99.7) | 99.7 (99.7–100.0) | 98.9 (98.9–99.4) | 99.1 (98.8–99.2) |
-# | Transformer | 1500 | 33 | 99.2 (99.0–99.2) | 99.4 (98.8–99.7) | 96.7 (96.1–96.7) | 93.3 (92.8–93.3) |
-# | Transformer | 2400 | 56 | 99.8 (99.5–100.0) | 100.0 (99.7–100.0) | 99.4 (97.2–100.0) | 93.5 (93.1–93.6) |
-# | one head for the source | 2400 | 58 | 99.6 (99.3–99.8) | 100.0 (99.4–100.0) | 97.8 (97.2–98.9) | 97.4 (97.3–97.5) |
-# | the same, smoothed loss | 2400 | 52 | 99.0 (98.9–99.4) | 99.4 (99.1–100.0) | 97.8 (97.2–98.3) | 98.1 (97.5–98.4) |
-#
-# If two rows do not differ at all, the ranges of three seeds each still lie apart once in ten times.
+# **Against session 5.** AGAINST
 
 # %% [markdown]
 # ## 6 · Looking inside, with the truth at hand
 #
 # Which English word made the model write this French word? An **explanation** gives each pair of a French word t and an
-# English word s a number: a map (T, S). Jain and Wallace 2019 ([1902.10186](https://arxiv.org/abs/1902.10186)) and
-# Serrano and Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) argue that attention weights are not an
-# explanation. Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on what
-# is asked of one. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend gradients. Few
-# corpora have an answer to compare with. This one has: the **gold alignment** says which English words each French word
-# translates.
+# English word s a number: a map (T, S). Are attention weights one? Jain and Wallace 2019
+# ([1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with nearly the same output. Serrano and
+# Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) found that weights say only roughly what matters.
+# Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on what is asked of
+# an explanation. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend saliency, such
+# as gradients. Few corpora have an answer to compare with. This one has: the **gold alignment** says which English
+# words each French word translates.
 #
 # `tp.trace(model)` reads every activation of a forward pass by its name, and replaces those that you name:
 #
@@ -1178,7 +1167,7 @@ def saying(model, source, target):
 # matters.
 # **Integrated gradients** (Sundararajan, Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) go
 # from a base point b to x in a straight line, and take the mean gradient on the way: $\bar g_{ts} \cdot (x_s - b_s)$.
-# Over all s these numbers add up to said(x) − said(b).
+# With many small steps these numbers add up, over all s, to said(x) − said(b).
 #
 # **Write**, for one sentence `x` (S, D):
 # - `slopes(said, x)` → (T, S, D), the gradients; no gradient may reach what x was made from
@@ -1408,7 +1397,8 @@ if tp.done(*WHOLE, "gradients", "effects"):
 #
 # Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the second
 # *le chien*. Run the second, but put **one** activation of the first in its place, at one position. Does the model now
-# say *la*? This is **activation patching**: it finds where the difference is carried.
+# say *la*? This is **activation patching**: it finds which activations are enough to carry the difference. (The other
+# way round, an activation of the second in the first, shows which ones are needed.)
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
@@ -1875,6 +1865,11 @@ if tp.done(*STACK, "induction", "cut", "patching"):
         shares, sites, [str(i) for i in clean[0].tolist()], numbers=False,
         title=f"token {p} of the first reading is another one: what restores the "
               f"answer at position {12 + p}")
+
+# %% [markdown]
+# In our five runs all four heads of the second layer had a score of 0.90 or more. Without the one with the largest
+# score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % (2–4). The score
+# finds heads that *do* this. Which ones are *needed*, only the ablation shows, and of all together.
 
 # %% [markdown]
 # ## 7 · Decoding with a cache
