@@ -1,14 +1,15 @@
-"""Words of the CMU dictionary read aloud, all on one split by word: networks by time, and the joint n-gram model.
+"""Words of the CMU dictionary read aloud, on one split by word: networks, the joint n-gram model, and both together.
 
 `python -m bench.pronunciation` trains the model that is shipped, and writes it beside the course's helper package.
+What is trained is kept in build/spellers/ after each epoch, so that a run that was stopped goes on.
 """
 
+import functools
 import json
-import math
 import resource
+import subprocess
 import tempfile
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,161 +22,301 @@ from autograder.model.oracle import oracle
 from tp import pronunciation
 
 from .measure import spread, store, stored, table
+from .spellers import KEPT, Recipe, teacher_forcing, trained
 
 TITLE = "From spelling to sound"
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = 0.998  # of the running mean of all weights, at each step
+NGRAMS = KEPT / "joint-ngrams.fst"
+BEST = 20  # pronunciations of a word that the joint n-gram model offers to a network
+LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 40))
+
+SHORT = Recipe("network, a short training", steps=600, dropout=0.1, falls=0.3)
+TEN = Recipe("network, ten minutes", steps=5000, dropout=0.1, falls=0.3)
+SHIPPED = Recipe("the shipped network", steps=4000, peak=3e-3, falls=0.2, batches=((0.0, 512),), begins="ten-minutes")
+TRANSFORMER = replace(SHORT, title="Transformer, as many steps", peak=2e-3, embedding=128,
+                      layers=(2, 3))
+RECIPES = {"short": SHORT, "ten-minutes": TEN, "transformer": TRANSFORMER,
+           "without-dropout": replace(SHORT, title="the short training without dropout", dropout=0.0),
+           "without-smoothing": replace(SHORT, title="without label smoothing", smoothing=0.0),
+           "without-alignment": replace(SHORT, title="without CTC", aligned=0.0)}
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """A network and its training; `batches` says from which share of the time on a batch has how many words."""
-
-    title: str
-    seconds: float
-    hidden: int
-    embedding: int
-    combined: int
-    peak: float = 3e-3
-    dropout: float = 0.2
-    smoothing: float = 0.1
-    decay: float = 0.01
-    batches: tuple = ((0.0, 128), (0.4, 256), (0.75, 512))
-
-    @property
-    def sizes(self):
-        """What builds the network."""
-        return {"hidden": self.hidden, "embedding": self.embedding, "combined": self.combined}
+def notebook(name="tp7_pronunciation"):
+    """Return the names of a session's solution: the networks and the error rates are those of the notebooks."""
+    return SimpleNamespace(**oracle(course.find(ROOT), name).namespace)
 
 
-SHIPPED = Recipe("the shipped network", 1145, 136, 64, 256)
-RECIPES = {"one-minute": Recipe("network, one minute", 60, 64, 32, 96, peak=4e-3, dropout=0.0)}
+# Networks
+
+def speller(nb):
+    """Return what builds the network of a recipe."""
+    return lambda recipe: nb.Speller(**recipe.sizes, dropout=recipe.dropout)
 
 
-def notebook():
-    """The names of session 7's solution: the network and the error rates are those of the notebook."""
-    return SimpleNamespace(**oracle(course.find(ROOT), "tp7_pronunciation").namespace)
+def transformer(session):
+    """Return what builds the Transformer of session 6, with dropout behind each part of a block and each embedding."""
+    def build(recipe):
+        sizes, n_heads = (recipe.embedding,), recipe.embedding // 32
+        encoder = session.Encoder(pronunciation.N_LETTERS, *sizes, n_heads, recipe.layers[0])
+        decoder = session.Decoder(pronunciation.N_SOUNDS, *sizes, n_heads, recipe.layers[1])
+        model = session.Transformer(encoder, decoder)
+        for part in model.modules():
+            if isinstance(part, session.MultiHeadAttention | nn.Embedding) or part in feed_forwards(model):
+                part.register_forward_hook(lambda part, _, result: F.dropout(result, recipe.dropout, part.training))
+        return model
+    return build
 
 
-def learning_rate(recipe, progress, warm_up=0.03):
-    """The rate climbs in a line, then falls along a cosine to 0."""
-    if progress < warm_up:
-        return recipe.peak * max(0.02, progress / warm_up)
-    return recipe.peak * (1 + math.cos(math.pi * min(1, (progress - warm_up) / (1 - warm_up)))) / 2
+def feed_forwards(model):
+    """Return the feed-forward networks of all blocks."""
+    return [block.feed_forward for stack in (model.encoder, model.decoder) for block in stack.blocks]
 
 
-def train(nb, recipe, seed, dictionary, words):
-    """Train once: the running mean of the weights as a network, and CPU seconds, steps and epochs."""
-    torch.manual_seed(seed)
-    model = nb.Speller(**recipe.sizes, dropout=recipe.dropout).to(nb.device)
-    average = torch.optim.swa_utils.AveragedModel(
-        model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(KEPT))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=recipe.decay,
-                                  fused=True)
-    batches, spent, steps, epochs = pronunciation.Batches(dictionary, words, seed), 0.0, 0, 0
-    while spent < recipe.seconds:
-        epochs += 1
-        size = [n for share, n in recipe.batches if spent >= share * recipe.seconds][-1]
-        for letters, sounds in batches.epoch(size):
-            start = time.process_time()
-            optimizer.param_groups[0]["lr"] = learning_rate(recipe, spent / recipe.seconds)
-            loss = F.cross_entropy(model(letters, sounds[:, :-1]).flatten(0, 1), sounds[:, 1:].flatten(),
-                                   ignore_index=pronunciation.PAD, label_smoothing=recipe.smoothing)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            average.update_parameters(model)
-            steps += 1
-            spent += time.process_time() - start
-            if spent >= recipe.seconds:
-                break
-    return average.module, {"seconds": spent, "steps": steps, "epochs": epochs}
+def forced(model, letters, sounds, dropout):
+    """Run a Transformer with teacher forcing: logits (B, T, V) and the encoder's vectors (B, S, D)."""
+    memory, mask = model.encoder(letters)
+    return model.decoder(sounds, model.decoder.remember(memory), mask), memory
 
 
-def said_by(nb, model, words, size=500):
-    """The greedy pronunciation of each word."""
+@torch.no_grad()
+def transformer_says(model, words, longest=28):
+    """Return the greedy pronunciation of each word."""
+    memory, mask = model.encoder(pronunciation.letter_ids(words))
+    remembered, tokens = model.decoder.remember(memory), torch.full((len(words), 1), pronunciation.START)
+    while tokens.shape[1] <= longest and not (tokens == pronunciation.END).any(1).all():
+        last = model.decoder(tokens, remembered, mask)[:, -1].argmax(-1)
+        tokens = torch.cat([tokens, last[:, None]], dim=1)
+    return [pronunciation.read_sounds(row[1:]) for row in tokens]
+
+
+@torch.no_grad()
+def together_say(models, words, longest=28):
+    """Return the greedy pronunciation of each word after the mean of the probabilities of several networks."""
+    read = [model.encode(pronunciation.letter_ids(words)) for model in models]
+    states = [hdec for _, _, hdec in read]
+    tokens, written = torch.full((len(words),), pronunciation.START), []
+    while len(written) < longest and not (written and (torch.stack(written) == pronunciation.END).any(0).all()):
+        steps = [model.step(tokens, hdec, henc_ts, mask)
+                 for model, hdec, (henc_ts, mask, _) in zip(models, states, read, strict=True)]
+        states = [hdec for _, hdec, _ in steps]
+        tokens = torch.stack([logits.softmax(-1) for logits, _, _ in steps]).mean(0).argmax(-1)
+        written.append(tokens)
+    return [pronunciation.read_sounds(row) for row in torch.stack(written, 1)]
+
+
+def in_batches(say, words, size=500):
+    """Return what `say` makes of all words; words of like length are said together."""
     order, found = sorted(words, key=len), {}
     for i in range(0, len(order), size):
-        found |= zip(order[i:i + size], nb.pronounce(model, order[i:i + size])[0], strict=True)
+        found |= zip(order[i:i + size], say(order[i:i + size]), strict=True)
     return [found[word] for word in words]
 
 
+def greedy(nb, model, words):
+    """Return the greedy pronunciation of each word."""
+    return in_batches(lambda part: nb.pronounce(model, part)[0], words)
+
+
 def rates(nb, found, dictionary, words):
-    """WER and PER of what was found for some words."""
+    """Return WER and PER of what was found for some words, and WER by the number of letters."""
     wer, per = nb.error_rates(found, [dictionary[word] for word in words])
-    return {"WER": wer, "PER": per, "words": len(words)}
+    wrong = [(len(word), said not in dictionary[word]) for word, said in zip(words, found, strict=True)]
+    by_length = {f"{low}-{high}": [sum(bad for n, bad in wrong if low <= n <= high),
+                                   sum(low <= n <= high for n, _ in wrong)] for low, high in LENGTHS}
+    return {"WER": wer, "PER": per, "words": len(words), "lengths": by_length}
 
 
 def weights_of(model):
-    """How many numbers a network has learned."""
+    """Return how many numbers a network has learned."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def joint_ngrams(nb, dictionary, train_words, words):
-    """Phonetisaurus with its defaults: CPU seconds of training, and its rates."""
+# The joint n-gram model
+
+def joint_ngrams(dictionary, words):
+    """Train Phonetisaurus with its defaults, and keep its model; return the CPU seconds."""
     import phonetisaurus
 
     def seconds():
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
-    with tempfile.TemporaryDirectory() as folder:
-        start, path = seconds(), Path(folder) / "model.fst"
-        phonetisaurus.train({word: dictionary[word] for word in train_words}, path)
-        spent, found = seconds() - start, dict(phonetisaurus.predict(words, path))
-    return {"seconds": spent, **rates(nb, [tuple(found.get(word, ())) for word in words], dictionary, words)}
+    start = seconds()
+    phonetisaurus.train({word: dictionary[word] for word in words}, NGRAMS)
+    return seconds() - start
 
+
+def offered(words):
+    """Return for each word the best pronunciations of the joint n-gram model: (log-probability, sounds), best first."""
+    import phonetisaurus
+
+    found = {word: [] for word in words}
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("".join(f"{word}\n" for word in words))
+        file.flush()
+        lines = subprocess.run(
+            ["phonetisaurus-g2pfst", f"--model={NGRAMS}", f"--nbest={BEST}", f"--wordlist={file.name}"], check=True,
+            env=phonetisaurus.guess_environment(), capture_output=True, text=True).stdout.splitlines()
+    for line in lines:
+        word, score, *sounds = line.split("\t")
+        found[word].append((-float(score), tuple(" ".join(sounds).split())))
+    return found
+
+
+@torch.no_grad()
+def scores(models, pairs):
+    """Return for each (word, sounds) the mean over some networks of its log-probability."""
+    groups, found = {}, {}
+    for word, sounds in pairs:
+        groups.setdefault(len(word), []).append((word, sounds))
+    for group in groups.values():
+        for i in range(0, len(group), 1000):
+            part = group[i:i + 1000]
+            letters = pronunciation.letter_ids([word for word, _ in part])
+            sounds = pronunciation.sound_ids([sounds for _, sounds in part])
+            total = sum(F.cross_entropy(teacher_forcing(model, letters, sounds[:, :-1])[0].transpose(1, 2),
+                                        sounds[:, 1:], ignore_index=pronunciation.PAD, reduction="none").sum(1)
+                        for model in models) / len(models)
+            found |= zip(part, (-total).tolist(), strict=True)
+    return found
+
+
+def best_of_both(models, words):
+    """Return the pronunciation with the best sum of both log-probabilities."""
+    candidates = offered(words)
+    network = scores(models, {(word, sounds) for word, listed in candidates.items() for _, sounds in listed})
+    return [max(candidates[word], key=lambda one: one[0] + network[word, one[1]], default=(0, ()))[1]
+            for word in words]
+
+
+# Measuring
 
 def measure(quick, repeats, folder, only=None):
-    """Every system on the same test words; finished runs are kept in `folder`. `only`: names of rows."""
-    nb, dictionary = notebook(), pronunciation.load()
+    """Measure every system on the same test words; finished runs are kept in `folder`. `only`: names of rows."""
+    nb, session, dictionary = notebook(), notebook("tp6_transformer"), pronunciation.load()
     train_words, _, words = pronunciation.split(dictionary)
     words = words[:200] if quick else words
     results = stored(folder, "pronunciation").get("results", {})
-    if "joint-ngrams" not in results and not quick and pronunciation.installed("phonetisaurus", "__init__.py"):
-        results["joint-ngrams"] = joint_ngrams(nb, dictionary, train_words, words)
+    with_ngrams = not quick and pronunciation.installed("phonetisaurus", "__init__.py")
+    if with_ngrams and not NGRAMS.exists():
+        NGRAMS.parent.mkdir(parents=True, exist_ok=True)
+        seconds = joint_ngrams(dictionary, train_words)
+        found = offered(words)
+        results["joint-ngrams"] = {"seconds": seconds, **rates(
+            nb, [found[word][0][1] if found[word] else () for word in words], dictionary, words)}
         store(folder, "pronunciation", results)
     for name, recipe in RECIPES.items():
         if only and name not in only:
             continue
-        recipe = Recipe(**asdict(recipe) | {"seconds": 2.0}) if quick else recipe
+        recipe = replace(recipe, steps=3) if quick else recipe
         plain = json.loads(json.dumps(asdict(recipe)))
         runs = [run for run in results.get(name, []) if run["recipe"] == plain]
-        for seed in set(range(repeats)) - {run["seed"] for run in runs}:
-            model, spent = train(nb, recipe, seed, dictionary, train_words)
-            runs.append({"recipe": plain, "seed": seed, **spent, "weights": weights_of(model),
-                         **rates(nb, said_by(nb, model, words), dictionary, words)})
+        for seed in sorted(set(range(repeats)) - {run["seed"] for run in runs}):
+            runs.append({"recipe": plain, "seed": seed,
+                         **run_once(nb, session, name, recipe, seed, dictionary, train_words, words, folder, quick)})
             results[name] = sorted(runs, key=lambda run: run["seed"])
             store(folder, "pronunciation", results)
     results["shipped"] = shipped(nb, dictionary, words)
+    store(folder, "pronunciation", results)
+    if not quick and not only:
+        results |= several(nb, dictionary, words, repeats, with_ngrams)
+        results["searches"] = searches(nb, dictionary, words[:2000], repeats)
     return results
 
 
-def shipped(nb, dictionary, words):
-    """The rates of the model that comes with the course, and what its training took."""
+def kept(nb, name, recipe, seeds):
+    """Return the averaged networks of a recipe that are kept."""
+    models = []
+    for path in (KEPT / f"{name}-{seed}.pt" for seed in range(seeds)):
+        if path.exists():
+            model = torch.optim.swa_utils.AveragedModel(nb.Speller(**recipe.sizes))
+            model.load_state_dict(torch.load(path, weights_only=True)["average"])
+            models.append(model.module.eval())
+    return models
+
+
+def loaded(nb):
+    """Return the network that is shipped."""
     sizes, state = pronunciation.shipped()
     model = nb.Speller(**sizes)
     model.load_state_dict(state)
+    return model.eval()
+
+
+def several(nb, dictionary, words, seeds, with_ngrams):
+    """Return the rates of the shipped network and those of ten minutes together, and of networks and n-grams."""
+    models = [loaded(nb), *kept(nb, "ten-minutes", TEN, seeds)]
+    found = {"together": (models, in_batches(functools.partial(together_say, models), words))}
+    if with_ngrams:
+        found["shipped-with-ngrams"] = models[:1], best_of_both(models[:1], words)
+        found["together-with-ngrams"] = models, best_of_both(models, words)
+    return {name: {"networks": len(used), **rates(nb, said, dictionary, words)} for name, (used, said) in found.items()}
+
+
+def searches(nb, dictionary, words, seeds):
+    """Return the WER of each network of ten minutes by how it is searched: greedy, a beam, its scores normalised."""
+    return [{"greedy": rates(nb, greedy(nb, model, words), dictionary, words)["WER"],
+             **{name: rates(nb, [pronunciation.read_sounds(nb.beam_search(model, word, 4, alpha)[0][0])
+                                 for word in words], dictionary, words)["WER"]
+                for name, alpha in (("beam of 4", 0.0), ("beam of 4, normalised", 1.0))}}
+            for model in kept(nb, "ten-minutes", TEN, seeds)]
+
+
+def run_once(nb, session, name, recipe, seed, dictionary, train_words, words, folder, quick):
+    """Train once, and return what it took and its rates: of the mean of the weights, and of the last weights."""
+    place = folder / "spellers" if quick else KEPT
+    if recipe.layers:
+        training = trained(name, transformer(session), recipe, seed, dictionary, train_words, forced, folder=place)
+        said = [in_batches(functools.partial(transformer_says, model), words) for model in networks(training)]
+    else:
+        training = trained(name, speller(nb), recipe, seed, dictionary, train_words, folder=place)
+        said = [greedy(nb, model, words) for model in networks(training)]
+    mean, last = (rates(nb, found, dictionary, words) for found in said)
+    return {**training.spent, "weights": weights_of(training.model), **mean, "last": last}
+
+
+def networks(training):
+    """Return the mean of the weights and the last weights of a training, ready to be used."""
+    return training.average.module.eval(), training.model.eval()
+
+
+def shipped(nb, dictionary, words):
+    """Return the rates of the model that comes with the course, and what its training took."""
     about = json.loads((ROOT / "course" / "tp" / "pronunciation.json").read_text(encoding="utf-8"))
+    model = loaded(nb)
+    found = greedy(nb, model, words)
     return {"seconds": about["seconds"], "steps": about["steps"], "weights": weights_of(model),
-            **rates(nb, said_by(nb, model, words), dictionary, words)}
+            **rates(nb, found, dictionary, words)}
 
 
 def report(results, picture):
-    """A line for each system, by the CPU seconds of its training."""
+    """Write a line for each system, the rates by the length of the word, and how the networks were searched."""
+    titles = {"joint-ngrams": "joint n-gram model, phonetisaurus 0.3.0",
+              **{name: recipe.title for name, recipe in RECIPES.items()}, "shipped": SHIPPED.title,
+              "together": "the shipped network and those of ten minutes together",
+              "shipped-with-ngrams": "the shipped network and the n-gram model",
+              "together-with-ngrams": "all networks and the n-gram model"}
+    systems = {name: runs if isinstance(runs, list) else [runs] for name, runs in results.items() if name in titles}
     rows = []
-    for name, title in (("joint-ngrams", "joint n-gram model, phonetisaurus 0.3.0"),
-                        *((name, recipe.title) for name, recipe in RECIPES.items()), ("shipped", SHIPPED.title)):
-        runs = results.get(name, [])
-        runs = runs if isinstance(runs, list) else [runs]
-        if runs:
-            rows.append([title, spread([run["seconds"] for run in runs], "{:.0f}"),
-                         runs[0].get("weights", "–"), runs[0].get("steps", "–") if len(runs) == 1 else
-                         spread([run["steps"] for run in runs], "{:.0f}"),
-                         spread([100 * run["WER"] for run in runs], "{:.1f}"),
-                         spread([100 * run["PER"] for run in runs], "{:.1f}"), len(runs)])
-    return table(["system", "CPU seconds of training", "weights", "steps", "WER, %", "PER, %", "seeds"], rows)
+    for name, title in titles.items():
+        if runs := systems.get(name):
+            taken = [spread([run[what] for run in runs], "{:.0f}") if what in runs[0] else "–"
+                     for what in ("seconds", "steps")]
+            rows.append([title, taken[0], runs[0].get("weights", "–"), taken[1],
+                         *(spread([100 * run[what] for run in runs], "{:.1f}") for what in ("WER", "PER")), len(runs)])
+    text = table(["system", "CPU seconds of training", "weights", "steps", "WER, %", "PER, %", "seeds"], rows)
+    text += "\nWER by the number of letters, %:\n\n" + table(
+        ["system", *(f"{low} to {high}" if high < 40 else f"{low} and more" for low, high in LENGTHS)],
+        [[titles[name], *(spread([100 * run["lengths"][f"{low}-{high}"][0] / run["lengths"][f"{low}-{high}"][1]
+                                  for run in runs], "{:.1f}") for low, high in LENGTHS)]
+         for name, runs in systems.items() if "lengths" in runs[0]])
+    if searched := results.get("searches"):
+        text += "\nThe networks of ten minutes on 2 000 test words, WER in %, and with their last weights on all:\n\n"
+        text += table(["how", "WER, %"],
+                      [[name, spread([100 * run[name] for run in searched], "{:.1f}")] for name in searched[0]]
+                      + [["last weights, not their running mean",
+                          spread([100 * run["last"]["WER"] for run in results["ten-minutes"]], "{:.1f}")]])
+    return text
 
 
 def ship():
@@ -184,17 +325,20 @@ def ship():
     torch.set_flush_denormal(True)
     nb, dictionary = notebook(), pronunciation.load()
     train_words, validation_words, _ = pronunciation.split(dictionary)
-    model, spent = train(nb, SHIPPED, 0, dictionary, train_words)
-    write(nb, model, spent, dictionary, validation_words)
+    for name, recipe in (("ten-minutes", TEN), ("shipped", SHIPPED)):
+        training = trained(name, speller(nb), recipe, 0, dictionary, train_words)
+    write(nb, training.average.module.eval(), training.spent, dictionary, validation_words)
 
 
 def write(nb, model, spent, dictionary, words):
     """Write a network in half precision, and beside it how it was made."""
-    folder, state = ROOT / "course" / "tp", model.cpu().state_dict()
+    folder, state = ROOT / "course" / "tp", model.state_dict()
     numbers = torch.cat([weight.flatten() for weight in state.values()]).half().numpy()
     (folder / "pronunciation.bin").write_bytes(numbers.tobytes())
-    about = {"command": "python -m bench.pronunciation", "seed": 0, "sizes": SHIPPED.sizes, **spent,
-             "validation WER": rates(nb, said_by(nb, model, words), dictionary, words)["WER"],
+    found = greedy(nb, model, words)
+    about = {"command": "python -m bench.pronunciation", "seed": 0, "sizes": SHIPPED.sizes,
+             **{what: n + spent["before"][what] for what, n in spent.items() if what != "before"},
+             "validation WER": rates(nb, found, dictionary, words)["WER"],
              "weights": [[name, list(weight.shape)] for name, weight in state.items()]}
     (folder / "pronunciation.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
 
