@@ -85,6 +85,12 @@ function step(weights, token, state, states) {
   return {logits: linear(weights["output.weight"], both, weights["output.bias"]), state: next, attention};
 }
 
+// Logits → the logarithm of the sum of their powers of e.
+function logSum(logits) {
+  const top = Math.max(...logits);
+  return top + Math.log(logits.reduce((all, x) => all + Math.exp(x - top), 0));
+}
+
 // Greedy decoding: the sounds, and for each the weights of the letters and its probability.
 function pronounce(weights, word) {
   const {states, first} = encode(weights, word), found = [];
@@ -94,21 +100,41 @@ function pronounce(weights, word) {
     state = said.state;
     token = said.logits.indexOf(Math.max(...said.logits));
     if (token === END) break;
-    const top = said.logits[token], sum = said.logits.reduce((all, x) => all + Math.exp(x - top), 0);
-    found.push({sound: SOUNDS[token - FIRST], attention: said.attention, probability: 1 / sum, logits: said.logits});
+    const probability = Math.exp(said.logits[token] - logSum(said.logits));
+    found.push({sound: SOUNDS[token - FIRST], attention: said.attention, probability, logits: said.logits});
   }
   return found;
 }
 
-// The page: a field for the word, a row for each sound, a column for each letter.
+// Beam search: the tree of all hypotheses that were among the best, and the complete ones, the best first.
+// A node has its token, the sum of its log-probabilities, and the nodes that continue it.
+function beam(weights, word, width) {
+  const {states, first} = encode(weights, word), root = {token: START, score: 0, after: first, next: []}, complete = [];
+  let alive = [root];
+  for (let t = 0; t < LONGEST && alive.length; t++) {
+    const candidates = alive.flatMap(from => {
+      const {logits, state} = step(weights, from.token, from.after, states), sum = logSum(logits);
+      return Array.from(logits, (logit, token) =>
+        ({token, from, score: from.score + logit - sum, after: state, next: []}));
+    });
+    const best = candidates.sort((a, b) => b.score - a.score).slice(0, width);
+    for (const node of best) node.from.next.push(node);
+    complete.push(...best.filter(node => node.token === END));
+    alive = best.filter(node => node.token !== END);
+  }
+  return {root, complete: complete.sort((a, b) => b.score - a.score)};
+}
+
+// A node → the sounds from the start to it.
+const path = node => node.from ? [...path(node.from), SOUNDS[node.token - FIRST] ?? []].flat() : [];
+
+const element = (kind, text = "") => Object.assign(document.createElement(kind), {textContent: text});
+
+// The weights: a row for each sound, a column for each letter.
 function show(place, word, found) {
-  const table = document.createElement("table"), head = table.createTHead().insertRow();
-  const cell = (line, text, kind = "td") => {
-    const made = document.createElement(kind);
-    made.textContent = text;
-    return line.appendChild(made);
-  };
-  cell(head, "", "td");
+  const table = element("table"), head = table.createTHead().insertRow();
+  const cell = (line, text, kind = "td") => line.appendChild(element(kind, text));
+  cell(head, "");
   for (const letter of word) cell(head, letter, "th").scope = "col";
   cell(head, "probability", "th").scope = "col";
   const body = table.createTBody();
@@ -124,18 +150,50 @@ function show(place, word, found) {
   place.replaceChildren(table);
 }
 
+// The tree: nested lists; sounds without a branch between them stand in one line.
+function grow(node, winner) {
+  const item = element("li"), sounds = [];
+  let last = node;
+  for (;; last = last.next[0]) {
+    if (last.token >= FIRST) sounds.push(SOUNDS[last.token - FIRST]);
+    if (last.next.length !== 1) break;
+  }
+  const ended = last.token === END;
+  item.append(element("code", sounds.join(" ")),
+    ` ${ended ? "■ " : ""}${Math.exp(last.score).toFixed(2)}${ended || last.next.length ? "" : " dropped"}`);
+  item.className = last === winner ? "best" : ended ? "complete" : last.next.length ? "branch" : "dropped";
+  if (last.next.length) {
+    const list = item.appendChild(element("ul"));
+    for (const next of [...last.next].sort((a, b) => b.score - a.score)) list.append(grow(next, winner));
+  }
+  return item;
+}
+
+function showBeam(place, {root, complete}) {
+  const list = element("ul");
+  if (root.next.length) list.append(grow(root, complete[0]));
+  const answers = element("ol");
+  for (const node of complete.slice(0, 4)) {
+    const item = answers.appendChild(element("li"));
+    item.append(element("code", path(node).join(" ")), ` ${Math.exp(node.score).toFixed(2)}`);
+  }
+  place.replaceChildren(answers, list);
+}
+
 async function start() {
   const form = document.getElementById("speller");
   if (!form) return;
-  const [field, answer, map] = ["input", "output", ".map"].map(name => form.querySelector(name));
+  const [field, width, answer, map, tree] = ["input", "select", "output", ".map", ".tree"]
+    .map(name => form.querySelector(name));
   const weights = await load(form.dataset.folder);
   const say = () => {
     const word = field.value.toLowerCase().replace(/[^a-z']/g, "").slice(0, 24);
     const found = word ? pronounce(weights, word) : [];
     answer.textContent = found.map(one => one.sound).join(" ");
     show(map, word, found);
+    if (word) showBeam(tree, beam(weights, word, Number(width.value))); else tree.replaceChildren();
   };
-  field.addEventListener("input", say);
+  form.addEventListener("input", say);
   form.addEventListener("submit", event => event.preventDefault());
   say();
 }

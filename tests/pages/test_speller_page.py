@@ -83,6 +83,42 @@ def test_the_page_computes_what_torch_computes(served, speller):
     assert problems == [] and all(url.startswith(served.rsplit("/", 1)[0]) for url in asked if url[:5] != "data:")
 
 
+@pytest.mark.parametrize("width", [1, 4])
+def test_the_beam_of_the_page_is_that_of_the_notebook(served, speller, width):
+    search = oracle(REPOSITORY, "tp7_pronunciation").namespace["beam_search"]
+    with chromium_page() as page:
+        page.goto(served)
+        page.wait_for_selector("#speller tbody tr")
+        found = page.evaluate("""async ([words, width]) => {
+            const weights = await load("_static");
+            return words.map(word => beam(weights, word, width).complete.map(node => [path(node), node.score]));
+        }""", [WORDS, width])
+    for word, said in zip(WORDS, found, strict=True):
+        expected = search(speller, word, width)
+        assert [tuple(sounds) for sounds, _ in said] == [pronunciation.read_sounds(ids) for ids, _ in expected], word
+        assert [score for _, score in said] == pytest.approx([score for _, score in expected], abs=1e-3), word
+
+
+def test_the_tree_has_a_leaf_for_each_hypothesis_that_ended(served):
+    with chromium_page() as page:
+        page.goto(served)
+        page.wait_for_selector("#speller .tree li")
+        page.fill("#speller input", "read")
+        for width in (1, 4):
+            page.select_option("#speller select", str(width))
+            complete, leaves = page.evaluate("""async width => {
+                const {root, complete} = beam(await load("_static"), "read", width), leaves = [];
+                const walk = node => node.next.length ? node.next.forEach(walk) : leaves.push(node);
+                walk(root);
+                return [complete.length, leaves.length];
+            }""", width)
+            ends = page.locator("#speller .tree ul li.best, #speller .tree ul li.complete").count()
+            assert ends == complete and ends + page.locator("#speller .tree ul li.dropped").count() == leaves
+            assert page.locator("#speller .tree ol li").count() == min(4, complete)
+        best = page.locator("#speller .tree ol li code").first.text_content()
+        assert page.locator("#speller .tree li.best > code").text_content() in best
+
+
 def test_a_word_that_is_typed_is_said_and_shown(served):
     with chromium_page() as page:
         page.goto(served)
