@@ -12,9 +12,13 @@ import importlib.util
 import json
 import math
 import random
+import shutil
+import subprocess
 from pathlib import Path
 
 import torch
+
+from .explorer import Step
 
 LETTERS = "'abcdefghijklmnopqrstuvwxyz"
 SOUNDS = ("AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z "
@@ -77,6 +81,20 @@ def split(dictionary, seed=0):
     random.Random(seed).shuffle(words)
     n_test, n_validation = (12_000, 2_500) if len(words) > 50_000 else (len(words) // 10,) * 2
     return words[n_test + n_validation:], words[n_test:n_test + n_validation], words[:n_test]
+
+
+def compounds(dictionary, words, n=500, seed=0):
+    """Make up words that nobody has seen: two of `words`, written as one, and said one after the other.
+
+    Return a dictionary of at most `n` of them: word → list of pronunciations. Both parts have 3 to 6 letters and one
+    pronunciation, and no word of the dictionary is made.
+    """
+    rng, made = random.Random(seed), {}
+    parts = [word for word in words if 3 <= len(word) <= 6 and word.isalpha() and len(dictionary[word]) == 1]
+    for first, second in (rng.choices(parts, k=2) for _ in range(20 * n)):
+        if len(made) < n and first + second not in dictionary:
+            made[first + second] = [dictionary[first][0] + dictionary[second][0]]
+    return made
 
 
 # Ids
@@ -166,23 +184,100 @@ def shipped(folder=Path(__file__).parent):
                             for (name, shape), piece in zip(about["weights"], pieces, strict=True)}
 
 
+@torch.no_grad()
+def explored(model, word, width=4):
+    """Decode a word greedily: a list of `Step`s for `tp.explore`, each with the beam of `width` hypotheses.
+
+    `model` has `encode` and `step`, as the `Speller` of session 7. Raises `ValueError` where the word has no letter
+    or another character.
+    """
+    if not word or set(word) - set(LETTERS):
+        raise ValueError("a word of the letters a to z and the apostrophe is needed")
+    model.eval()
+    device = next(model.parameters()).device
+    henc_ts, mask, hdec = model.encode(letter_ids([word]).to(device))
+    names = ["", "<s>", "</s>", *SOUNDS]
+    beam, states, steps, token = [([], 0.0)], hdec, [], START
+    while token != END and len(steps) < 28:
+        logits, hdec, weights = model.step(torch.tensor([token], device=device), hdec, henc_ts, mask)
+        probabilities = logits[0].softmax(-1)
+        read, token = token, int(probabilities.argmax())
+        beam, states = widened(model, beam, states, henc_ts, mask, width)
+        steps.append(Step(read=names[read], written=names[token], source=list(word), weights=weights[0].tolist(),
+                          distribution=dict(zip(names[1:], probabilities[1:].tolist(), strict=True)),
+                          beam=[(" ".join(names[i] for i in ids), score) for ids, score in beam]))
+    return steps
+
+
+def widened(model, beam, states, henc_ts, mask, width):
+    """Continue each hypothesis (ids, score) of a beam by each id, and return the best and their states (K, H).
+
+    A hypothesis that has ended stays as it is.
+    """
+    last = torch.tensor([ids[-1] if ids else START for ids, _ in beam], device=henc_ts.device)
+    logits, after, _ = model.step(last, states, henc_ts.expand(len(beam), -1, -1), mask.expand(len(beam), -1))
+    candidates = []
+    for k, ((ids, score), row) in enumerate(zip(beam, logits.log_softmax(-1).tolist(), strict=True)):
+        if ids and ids[-1] == END:
+            candidates.append((score, ids, k))
+        else:
+            candidates += [(score + more, [*ids, i], k) for i, more in enumerate(row)]
+    best = sorted(candidates, key=lambda one: -one[0])[:width]
+    return [(ids, score) for score, ids, _ in best], after[[k for _, _, k in best]]
+
+
+# Sounds that can be heard
+
+# The names of the sounds in espeak-ng, in the order of `SOUNDS`.
+SPOKEN = dict(zip(SOUNDS, ("A: a V O: aU aI b tS d D E 3: eI f g h I i: dZ k l m n N oU OI p r s S t T U u: v w j z "
+                           "Z").split(), strict=True))
+
+
+def listen(sounds):
+    """Show a player that speaks some sounds; where `espeak-ng` is not installed, nothing."""
+    if not shutil.which("espeak-ng") or not sounds:
+        return
+    from IPython.display import Audio, display
+
+    first = next((i for i, sound in enumerate(sounds) if sound in VOWELS), 0)
+    marks = ["'" * (i == first) + SPOKEN[sound] for i, sound in enumerate(sounds)]
+    wave = subprocess.run(["espeak-ng", "-v", "en-us", "-s", "120", "--stdout", f"[[{'|'.join(marks)}]]"],
+                          capture_output=True, check=True).stdout
+    display(Audio(data=wave))
+
+
 # Errors
 
-def operations(found, wanted):
-    """How the sounds `found` differ from `wanted`: a list of (wanted, found), with None where there is nothing."""
+def aligned(found, wanted):
+    """Align the sounds `found` with `wanted`: a list of (wanted, found), with None where there is nothing.
+
+    No alignment has fewer differences; their number is the edit distance.
+    """
     costs = [[i + j if i * j == 0 else 0 for j in range(len(wanted) + 1)] for i in range(len(found) + 1)]
     for i, one in enumerate(found, 1):
         for j, other in enumerate(wanted, 1):
             costs[i][j] = min(costs[i - 1][j] + 1, costs[i][j - 1] + 1, costs[i - 1][j - 1] + (one != other))
-    i, j, differences = len(found), len(wanted), []
+    i, j, pairs = len(found), len(wanted), []
     while i or j:
         if i and j and costs[i][j] == costs[i - 1][j - 1] + (found[i - 1] != wanted[j - 1]):
             i, j = i - 1, j - 1
-            differences.append((wanted[j], found[i]))
+            pairs.append((wanted[j], found[i]))
         elif i and costs[i][j] == costs[i - 1][j] + 1:
             i -= 1
-            differences.append((None, found[i]))
+            pairs.append((None, found[i]))
         else:
             j -= 1
-            differences.append((wanted[j], None))
-    return [pair for pair in reversed(differences) if pair[0] != pair[1]]
+            pairs.append((wanted[j], None))
+    return pairs[::-1]
+
+
+def operations(found, wanted):
+    """Return how the sounds `found` differ from `wanted`: the pairs of `aligned` that are not equal."""
+    return [pair for pair in aligned(found, wanted) if pair[0] != pair[1]]
+
+
+def stresses(found, wanted):
+    """Compare each vowel of `wanted`, whose vowels end in 0, 1 or 2, with `found`: a list of (stress, right or not)."""
+    plain, marks = [sound.rstrip("012") for sound in wanted], iter(wanted)
+    return [(mark[-1], one == other) for one, other in aligned(found, plain) if one
+            for mark in [next(marks)] if mark[-1].isdigit()]

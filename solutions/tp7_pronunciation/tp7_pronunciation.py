@@ -29,6 +29,7 @@ tp.start("tp7_pronunciation")
 # %% given="imports"
 import math
 import random
+import re
 from collections import Counter
 
 import torch
@@ -507,6 +508,31 @@ if others and tp.done("edit-distance", "error-rates"):
         rows.append([name, f"{100 * wer:.1f}", f"{100 * per:.1f}", speech])
     tp.table(rows, ["convention", "WER, %", "PER, %", "what it says for attention"])
 
+# %% [markdown]
+# ### Words that it cannot have seen
+#
+# It was trained on an earlier version of this dictionary, so it has seen many of our test words. The next cell also
+# makes up words: two short test words, written as one and said one after the other. Nobody has seen these.
+
+# %% demo="unseen"
+made_up = pronunciation.compounds(dictionary, test_words)
+print("made up:", ", ".join(list(made_up)[:4]))
+known = [word for word in test_words if 6 <= len(word) <= 12] or test_words
+known = {word: dictionary[word] for word in known[:len(made_up)]}
+
+
+def on_both(say):
+    """What says a list of words → its WER in % on test words and on made-up words."""
+    return [f"{100 * error_rates(say(list(words)), list(words.values()))[0]:.1f}"
+            for words in (known, made_up)]
+
+
+both = {}
+if others and tp.done("edit-distance", "error-rates"):
+    both["g2p_en"] = on_both(lambda words: [g2p_en(word, **torchs) for word in words])
+    tp.table([["g2p_en", *both["g2p_en"]]],
+             ["WER, %", "test words of 6 to 12 letters", "made-up words"])
+
 # %% [markdown] answer="which-convention" points=2
 # **Question 2.** (a) Every row of the table has the same weights, and the shapes fit in all of them. How do you find
 # the right convention? Which wrong one would you notice last, and what would you take it for? (b) The words of our
@@ -519,7 +545,9 @@ if others and tp.done("edit-distance", "error-rates"):
 # shapes, so no error is raised. With two of the wrong ones no word is right. With `reset_first` some words are right
 # and the sounds resemble the word, so you would take it for a weak model, or one that was trained too little, and not
 # for an error of loading. (b) It was trained on an earlier version of the same dictionary, with a split of its own:
-# most of our test words were among its training words. Its error rate here is too low by an unknown amount.
+# most of our test words were among its training words. Its error rate here is too low by an unknown amount. The
+# made-up words alone do not say how much: they are harder, because nothing in the spelling says where the first part
+# ends. Part 6 compares both rates with those of a network that has seen neither.
 #
 # **Rubric.** 1 point: by the error rate on known words, and `reset_first` passes for a weak model. 1 point: our test
 # words were in its training data.
@@ -696,7 +724,9 @@ if tp.done("step", "edit-distance", "error-rates"):
 # ## 6 · A trained model comes along
 #
 # The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches. Your class
-# can load them, because its parts have the same names and shapes. From here on nothing needs training.
+# can load them, because its parts have the same names and shapes. From here on nothing needs training. During its
+# training the encoder had a second loss, **connectionist temporal classification** (CTC; Graves et al. 2006): it sums
+# over all monotone alignments of letters and sounds, and needs none of them to be given.
 
 # %% demo="shipped"
 if tp.done("step"):
@@ -713,9 +743,36 @@ if tp.done("step"):
     tp.attention_heatmap(maps[0], list(words[0]), said[0], title=words[0])
 
 # %% [markdown]
+# Where `espeak-ng` is installed, the next cell speaks what the model wrote. Change the word.
+
+# %% demo="listen"
+if tp.done("step", "model"):
+    (sounds,), _ = pronounce(model, ["colonel"])
+    print(" ".join(sounds))
+    pronunciation.listen(sounds)
+
+# %% [markdown]
+# The explorer shows each step for any word: the attention weights, the probabilities of the next sound, and the beam
+# (part 7).
+
+# %% demo="explore"
+if tp.done("step", "model"):
+    tp.explore({"the shipped model": lambda word: pronunciation.explored(model, word)},
+               "read")
+
+# %% [markdown]
+# This model has seen neither the test words nor their parts. Compare its two rates with those of `g2p_en`.
+
+# %% demo="unseen-shipped"
+if tp.done("step", "model", "edit-distance", "error-rates"):
+    both["the shipped model"] = on_both(lambda words: pronounce(model, words)[0])
+    tp.table([[name, *found] for name, found in both.items()],
+             ["WER, %", "test words of 6 to 12 letters", "made-up words"])
+
+# %% [markdown]
 # ### Is attention an alignment?
 #
-# The model was trained without any alignment. Compare its weights with the paths that EM found: for how many sounds is
+# No alignment was given to the model. Compare its weights with the paths that EM found: for how many sounds is
 # the largest weight on the letter of the path, and for how many at most one letter away? The *diagonal*, for
 # comparison, puts sound t of T at letter t · S / T, rounded down.
 
@@ -793,6 +850,35 @@ if tp.done("edit-distance", "error-rates", "model"):
     print("most often:",
           ", ".join(f"{a} → {b} ({n})" for (a, b), n in swaps.most_common(6)))
     tp.table(examples[:12], ["word", "found", "nearest right answer"])
+
+# %% [markdown]
+# Which words are hard? The spelling alone tells some kinds apart: letters that are often silent, and groups of letters
+# that come from other languages, mostly in names. The last table uses the stress marks of the dictionary, which the
+# model never saw.
+
+# %% demo="hard-words"
+KINDS = {"all words": "", "silent letters: kn, wr, gh, mb, a final e":
+         "^kn|^wr|gh|mb$|[^aeiou]e$", "double letters": r"(.)\1",
+         "from elsewhere: sch, cz, tz, eau, ich, ski": "sch|cz|tz|eau|ich|sk[iy]$",
+         "with an apostrophe": "'", "12 letters or more": ".{12}"}
+
+if tp.done("edit-distance", "error-rates", "model"):
+    rows = []
+    for kind, spelling in KINDS.items():
+        chosen = [i for i, word in enumerate(words) if re.search(spelling, word)]
+        wrong = sum(said[i] not in dictionary[words[i]] for i in chosen)
+        rows.append([kind, len(chosen), f"{100 * wrong / max(1, len(chosen)):.1f}"])
+    tp.table(rows, ["kind of word", "how many", "WER, %"])
+    stressed, vowels, wrong = pronunciation.load(stress=True), Counter(), Counter()
+    for word, sounds in zip(words, said):
+        right = min(stressed[word], key=lambda one: edit_distance(
+            sounds, tuple(sound.rstrip("012") for sound in one)))
+        for stress, same in pronunciation.stresses(sounds, right):
+            vowels[stress] += 1
+            wrong[stress] += not same
+    tp.table([[name, vowels[stress], f"{100 * wrong[stress] / max(1, vowels[stress]):.1f}"]
+              for name, stress in (("primary", "1"), ("secondary", "2"), ("none", "0"))],
+             ["stress of the vowel", "how many", "wrong, %"])
 
 # %% [markdown] answer="errors" points=2
 # **Question 4.** (a) Which kind of error is the most frequent, and what in English spelling explains it? (b) Choose

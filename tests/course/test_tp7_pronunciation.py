@@ -1,6 +1,7 @@
 """What session 7 promises: error rates as a library's, another system's weights, a shipped model that loads."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -41,6 +42,89 @@ def test_operations_turn_the_right_answer_into_what_was_found():
     assert pronunciation.operations(("N",), ("K", "N")) == [("K", None)]
 
 
+def test_error_rates_are_those_of_a_library(names):
+    rng = random.Random(1)
+    for _ in range(20):
+        found = [drawn(rng) for _ in range(rng.randrange(1, 30))]
+        references = [[drawn(rng, 8) + ("K",) for _ in range(rng.randrange(1, 4))] for _ in found]
+        for i in rng.sample(range(len(found)), len(found) // 3):
+            found[i] = rng.choice(references[i])
+        nearest = [min((Levenshtein.distance(said, right), -len(right)) for right in listed)
+                   for said, listed in zip(found, references, strict=True)]
+        wer, per = names["error_rates"](found, references)
+        assert wer == pytest.approx(np.mean([distance > 0 for distance, _ in nearest]))
+        assert per == pytest.approx(sum(distance for distance, _ in nearest) / -sum(length for _, length in nearest))
+
+
+def test_vowels_are_compared_by_their_stress():
+    wanted = ("AH0", "T", "EH1", "N", "SH", "AH0", "N")
+    found = ("AE", "T", "EH", "N", "SH", "N")
+    assert pronunciation.stresses(found, wanted) == [("0", False), ("1", True), ("0", False)]
+    rng = random.Random(2)
+    for _ in range(100):
+        found, wanted = drawn(rng), [sound + "1" for sound in drawn(rng) if sound in pronunciation.VOWELS]
+        compared = pronunciation.stresses(found, wanted)
+        assert len(compared) == len(wanted)
+        assert sum(right for _, right in compared) <= len(found)
+
+
+@needs_dictionary
+def test_made_up_words_are_two_words_and_nobody_has_seen_them():
+    dictionary = pronunciation.load()
+    words = pronunciation.split(dictionary)[2]
+    made = pronunciation.compounds(dictionary, words, n=50)
+    assert len(made) == 50 and not set(made) & set(dictionary)
+    assert pronunciation.compounds(dictionary, words, 50) == made
+    assert pronunciation.compounds(pronunciation.load(), ["cat", "a"], 5) in ({}, {"catcat": [("K", "AE", "T") * 2]})
+    known = {word for word in words if 3 <= len(word) <= 6}
+    for word, (sounds,) in made.items():
+        assert any((word[:i] in known and word[i:] in known
+                    and dictionary[word[:i]][0] + dictionary[word[i:]][0] == sounds) for i in range(3, len(word) - 2))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_the_explorer_shows_the_steps_and_the_beam_of_the_notebook(names, width):
+    sizes, state = pronunciation.shipped()
+    model = names["Speller"](**sizes)
+    model.load_state_dict(state)
+    for word in ("read", "o'clock"):
+        steps = pronunciation.explored(model, word, width)
+        (said,), (weights,) = names["pronounce"](model, [word])
+        assert tuple(step.written for step in steps[:-1]) == said and steps[-1].written == "</s>"
+        assert torch.allclose(torch.tensor([step.weights for step in steps[:-1]]), weights, atol=1e-5)
+        text, score = steps[-1].beam[0]
+        ids, expected = names["beam_search"](model, word, width)[0]
+        if text.endswith("</s>"):
+            assert tuple(text.split()[:-1]) == pronunciation.read_sounds(ids)
+            assert score == pytest.approx(expected, abs=1e-4)
+        assert all(len(step.beam) <= width and sum(step.distribution.values()) <= 1.0001 for step in steps)
+    with pytest.raises(ValueError, match="letters"):
+        pronunciation.explored(model, "naïve")
+
+
+def test_without_a_speaker_there_is_nothing_to_hear(monkeypatch):
+    shown = []
+    monkeypatch.setattr(pronunciation.shutil, "which", lambda program: None)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    pronunciation.listen(("K", "AE", "T"))
+    assert shown == []
+
+
+def test_a_speaker_gets_each_sound_and_the_stress_on_the_first_vowel(monkeypatch):
+    asked, shown = [], []
+
+    class Answer:
+        stdout = b"RIFF....WAVE"
+
+    monkeypatch.setattr(pronunciation.shutil, "which", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr(pronunciation.subprocess, "run", lambda command, **options: asked.append(command) or Answer)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    pronunciation.listen(("CH", "IY", "Z", "ER"))
+    assert [player.data for player in shown] == [Answer.stdout]
+    assert asked[0][0] == "espeak-ng" and asked[0][-1] == "[[tS|'i:|z|3:]]"
+    assert set(pronunciation.SPOKEN) == set(pronunciation.SOUNDS)
+
+
 @needs_dictionary
 def test_a_word_stands_on_one_side_with_all_its_pronunciations():
     dictionary = pronunciation.load()
@@ -79,9 +163,10 @@ def test_other_weights_speak_as_torch_speaks_with_them(names):
     torchs.load_state_dict({f"{kind}_l0": weights[f"enc_{short}"] for kind, short in
                             (("weight_ih", "w_ih"), ("weight_hh", "w_hh"), ("bias_ih", "b_ih"), ("bias_hh", "b_hh"))})
     ids = [letters.index(letter) for letter in "attention"] + [2]
-    mine = names["read_word"](weights, ids, names["gru_cell"])
+    cell = partial(names["gru_cell"], order="rzn")
+    mine = names["read_word"](weights, ids, cell)
     assert torch.allclose(mine, torchs(weights["enc_emb"][ids][None])[1][0], atol=1e-5)
-    spoken = names["speak"](weights, mine, names["gru_cell"], 2, 3, 20)
+    spoken = names["speak"](weights, mine, cell, 2, 3, 20)
     assert " ".join(sounds[i] for i in spoken) == "AH0 T EH1 N SH AH0 N"
 
 
