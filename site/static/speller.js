@@ -159,7 +159,7 @@ function grow(node, winner) {
     if (last.next.length !== 1) break;
   }
   const ended = last.token === END;
-  item.append(element("code", sounds.join(" ")),
+  item.append(element("code", sounds.join(" ") || (node.from ? "" : "start")),
     ` ${ended ? "■ " : ""}${Math.exp(last.score).toFixed(2)}${ended || last.next.length ? "" : " dropped"}`);
   item.className = last === winner ? "best" : ended ? "complete" : last.next.length ? "branch" : "dropped";
   if (last.next.length) {
