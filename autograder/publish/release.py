@@ -30,6 +30,7 @@ from .about import about
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _SOLUTION = re.compile(r"^([ \t]*)[^\n]*BEGIN SOLUTION[^\n]*\n(?:[^\n]*\n)*?[^\n]*END SOLUTION[^\n]*", re.M)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
+_WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
 
 
 class ExecutionError(Exception):
@@ -124,7 +125,10 @@ def worked_in(folder: Path) -> list[Path]:
 
 
 def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
-    """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops."""
+    """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops.
+
+    It stops, too, where a cell waits for an exercise: on a busy machine a check may take more time than it has.
+    """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from nbconvert.filters import strip_ansi
@@ -143,6 +147,8 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
             reason = f"it takes more than {seconds:g} seconds"
         raise ExecutionError(f"{assignment} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
+        if any(output.get("text", "").startswith(_WAITING) for output in cell.get("outputs", ())):
+            raise ExecutionError(f"{assignment}: the cell {cell.id} waits for an exercise whose check did not pass")
         cell.metadata.pop("execution", None)
     notebook.metadata["course"]["executed"] = _code(notebook)
     return notebook

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_output
 from nbgrader.validator import Validator
 
 from autograder.classroom import samples
@@ -209,6 +209,19 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
         notebook.metadata["course"]["executed"] = code
         nbformat.write(notebook, path)
         assert (name not in release.stale(course, TINY)) == fresh
+
+
+def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch, capsys):
+    """As on a machine so busy that a check has taken longer than it may."""
+    with monkeypatch.context() as patched:
+        patched.setattr(selfcheck, "_data", lambda started: {"sum": None})
+        patched.setattr(selfcheck, "_is_borrowed", lambda *given: False)
+        assert not selfcheck.done("sum")
+    printed = capsys.readouterr().out
+    monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
+        cell_type="code", outputs=[new_output("stream", text=printed)]))
+    with pytest.raises(release.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
+        release.execute(TINY_COURSE, TINY)
 
 
 @pytest.mark.slow
