@@ -3,9 +3,8 @@
 import importlib
 import pkgutil
 
-RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "headroom",
-        "lookups", "causal", "searches", "explanations", "heads",
-        "induction"]
+RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "lookups",
+        "searches", "explanations", "heads", "induction"]
 
 CLAIMS = [claim for module in pkgutil.iter_modules(__path__)
           for claim in importlib.import_module(f"{__name__}.{module.name}").CLAIMS]
