@@ -16,7 +16,7 @@ from tp import levers
 from ..measure import spread, table
 from .ledger import ROOT, percent
 
-SEEDS = (0, 1)
+SEEDS = (0, 1, 2, 3, 4)
 
 
 @dataclass(frozen=True)
