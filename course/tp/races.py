@@ -7,9 +7,11 @@ from itertools import cycle
 
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 
 from autograder.runtime import tables
 
+from . import plots
 from .arithmetic import answers, backwards, draw_split, expressions
 from .training import live, one_cycle
 
@@ -89,10 +91,6 @@ BARS = [("#0B62A4", ""), ("#B34700", "//"), ("#00694E", ".."), ("#7A2E9D", "\\\\
 
 def bars(panels):
     """Show shares as bars, a panel for each heading: `panels` is heading → {model: {group: share}}."""
-    from matplotlib.figure import Figure
-
-    from . import plots
-
     figure = Figure(figsize=(5.2 * len(panels), 3.6), layout="constrained", facecolor="white")
     sentences = []
     for ax, (heading, by_model) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):

@@ -1,5 +1,8 @@
 """The races of session 3: their tasks, their recipe, and what is said of them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -92,3 +95,11 @@ def test_models_are_compared_on_the_same_questions_by_group(capsys, monkeypatch)
     (figure, alt), = shown
     assert "bad, by operation: difference 0%, sum 50%." in alt
     assert [bar.get_height() for bar in figure.axes[0].patches] == [1, 1, 0, 0.5]
+
+
+def test_a_figure_that_a_notebook_draws_after_this_import_has_the_colours_of_the_course():
+    """Whatever has not been imported yet by then: in a process of its own."""
+    code = ("from tp import races; from matplotlib.figure import Figure; ax = Figure().subplots(); "
+            "print(*(ax.plot([0, 1])[0].get_color() for _ in range(6)))")
+    drawn = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert tuple(drawn) == plots.PALETTE
