@@ -817,7 +817,8 @@ if tp.done("gru-cell", "lstm-cell"):
 #
 # Only the recurrence changes. (The same H means three times as many weights in a GRU's recurrence, four times in an
 # LSTM's.) Each is trained five times, from five **seeds**: other initial weights, other batches. With one run of each,
-# a difference between recurrences could not be told from chance. **Write down first** what you expect. The table shows the mean, the lowest and the highest.
+# a difference between recurrences could not be told from chance. **Write down first** what you expect. The table shows
+# the mean, the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -1082,12 +1083,13 @@ if tp.done("rnn-loop", "gradients"):
 
 # %% [markdown]
 # On a logarithmic scale an exponential is a straight line, and the lines of the plain loop are nearly straight. With
-# factor 0.5 less than a millionth is left after 20 timesteps. With factor 2 the gradient grows; such gradients are scaled down to a largest norm (**gradient clipping**,
-# Pascanu et al.), as in `train` above. Clipping does not help against vanishing, because it only shrinks gradients.
+# factor 0.5 less than a millionth is left after 20 timesteps. With factor 2 the gradient grows; such gradients are
+# scaled down to a largest norm (**gradient clipping**, Pascanu et al.), as in `train` above. Clipping does not help
+# against vanishing, because it only shrinks gradients.
 #
 # With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
-# has 2 %. (The LSTM loses most of it in the first step.) In the gated loops the old state is multiplied by f or z, which
-# is learned and can be close to 1. The bias of 3 matters: with torch's usual initialisation the gates start near
+# has 2 %. (The LSTM loses most of it in the first step.) In the gated loops the old state is multiplied by f or z,
+# which is learned and can be close to 1. The bias of 3 matters: with torch's usual initialisation the gates start near
 # σ(0) = 0.5 (set the bias to 0 above and see). Gates make it *possible* to keep a gradient large; they do not ensure
 # it. A positive initial forget bias is a common choice (Jozefowicz et al. 2015).
 
@@ -1205,8 +1207,8 @@ if tp.done("lstm-shapes"):
 # %% [markdown]
 # ### Exercise 10 · Both ends
 #
-# You want one vector per sentence from a bidirectional LSTM. Half of `output[:, -1]`, the state at the last timestep, is
-# of little use: there the *backward* direction has read a single token.
+# You want one vector per sentence from a bidirectional LSTM. Half of `output[:, -1]`, the state at the last timestep,
+# is of little use: there the *backward* direction has read a single token.
 #
 # Write `both_ends(output, h_n)` for an LSTM with `batch_first=True` and two directions, and any number of layers:
 #
