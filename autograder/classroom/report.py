@@ -4,14 +4,14 @@ Everything comes from the recorded verdicts and from nbgrader's gradebook; nothi
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from ..course import Course
 from ..judging.verdict import Verdict
-from . import feedback, grades, pages, pictures
+from . import feedback, grades, pages, pictures, tampering
 from .grades import Grades
 from .grading import Classroom
 from .outcomes import SIGNS, WORDS
@@ -33,6 +33,10 @@ class Links:
 
 # (student, session) → where to read on
 Places = Mapping[tuple[str, str], Links]
+# (student, session) → signs that the submission tampers with the grader
+Tampered = Mapping[tuple[str, str], Sequence[str]]
+NONE: Tampered = {}
+MOST_SIGNS = 2  # of one submission; the screen shows all
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
               for assignment, own in entries.items() for entry in own}
     path = folder / "index.html"
-    path.write_text(class_page(entries, found, places), encoding="utf-8")
+    tampered = {(entry.student, assignment): tampering.of_submission(classroom.course, assignment, entry.student)
+                for assignment, own in entries.items() for entry in own}
+    path.write_text(class_page(entries, found, places, tampered), encoding="utf-8")
     return path
 
 
@@ -84,7 +90,7 @@ def _links(classroom: Classroom, assignment: str, student: str) -> Links:
     return Links(f"../{quote(str(page))}" if (folder / page).is_file() else None, f"../{quote(str(verdict))}")
 
 
-def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places) -> str:
+def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places, tampered: Tampered = NONE) -> str:
     """Return the page of the class; the entries by session."""
     there = {assignment: own for assignment, own in entries.items() if own}
     summaries = [
@@ -94,7 +100,7 @@ def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, there.values())),
         unread=sum(grade.unread for grade in found.of.values()),
-        concerns=_concerns(there, found),
+        concerns=_concerns(there, found, tampered),
         summaries=summaries,
         pictures={one.assignment: _pictures(one) for one in summaries},
         places=places,
@@ -124,11 +130,13 @@ def concerns(verdict: Verdict) -> list[str]:
     return found
 
 
-def _concerns(entries: Mapping[str, list[Entry]], found: Grades) -> list[Concern]:
+def _concerns(entries: Mapping[str, list[Entry]], found: Grades, tampered: Tampered) -> list[Concern]:
     made = []
     for assignment, own in entries.items():
-        made += [Concern(entry.student, assignment, "; ".join(why))
-                 for entry in own if (why := concerns(entry.verdict))]
+        for entry in own:
+            signs = tampered.get((entry.student, assignment), ())
+            if why := [*concerns(entry.verdict), *(f"tampers: it {one}" for one in signs[:MOST_SIGNS])]:
+                made.append(Concern(entry.student, assignment, "; ".join(why)))
         handed_in = {entry.student for entry in own} | {student for student, name in found.of if name == assignment}
         made += [Concern(student, assignment, "handed in nothing")
                  for student, *_ in found.students if student not in handed_in]

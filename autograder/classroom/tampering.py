@@ -7,7 +7,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from .. import escaping
+from ..course import Course
+from ..judging import submission
 from ..judging.submission import Cell
+from . import answers
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
            "subprocess": "other programs", "requests": "the network", "urllib": "the network"}
@@ -18,6 +21,16 @@ SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transform
 MOST_SOURCE = 200_000  # characters of code that are looked at
 MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", ".db", "/proc/", "/etc/", "/srv/")
+
+
+def of_submission(course: Course, session: str, student: str) -> list[str]:
+    """Return the `signs` of what a student handed in; none where it cannot be read."""
+    submitted = course.gradebook / "submitted"
+    try:
+        handed = submission.read(submitted / student / session / f"{session}.ipynb", submitted, session)
+    except OSError:
+        return []
+    return [] if handed.unreadable else signs(answers.cells(handed.data))
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:

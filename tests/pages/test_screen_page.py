@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 
 import graded
-from autograder.classroom import answers
+from autograder.classroom import answers, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.screen import saving, shown
@@ -272,3 +272,8 @@ def test_tampering_is_told_and_honest_work_is_not():
     for name in REPOSITORY.assignments:
         whole = json.dumps(release.solution_notebook(REPOSITORY, name)).encode()
         assert tampering.signs(parse(whole)) == [], name
+
+
+def test_the_class_report_names_who_tampers_too(term):
+    page = report.write(term, [TINY]).read_text(encoding="utf-8")
+    assert "tampers: it replaces torch.testing.assert_close" in page and page.count("tampers: it") == 2

@@ -6,7 +6,6 @@ from typing import Any
 
 from ... import escaping
 from ...course import Course, CourseError
-from ...judging import submission
 from ...model import digests, source
 from ...model.rubric import Rubric
 from .. import answers, feedback, pages, questions, report, tampering
@@ -82,19 +81,10 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
         "signs": [{"kind": one.kind, "sign": one.sign, "words": one.words} for one in signs],
         "late": lateness or "",
         "times": len(earlier) + 1,
-        "flags": _flags(classroom.course, entry),
+        "flags": tampering.of_submission(classroom.course, entry.verdict.assignment, entry.student),
         "concerns": report.concerns(entry.verdict),
         "faults": faults,
     }
-
-
-def _flags(course: Course, entry: Entry) -> list[str]:
-    submitted, session = course.gradebook / "submitted", entry.verdict.assignment
-    try:
-        handed = submission.read(submitted / entry.student / session / f"{session}.ipynb", submitted, session)
-    except OSError:
-        return []
-    return [] if handed.unreadable else tampering.signs(answers.cells(handed.data))
 
 
 def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
@@ -110,7 +100,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     page = pages.environment().get_template("screen_exercise.html.j2").render(
         session=session, student=student, one=found, result=result, entry=entry,
         history=classroom.store.history(session, student),
-        flags=_flags(course, entry) if entry else [], notes=entry.verdict.notes if entry else ())
+        flags=tampering.of_submission(course, session, student) if entry else [], notes=entry.verdict.notes if entry else ())
     return {
         "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,
         "automatic": result.score if result else 0.0, "comment": found.comment,
