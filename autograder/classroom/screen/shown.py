@@ -60,7 +60,8 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
         "columns": [{"name": name, "kind": "question" if name in asked else "exercise"} for name in summary.names],
         "rows": rows,
         "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
-        "arrived": [{"student": one.student, "again": one.student in by_student} for one in classroom.arrived(session)],
+        "arrived": [{"student": one.student, "again": one.student in by_student}
+                    for one in classroom.arrived(session)],
         "untaken": [escaping.line(text) for text in (
             *(f"{one.student}/{session}: {one.problem}" for one in classroom.handed_in([session]) if one.problem),
             *map(str, untaken(course)))],
@@ -100,7 +101,8 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     page = pages.environment().get_template("screen_exercise.html.j2").render(
         session=session, student=student, one=found, result=result, entry=entry,
         history=classroom.store.history(session, student),
-        flags=tampering.of_submission(course, session, student) if entry else [], notes=entry.verdict.notes if entry else ())
+        flags=tampering.of_submission(course, session, student) if entry else [],
+        notes=entry.verdict.notes if entry else ())
     return {
         "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,
         "automatic": result.score if result else 0.0, "comment": found.comment,
