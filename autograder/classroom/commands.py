@@ -32,11 +32,15 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 
     if not args.no_isolation:
         require_bubblewrap()
-    options = options_of(args.device, not args.no_isolation, args.time_limit)
-    names = args.session or course.assignments
-    if not any(any((course.gradebook / "submitted").glob(f"*/{name}")) for name in names):
+    for name in args.session:
+        course.expect(name)
+    submitted = course.gradebook / "submitted"
+    nothing = not any(any(submitted.glob(f"*/{name}")) for name in args.session or course.assignments)
+    device = "cpu" if nothing and args.device == "auto" else args.device  # to look for CUDA takes seconds
+    options = options_of(device, not args.no_isolation, args.time_limit)
+    if nothing:
         print(NOTHING, flush=True)
-        return _tell_untaken(course)
+        return _tell_untaken(course) if submitted.is_dir() and any(submitted.iterdir()) else 0
     new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
     first = (new, new_seed()) if new else None
     with watched.begun(course, options, first):
