@@ -125,7 +125,14 @@ def _count(text: str) -> int:
     return value
 
 
-_seconds.__name__, _count.__name__ = "number of seconds", "number"  # as argparse calls what it cannot read
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 < value < 65536:
+        raise argparse.ArgumentTypeError(f"{text} is no port: ports go from 1 to 65535")
+    return value
+
+
+_seconds.__name__, _count.__name__, _port.__name__ = "number of seconds", "number", "port"  # as argparse calls what it cannot read
 
 
 def _overview() -> str:
@@ -199,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
 
     opened = command("open", classroom.open_screen, "open")
-    opened.add_argument("--port", type=_count, default=8888, metavar="N", help="where the server listens (8888)")
+    opened.add_argument("--port", type=_port, default=8888, metavar="N", help="where the server listens (8888)")
     opened.add_argument("--no-browser", action="store_true", help="only print the address")
 
     feedback = command("feedback", classroom.feedback, "feedback")

@@ -278,6 +278,13 @@ def test_a_number_that_makes_no_sense_is_refused(run, capfd, option):
     assert stop.value.code == 2 and option.split()[0] in said and "number" in said
 
 
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999", "many"])
+def test_a_port_that_makes_no_sense_is_refused(run, capfd, port):
+    with pytest.raises(SystemExit):
+        run("open", "--port", port)
+    assert "port" in capfd.readouterr().err.splitlines()[-1]
+
+
 def test_cuda_that_is_not_there_is_one_line(run, monkeypatch):
     monkeypatch.setattr("autograder.sandbox.options._finds_cuda", lambda: False)
     assert "torch finds no CUDA here" in said_in_a_line(run("grade", "--device", "cuda"))
