@@ -132,7 +132,8 @@ def _port(text: str) -> int:
     return value
 
 
-_seconds.__name__, _count.__name__, _port.__name__ = "number of seconds", "number", "port"  # as argparse calls what it cannot read
+# as argparse calls what it cannot read
+_seconds.__name__, _count.__name__, _port.__name__ = "number of seconds", "number", "port"
 
 
 def _overview() -> str:
