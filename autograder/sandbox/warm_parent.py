@@ -27,7 +27,7 @@ import psutil
 from . import cgroup, gpu, kernel, restrictions, syscalls
 from .options import Options
 from .restrictions import SandboxError, require_bubblewrap
-from .watchdog import Usage, usage_beneath
+from .watchdog import Usage, status, usage_beneath
 
 START_SECONDS = 120
 FORK_SECONDS = 30
@@ -274,7 +274,5 @@ def sweep() -> None:
 def _numbers(process: psutil.Process) -> list[int]:
     """The numbers of a process, in each namespace that sees it; none when it has ended."""
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-            if line.startswith("NSpid:"):
-                return [int(number) for number in line.split()[1:]]
+        return [int(number) for number in status(process).get(b"NSpid", [])]
     return []

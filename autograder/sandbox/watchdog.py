@@ -33,19 +33,31 @@ def usage_beneath(parent: psutil.Process) -> Usage:
             times = process.cpu_times()
             seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
-            memory += held(_status(process))
-            memory += process.num_fds() * BYTES_OF_AN_OPEN_FILE
+            fields = status(process)
+            memory += held(fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
 
 
-def held(status: str) -> int:
+def status(process: psutil.Process) -> dict[bytes, list[bytes]]:
+    """Return what the system says of a process, by field.
+
+    A process chooses its own name: any bytes, but for line feeds, which the system writes as ``\\n``.
+    """
+    lines = Path(f"/proc/{process.pid}/status").read_bytes().split(b"\n")
+    return {name: rest.split() for name, _, rest in (line.partition(b":") for line in lines)}
+
+
+def held(fields: dict[bytes, list[bytes]]) -> int:
     """Return the bytes that a process holds by its status: in memory, in the swap, and in the tables of its pages."""
-    fields = (line.split() for line in status.splitlines())
-    return 1024 * sum(int(field[1]) for field in fields if field and field[0] in ("VmRSS:", "VmSwap:", "VmPTE:"))
+    return 1024 * sum(int(fields[name][0]) for name in (b"VmRSS", b"VmSwap", b"VmPTE") if name in fields)
 
 
-def _status(process: psutil.Process) -> str:
-    return Path(f"/proc/{process.pid}/status").read_text()
+def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> int:
+    """How many files a process has open; where it does not let us count, for how many the system has made room."""
+    try:
+        return process.num_fds()
+    except psutil.AccessDenied:
+        return int(fields[b"FDSize"][0])
 
 
 class SetAside(Exception):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from world import World
 
@@ -24,7 +25,7 @@ from autograder.judging import judge
 from autograder.publish import selfchecks
 from autograder.runtime import compare, recorded, values, wire
 from autograder.runtime.difference import Difference
-from autograder.sandbox import host, restrictions, syscalls, warm_parent
+from autograder.sandbox import host, restrictions, syscalls, warm_parent, watchdog
 from conftest import SHORT, TINY_COURSE
 
 Removal = Callable[[pytest.MonkeyPatch, World], None]
@@ -116,6 +117,16 @@ def _environment(patch: pytest.MonkeyPatch, world: World) -> None:
 
 def _filter(patch: pytest.MonkeyPatch, world: World) -> None:
     patch.setattr(syscalls, "program", lambda options: b"")
+
+
+def _names(patch: pytest.MonkeyPatch, world: World) -> None:
+    """What the system says of a process is read as lines of text, the first of a name being its own."""
+    def status(process: psutil.Process) -> dict[bytes, list[bytes]]:
+        lines = reversed(Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        return {name.encode(): rest.encode().split() for name, _, rest in (line.partition(":") for line in lines)}
+
+    patch.setattr(watchdog, "status", status)
+    world.limits = replace(world.limits, cell_seconds=20, exercise_seconds=20)  # memory takes time to fill
 
 
 def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -317,6 +328,7 @@ WALLS = {
                       _limits(processes=1000, memory=2**40)),
     "disk": Wall("so much on disk", _limits(disk=64 * 2**20)),
     "file names": Wall("so many files", _kernel(("MAX_FILES = 16_384", "MAX_FILES = 65_536"))),
+    "process names": Wall("a process tells nothing by its name", _names),
     "open files": Wall("so many open files", _limits(files=1024)),
     "descriptions": Wall("what is returned is told in so many words and numbers", _package(
         "runtime/values.py", ("MAX_ELEMENTS = 2_000_000", "MAX_ELEMENTS = 10**12"),

@@ -1,5 +1,7 @@
 """What a kernel uses is added up, and a budget says when it is spent: by clocks that the test owns."""
 
+import ctypes
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -7,6 +9,8 @@ import pytest
 
 from autograder.sandbox import watchdog
 from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, held, usage_beneath
+
+STATUS = watchdog.status
 
 
 class Process:
@@ -26,13 +30,16 @@ class Process:
                                           strict=True)))
 
     def num_fds(self):
+        if self.files is None:
+            raise psutil.AccessDenied(1)
         return self.files
 
 
 @pytest.fixture(autouse=True)
 def status(monkeypatch):
     """What the system says of a process that is none of its own."""
-    monkeypatch.setattr(watchdog, "_status", lambda process: f"Name:\tx\nVmRSS:\t{process.memory} kB\n")
+    monkeypatch.setattr(watchdog, "status", lambda process: {
+        b"Name": [b"x"], b"VmRSS": [b"%d" % process.memory, b"kB"], b"FDSize": [b"64"]})
 
 
 def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_have_ended():
@@ -43,9 +50,32 @@ def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_hav
 
 
 def test_memory_in_the_swap_and_tables_of_pages_count():
-    status = "Name:\tpython\nVmPeak:\t  900 kB\nVmRSS:\t  100 kB\nVmPTE:\t   20 kB\nVmSwap:\t    3 kB\nThreads:\t1\n"
+    status = {b"Name": [b"python"], b"VmPeak": [b"900", b"kB"], b"VmRSS": [b"100", b"kB"], b"VmPTE": [b"20", b"kB"],
+              b"VmSwap": [b"3", b"kB"], b"Threads": [b"1"]}
     assert held(status) == 123 * 1024
-    assert held("Name:\tkthreadd\n") == 0
+    assert held({b"Name": [b"kthreadd"]}) == 0
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"\x0bVmRSS:\t-999999", b"\x85VmRSS: 9", b"\x1cNSpid:\t7",
+                                  b"\nVmRSS: 1", b"a: b"])
+def test_a_process_may_have_any_name_and_tells_nothing_by_it(name):
+    """The name is the process's own; read as lines of text, each of these is an error, or a field of its making."""
+    libc, own = ctypes.CDLL(None), Path("/proc/self/comm").read_bytes().strip()
+    plain = STATUS(psutil.Process())
+    libc.prctl(15, name)
+    try:
+        named = STATUS(psutil.Process())
+    finally:
+        libc.prctl(15, own)
+    assert named.keys() == plain.keys() and named[b"Name"] != plain[b"Name"]
+    assert named[b"NSpid"] == plain[b"NSpid"]
+    assert abs(held(named) - held(plain)) < 2**24
+
+
+def test_descriptors_that_may_not_be_counted_are_as_many_as_there_is_room_for():
+    """A program that nobody may read lets no ordinary user see what it has open."""
+    assert usage_beneath(Process(children=[Process(memory=5, files=None)])) == Usage(
+        5 * 1024 + 64 * BYTES_OF_AN_OPEN_FILE, 1, 0)
 
 
 def test_a_parent_that_has_ended_costs_nothing_and_nor_does_one_without_children():
