@@ -21,7 +21,11 @@ REFUSED = {
     "namespaces, in which it would have rights": "unshare setns",
     "programs inside the system's kernel, and doors where holes were found": "bpf perf_event_open userfaultfd "
         "io_uring_setup io_uring_enter io_uring_register kexec_load kexec_file_load init_module finit_module "
-        "delete_module lookup_dcookie vmsplice",
+        "delete_module lookup_dcookie vmsplice seccomp modify_ldt",
+    "rules, attributes and access lists, whose memory is charged to nobody": "landlock_create_ruleset "
+        "landlock_add_rule landlock_restrict_self setxattr lsetxattr fsetxattr",
+    "where in the machine memory lies, that of files too": "mbind set_mempolicy set_mempolicy_home_node migrate_pages "
+        "move_pages",
     "asynchronous input and output, whose contexts are counted for the whole machine": "io_setup io_destroy io_submit "
         "io_cancel io_getevents io_pgetevents",
     "watches on files, which tell what others do; their number is the user's": "inotify_init inotify_init1",
@@ -41,6 +45,7 @@ NAMESPACES = 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000
 SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
 TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
 DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
+FILTER = 22  # of prctl: PR_SET_SECCOMP; the program is kept in the system's memory
 LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; who writes to the file would wait
 PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted for the user
 HINTS = 1035  # of fcntl, and whatever comes after them: they are kept with a file, for all who open it
@@ -100,7 +105,7 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
     rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
     rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
-    rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE)]
+    rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE, FILTER)]
     rules += [("madvise", 2, LOW, advice) for advice in ADVICE]
     rules += [("preadv2", 5, flag, flag) for flag in NOT_CACHED]
     if counted:

@@ -18,7 +18,8 @@ HERE = sorted(name for name in ALL if NUMBERS[name] >= 0)
 # What the filter alone refuses, on every machine. The others need a capability that a kernel lacks, or are shut by
 # some systems: there two walls stand, and a control says nothing.
 ALONE = set("add_key keyctl request_key ptrace process_vm_readv process_vm_writev unshare memfd_create shmget shmat "
-            "msgget semget mq_open vmsplice inotify_init1 io_setup mincore epoll_create1".split())
+            "msgget semget mq_open vmsplice inotify_init1 io_setup mincore epoll_create1 setxattr "
+            "set_mempolicy modify_ldt seccomp".split())
 
 TRY = """
 import ctypes, errno, json, os
@@ -78,6 +79,7 @@ tries |= {{f"socket {{family}}": (lambda family=family: socket.socket(family, so
 tries["mmap shared"] = lambda: mmap.mmap(-1, 4096).close()
 tries["prctl parent-death"] = lambda: libc.prctl(1, 0)
 tries["prctl dumpable"] = lambda: libc.prctl(4, 0)
+tries["prctl filter"] = lambda: libc.prctl(22, 0)
 open("mine", "w").close()
 mine = open("mine")
 tries["fcntl lease"] = lambda: fcntl.fcntl(mine, fcntl.F_SETLEASE, fcntl.F_RDLCK)
