@@ -112,6 +112,8 @@ class Judge:
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
+            # last of all: what observing costs is no exercise's
+            results = [_placed(session, one, instance) for one in results]
         self._took = session.took
         notes = [*plan.notes, *session.notes]
         if handed.data == instance.solution:
@@ -133,23 +135,23 @@ class Judge:
         replies, lost = session.replies(exercise, [record for own in records for record in own])
         seconds = round(time.monotonic() - started, 3)
         result = judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
-        checks = result.checks if lost else _placed(session, exercise, instance, result.checks)
-        return replace(result, seconds=seconds, checks=checks)
+        return replace(result, seconds=seconds)
 
 
-def _placed(session: Session, exercise: str, instance: _Instance,
-            results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The results, the first of those whose values are wrong with the place where the answer goes wrong."""
-    placed = list(results)
-    wrong = [(i, one.difference.is_of_form) for i, one in enumerate(results)
+def _placed(session: Session, result: ExerciseResult, instance: _Instance) -> ExerciseResult:
+    """The result, the first checks whose values are wrong with the place where the answer goes wrong."""
+    if result.verdict in ("timeout", "crashed"):
+        return result
+    checks = list(result.checks)
+    wrong = [(i, one.difference.is_of_form) for i, one in enumerate(checks)
              if one.difference and one.difference.is_of_values]
     for i, form in wrong[:MAX_PLACES]:
-        record = instance.records[exercise][i][0].plain
-        observed = session.observed(exercise, record)
+        record = instance.records[result.exercise][i][0].plain
+        observed = session.observed(result.exercise, record)
         if observed:
-            place = instance.places.locate(exercise, observed[0], record, form, observed[1])
-            placed[i] = replace(results[i], place=place)
-    return tuple(placed)
+            place = instance.places.locate(result.exercise, observed[0], record, form, observed[1])
+            checks[i] = replace(checks[i], place=place)
+    return replace(result, checks=tuple(checks))
 
 
 def _bytes_of(path: Path) -> bytes | None:

@@ -15,6 +15,8 @@ from ..sandbox.watchdog import Budget, SetAside
 from .pace import Pace
 from .submission import Plan, Step
 
+MAX_OBSERVED = 20_000  # characters of an answer: looking for its place takes more time the longer it is
+
 
 class Session:
     """Runs a plan and replays checks on what it defined; a context manager."""
@@ -62,8 +64,12 @@ class Session:
 
     def observed(self, exercise: str, record: RecordedCheck) -> tuple[list[str], Observed] | None:
         """Return the cells that an answer consists of, and what their expressions are in a check; None if unknown."""
+        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
         own = [step.source for step in self.plan.steps if step.kind == "own"]
-        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)] + own
+        if sum(map(len, texts + own)) <= MAX_OBSERVED:
+            texts += own
+        if sum(map(len, texts)) > MAX_OBSERVED:
+            return None
         try:
             kernel = self._ready(exercise)
             budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"place in {exercise}")

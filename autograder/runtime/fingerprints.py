@@ -19,6 +19,9 @@ DEPTH = 3  # of lists in lists
 MAX_ELEMENTS = 400_000  # of an array
 MAX_TEXT = 200
 MAX_ITEMS = 200
+MOMENTS = 8  # numbers: see `Fingerprint`
+MAX_AXES = 70  # torch and numpy have 64; lists in lists add some
+MAX_READ = 200_000  # fingerprints of one message, those within others counted
 
 
 @dataclass(frozen=True)
@@ -140,12 +143,36 @@ def to_tree(one: Fingerprint) -> list[Any]:
     return [one.kind, list(one.shape), list(one.moments), one.order, one.type, one.text, list(map(to_tree, one.items))]
 
 
-def from_tree(tree: Any, depth: int = DEPTH) -> Fingerprint:
-    """Return the fingerprint that a tree holds, whoever sent it; ``ValueError`` or ``TypeError`` where it is none."""
-    kind, shape, moments, order, kept, text, items = tree
-    if kind not in KINDS or not isinstance(text, str) or not isinstance(kept, str) or (items and not depth):
-        raise ValueError(kind)
-    if kind in ("array", "number") and len(moments) != len(_moments(np.zeros(1))):
-        raise ValueError(kind)
-    return Fingerprint(kind, tuple(int(n) for n in shape), tuple(float(n) for n in moments), float(order), kept[:40],
-                       text[:MAX_TEXT + 20], tuple(from_tree(item, depth - 1) for item in items[:2 * MAX_ITEMS]))
+def from_tree(tree: Any) -> Fingerprint:
+    """Return the fingerprint that a tree holds, whoever sent it; ``ValueError`` where it is none."""
+    return Reader().read(tree)
+
+
+class Reader:
+    """Reads the fingerprints of one message, whoever sent it.
+
+    ``ValueError`` where one is none, and when all of them together are too many to look at.
+    """
+
+    def __init__(self) -> None:
+        self.left = MAX_READ
+
+    def read(self, tree: Any, depth: int = DEPTH) -> Fingerprint:
+        """Read the fingerprint that a tree holds."""
+        self.left -= 1
+        if self.left < 0 or not isinstance(tree, list) or len(tree) != 7:
+            raise ValueError("no fingerprint, or too many")
+        kind, shape, moments, order, kept, text, items = tree
+        if not isinstance(kind, str) or kind not in KINDS or not isinstance(text, str) or not isinstance(kept, str):
+            raise ValueError("no kind of value")
+        if not (_numbers(shape, int, MAX_AXES) and _numbers(moments, float, MOMENTS) and type(order) is float):
+            raise ValueError("no numbers")
+        if (kind in ("array", "number")) != (len(moments) == MOMENTS) or not isinstance(items, list) or (
+                len(items) > 2 * MAX_ITEMS or (items and not depth)):
+            raise ValueError("another number of elements")
+        return Fingerprint(kind, tuple(shape), tuple(moments), order, kept[:40], text[:MAX_TEXT + 20],
+                           tuple(self.read(item, depth - 1) for item in items))
+
+
+def _numbers(values: Any, kind: type, most: int) -> bool:
+    return isinstance(values, list) and len(values) <= most and all(type(one) is kind for one in values)

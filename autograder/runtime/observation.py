@@ -107,15 +107,23 @@ def to_tree(observed: Observed) -> dict[str, Any]:
 
 
 def from_tree(tree: Any) -> Observed | None:
-    """Return what a tree holds, whoever sent it; None where it is nothing of the kind."""
-    try:
-        observed = Observed({}, {}, {})
-        for key, (values, tags, times) in tree.items():
-            number = int(key)
-            if len(values) != len(tags) or len(values) > MAX_SERIES or not all(type(tag) is int for tag in tags):
-                return None
-            observed.series[number] = [fingerprints.from_tree(one) for one in values]
-            observed.tags[number], observed.times[number] = list(tags), (int(times[0]), int(times[1]))
-        return observed
-    except (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError):
+    """Return what a tree holds, whoever sent it; None where it is nothing of the kind, or too much."""
+    if not isinstance(tree, dict) or len(tree) > MAX_VALUES:
         return None
+    observed, reader = Observed({}, {}, {}), fingerprints.Reader()
+    try:
+        for key, one in tree.items():
+            number, (values, tags, times) = int(key), one
+            if not (_are_whole(tags) and _are_whole(times) and isinstance(values, list) and len(times) == 2):
+                return None
+            if len(values) != len(tags) or len(values) > MAX_SERIES:
+                return None
+            observed.series[number] = [reader.read(value) for value in values]
+            observed.tags[number], observed.times[number] = tags, (times[0], times[1])
+        return observed
+    except (TypeError, ValueError):
+        return None
+
+
+def _are_whole(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(type(one) is int for one in numbers)

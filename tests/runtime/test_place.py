@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -135,12 +136,28 @@ def test_what_was_observed_survives_as_plain_data(inputs):
     assert observation.from_tree(observation.to_tree(observed)) == observed
 
 
+def nested(depth, count):
+    """The fingerprint of lists in lists, as a tree whose parts are one and the same."""
+    return ["items", [count], [], 0.0, "", "", [nested(depth - 1, count)] * count if depth else []]
+
+
+def test_a_fingerprint_of_lists_in_lists_is_read():
+    observed = observation.from_tree({"1": [[nested(3, 5)], [0], [1, 1]]})
+    assert observed and len(observed.series[1][0].items[0].items[0].items) == 5
+
+
 @pytest.mark.parametrize("tree", [
     None, [], {"x": 1}, {"1": []}, {"1": [[["array"]], [0], [1, 1]]},
-    {"1": [[["other", [], [], 0, "", "", []]], [], [1, 1]]},
-    {"1": [[["code", [], [], 0, "", "", []]], [0], [1, 1]]},
-    {"1": [[["array", [1], ["x"] * 8, 0, "", "", []]], [0], [1, 1]]},
-    {"1": [[["array", [1], [0.0], 0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["other", [], [], 0.0, "", "", []]], [], [1, 1]]},
+    {"1": [[["code", [], [], 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["array", [1], ["x"] * 8, 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["array", [1], [0.0], 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["other", np.zeros(3, "uint8"), [], 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["other", [1] * 100, [], 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["array", [1], [10**400] * 8, 0.0, "", "", []]], [0], [1, 1]]},
+    {"1": [[["other", [], [], 0.0, "", "", []]], [0], ["1", "1"]]},
+    {"1": [[["other", [], [], 0.0, "", "", []]], np.zeros(1, int), [1, 1]]},
+    {"1": [[nested(3, 100)], [0], [1, 1]]},
 ])
 def test_what_a_kernel_sends_instead_is_nothing(tree):
     assert observation.from_tree(tree) is None
