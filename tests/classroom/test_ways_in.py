@@ -81,6 +81,25 @@ def test_a_class_with_links_pipes_and_odd_names_is_graded(course, solution, grad
     assert found["ada"].verdict.notes == ()
 
 
+def test_nothing_is_told_of_what_lies_behind_a_link(course, tmp_path):
+    """A folder with one notebook of another name: it would stand in a note that the student reads."""
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "the-next-exam.ipynb").write_text("{}")
+    (course.gradebook / "submitted" / "eve").mkdir()
+    (course.gradebook / "submitted" / "eve" / TINY).symlink_to(tmp_path / "private")
+    (tmp_path / "private" / TINY).symlink_to(".")
+    (course.gradebook / "submitted" / "tom").symlink_to(tmp_path / "private")
+    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    for name in ("eve", "tom"):
+        assert (found[name].note, found[name].path.name) == (None, f"{TINY}.ipynb")
+        assert "symbolic link" in found[name].read().unreadable
+    assert found["ada"].read().data
+    real = hand_in(course, "bob", TINY, b"{}")
+    real.rename(real.with_name("mine.ipynb"))
+    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    assert found["bob"].note == "the notebook was called mine.ipynb", "the control"
+
+
 def test_without_it_each_link_gives_the_solution(course, solution):
     """The control: what a reader sees that follows links."""
     links(course, solution)
