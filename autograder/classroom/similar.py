@@ -32,6 +32,7 @@ SHOWN = 60.0  # nothing is shown below: about two lines that only two have
 FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
 MARKED = 0.25  # how rare a line has to be to be marked, from 0 to 1
 OWN = "own cells"
+MOST_CODE = 20_000  # characters of an exercise that are compared: what that takes grows with their square
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,19 @@ class Student:
 
 @dataclass(frozen=True)
 class Work:
-    """One submission: its code by exercise, and the faults by which it was recognised, as (exercise, name)."""
+    """One submission: its code by exercise, and the faults by which it was recognised, as (exercise, name).
+
+    Of each exercise the first ``MOST_CODE`` characters are compared; ``cut`` says whether there are more.
+    """
 
     student: Student
     code: Mapping[str, str]
     faults: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def cut(self) -> bool:
+        """Whether a part of it is not compared."""
+        return any(len(text) > MOST_CODE for text in self.code.values())
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ class Comparison:
 
     def __init__(self, works: Sequence[Work], everybody: Mapping[str, Sequence[str]]):
         self.works = works
-        self.code = [{exercise: _Code(text) for exercise, text in work.code.items()} for work in works]
+        self.code = [{exercise: _Code(text[:MOST_CODE]) for exercise, text in work.code.items()} for work in works]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
         self.telling = [{exercise: self._telling(exercise, code) for exercise, code in codes.items()}
@@ -237,6 +246,7 @@ def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
     path.parent.mkdir(parents=True, exist_ok=True)
     page = pages.environment().get_template("similar.html.j2")
-    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(comparison.works))
+    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(comparison.works),
+                       most=MOST_CODE, cut=[work.student for work in comparison.works if work.cut])
     path.write_text(text, encoding="utf-8")
     return path, pairs

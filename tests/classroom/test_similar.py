@@ -1,6 +1,7 @@
 """Who may have worked together: copies in disguise are shown, common code is not, and nobody's points change."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,17 @@ def test_a_copy_in_disguise_is_shown_and_its_lines_are_marked():
     left, right = ([line.text for line in side if line.marked] for side in (pair.shared[0].left, pair.shared[0].right))
     assert any("if number ==" in line for line in left) and any("if i ==" in line for line in right)
     assert "\n".join(line.text for line in pair.shared[0].right) == DISGUISED
+
+
+def test_of_much_code_the_beginning_is_compared_and_who_handed_it_in_is_named(tiny, tmp_path):
+    """Two megabytes took more than a minute each, and the square of it for a pair."""
+    much = OWN + "x = 1\n" * 300_000
+    comparison = compared(work("ada", much), work("bob", OWN), *(work(str(i), text) for i, text in enumerate(ANOTHER)))
+    assert max(code["last"].length for code in comparison.code) <= similar.MOST_CODE
+    assert weights(comparison)["ada", "bob"] > similar.SHOWN
+    path, _ = similar.write(classroom_in(tmp_path / "course", tiny, [TINY]), TINY, comparison)
+    named = re.search(r"More were handed in by (.*?)\.</p>", path.read_text())[1]
+    assert re.sub("<.*?>", "", named) == "ada"
 
 
 def test_what_everybody_may_write_is_nothing_to_look_at(right):
