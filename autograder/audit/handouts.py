@@ -11,6 +11,7 @@ import inspect
 import io
 import os
 import pkgutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,10 @@ from ..judging.judge import judged, records_of
 from ..model import source
 from ..model.oracle import Oracle, oracle
 from ..runtime.operations import Define
-from ..runtime.recorded import RecordedCheck
+from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
+from ..sandbox.host import KernelLost
+from ..sandbox.options import Limits
 
 Thing = Callable[..., Any]
 BEHIND = 200  # the numbers of files that a handout is called with are smaller
@@ -101,13 +104,38 @@ def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     for name in truth.defines[exercise]:
         truth.namespace.pop(name, None)
     truth.namespace.update(answer)
+    replies: list[Reply] = []
+    lost = None
     try:
-        with contextlib.redirect_stdout(io.StringIO()), _open_as_before():
-            replies = [replay(record.ops, truth.namespace, "cpu") for own in records for record in own]
+        with contextlib.redirect_stdout(io.StringIO()), _open_as_before(), _bounded(Limits().exercise_seconds):
+            for own in records:
+                for record in own:
+                    replies.append(replay(record.ops, truth.namespace, "cpu"))
+    except _LateError:
+        lost = KernelLost("timeout", "it computed too long")
     finally:
         truth.namespace.clear()
         truth.namespace.update(saved)
-    return judged(truth, exercise, records, replies).score
+    return judged(truth, exercise, records, replies, lost=lost).score
+
+
+class _LateError(BaseException):
+    """A handout computes for longer than the judge lets an answer; no code that catches an Exception catches it."""
+
+
+@contextlib.contextmanager
+def _bounded(seconds: float) -> Iterator[None]:
+    """Raise ``_LateError`` after so many CPU seconds."""
+    def late(*_: object) -> None:
+        raise _LateError
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextlib.contextmanager
