@@ -211,6 +211,7 @@ def one_row_one_timestep(t):
 def far_apart(t):
     """Large scores, thousands apart, give weights and not NaN."""
     B, T, S, H = t.sizes("B T S H")
+    t.forbid("loop")
     attended = t["batched_attention"](t.normal(B, T, H, scale=1000.0), t.normal(B, S, H))
     context_vectors, attention_weights = t.unpack(attended, 2)
     t.output("attention_weights", attention_weights, axes="B T S", sums_to_one="S", rtol=1e-2, atol=1e-2)
@@ -221,6 +222,7 @@ def far_apart(t):
 def gradient_of_attention(t):
     """The gradient of the context vectors reaches decoder and encoder."""
     B, T, S, H = t.sizes("B T S H")
+    t.forbid("loop")
     hdec_ts, henc_ts = t.leaf(t.normal(B, T, H)), t.leaf(t.normal(B, S, H))
     context_vectors, _ = t.unpack(t["batched_attention"](hdec_ts, henc_ts), 2)
     t.backward(context_vectors)
