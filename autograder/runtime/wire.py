@@ -20,6 +20,7 @@ DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "u
           "complex128")
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 24
+MAX_ARRAYS = 100_000
 
 
 class WireError(ValueError):
@@ -54,8 +55,11 @@ def pack(tree: Any) -> bytes:
     return b"".join([MAGIC, struct.pack("<I", len(header)), header, *(array.tobytes() for array in arrays)])
 
 
-def unpack(data: bytes, max_bytes: int = MAX_BYTES) -> Any:
-    """Read the tree of a message; ``WireError`` for anything that is not one, whoever wrote it."""
+def unpack(data: bytes, max_bytes: int = MAX_BYTES, max_header: int = MAX_BYTES) -> Any:
+    """Read the tree of a message; ``WireError`` for anything that is not one, whoever wrote it.
+
+    A header takes up to fifty times its bytes of memory when it is read.
+    """
     if len(data) > max_bytes:
         raise WireError(f"a message of {len(data)} bytes; at most {max_bytes} are read")
     if len(data) < 8 or data[:4] != MAGIC:
@@ -63,10 +67,14 @@ def unpack(data: bytes, max_bytes: int = MAX_BYTES) -> Any:
     (length,) = struct.unpack("<I", data[4:8])
     if 8 + length > len(data):
         raise WireError("the header is cut short")
+    if length > max_header:
+        raise WireError(f"a header of {length} bytes; at most {max_header} are read")
     try:
         header = json.loads(data[8 : 8 + length].decode("ascii"))
         body, table = header["body"], header["arrays"]
         arrays, offset = [], 8 + length
+        if not isinstance(table, list) or len(table) > MAX_ARRAYS:
+            raise WireError("no list of arrays, or too many of them")
         for dtype, shape in table:
             array, offset = _array(data, offset, dtype, shape)
             arrays.append(array)

@@ -25,6 +25,7 @@ from .watchdog import Budget, SetAside, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
 LOOK_EVERY = 0.5  # seconds: at a kernel of which nothing is asked
+MAX_HEADER = 16 * 2**20  # bytes of a reply, its arrays apart
 
 
 class KernelLost(Exception):
@@ -187,7 +188,7 @@ class Kernel:
         data = wire.pack({"number": self._number, **message})
         watch = _Watch(self.warm, self.options, budget)
         try:
-            reply = wire.unpack(self._exchange(len(data).to_bytes(4, "little") + data, watch))
+            reply = wire.unpack(self._exchange(len(data).to_bytes(4, "little") + data, watch), max_header=MAX_HEADER)
             if not _is_reply(reply, self._number):
                 raise wire.WireError("no reply")
         except (OSError, EOFError):

@@ -259,12 +259,13 @@ def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
 
 
 def sweep() -> None:
-    """Remove the folders of sandboxes whose process was killed; a young one may not be locked yet."""
+    """Remove the folders of our sandboxes whose process was killed; a young one may not be locked yet."""
     for folder in glob.glob(f"{tempfile.gettempdir()}/{PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
-                if time.time() - os.fstat(lock).st_mtime > YOUNG:
+                status = os.fstat(lock)  # others have rights to the folder for temporary files, too
+                if os.geteuid() in (0, status.st_uid) and time.time() - status.st_mtime > YOUNG:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     shutil.rmtree(folder, ignore_errors=True)
             finally:

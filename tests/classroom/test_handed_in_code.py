@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from autograder import course as courses
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.screen.work import Work
 from conftest import TINY, TINY_COURSE
 
 NAMES = ("ast.py", "torch.py", "psutil.py", "msgspec.py", "sitecustomize.py", "conftest.py", "nbgrader_config.py",
@@ -38,6 +40,16 @@ def test_no_module_beside_a_notebook_runs_where_a_class_is_graded_from_its_folde
     assert ran(folder, program, "check", f"{TINY}.ipynb", "--device", "cpu") == (1, "")
     assert ran(folder, program, "grade", "--device", "cpu") == (0, "")
     assert (folder.parents[2] / "gradebook.db").exists()
+
+
+def test_nor_where_the_screen_grades_from_a_server_that_was_started_there(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    work = Work(courses.find())
+    assert work.begin("grade", TINY, "eve")
+    while work.state()["running"]:
+        time.sleep(0.1)
+    assert (work.state()["done"], work.state()["said"]) == (1, [])
+    assert not (folder.parents[4] / "ran").exists()
 
 
 def test_the_control_python_itself_runs_them(folder):

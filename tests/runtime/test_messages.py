@@ -58,6 +58,16 @@ def test_so_long_is_a_message_and_no_longer():
     assert reason(data, max_bytes=len(data) - 1) == f"a message of {len(data)} bytes; at most {len(data) - 1} are read"
 
 
+def test_a_header_has_a_bound_of_its_own_and_so_has_the_number_of_arrays():
+    data = wire.pack([np.arange(1000), "text"])
+    length = int.from_bytes(data[4:8], "little")
+    assert wire.unpack(data, max_header=length)[1] == "text"
+    assert reason(data, max_header=length - 1) == f"a header of {length} bytes; at most {length - 1} are read"
+    assert wire.unpack(message(1, [["bool", [0]]] * wire.MAX_ARRAYS)) == 1
+    assert reason(message(1, [["bool", [0]]] * (wire.MAX_ARRAYS + 1))) == "no list of arrays, or too many of them"
+    assert reason(message(1)[:-3] + b"{}}") == "no list of arrays, or too many of them"
+
+
 @pytest.mark.parametrize("data", [b"", b"TPW1", b"TPW1\0\0\0", b"TPW2\0\0\0\0", b"XXXXXXXXXXXX"])
 def test_what_does_not_begin_like_a_message_is_none(data):
     assert reason(data) == "not a message"

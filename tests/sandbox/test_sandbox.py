@@ -241,6 +241,10 @@ def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
     (tmp_path / "kernel-link").symlink_to("/")
     lock = os.open(held, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        warm_parent.sweep()
+    assert left.exists(), "what belongs to somebody else is not gone through"
     warm_parent.sweep()
     os.close(lock)
     assert [left.exists(), held.exists(), young.exists()] == [False, True, True]

@@ -35,7 +35,8 @@ class Work:
                 return False
             self._state = {"running": True, "done": 0, "of": 0, "what": what, "said": []}
         one = [student] if student else []
-        command = [sys.executable, "-m", __name__, str(self.course.root), what, session, *one]
+        # nothing is imported from where the server was started: students may have filled that folder
+        command = [sys.executable, "-P", "-m", __name__, str(self.course.root), what, session, *one]
         threading.Thread(target=self._follow, args=(command,), daemon=True).start()
         return True
 
