@@ -129,13 +129,16 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
     there = _published(folder)
     for name in there - files.keys():
         (folder / name).unlink(missing_ok=True)
-    for name, data in files.items():
+    written = files | {LIST: "\n".join([*sorted(files), ""]).encode()}
+    for name, data in written.items():
         path = folder / name
+        for part in (path, *path.parents[:len(Path(name).parents) - 1]):
+            if part.is_symlink():  # as a pull request may have put there
+                part.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         if name.endswith(".sh"):
             path.chmod(0o755)
-    (folder / LIST).write_text("\n".join([*sorted(files), ""]), encoding="utf-8")
 
 
 def _published(folder: Path) -> set[str]:

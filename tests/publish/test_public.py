@@ -121,6 +121,25 @@ def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path):
             if path.is_file() and ".git" not in path.parts} == {*names, public.LIST}
 
 
+def test_nothing_is_written_through_a_link(tmp_path):
+    """As a pull request to the public repository may hold it."""
+    folder, mine = tmp_path / "public", tmp_path / "mine"
+    public._write(folder, {"README.md": b"1", "a/b/c.txt": b"1"})
+    mine.mkdir()
+    (mine / "README.md").write_text("mine")
+    (folder / "README.md").unlink()
+    (folder / "README.md").symlink_to(mine / "README.md")
+    (folder / public.LIST).rename(mine / "list")
+    (folder / public.LIST).symlink_to(mine / "list")
+    (folder / "a" / "b").rename(mine / "b")
+    (folder / "a" / "b").symlink_to(mine / "b")
+    (tmp_path / "linked").symlink_to(folder)  # one's own link to the folder is followed
+    public._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"})
+    there = [(mine / name).read_text() for name in ("README.md", "b/c.txt", "list")]
+    assert there == ["mine", "1", "README.md\na/b/c.txt\n"]
+    assert [(folder / name).read_text() for name in ("README.md", "a/b/c.txt", "d.txt")] == ["2"] * 3
+
+
 def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
     folder = tmp_path / "public"
     folder.mkdir()
