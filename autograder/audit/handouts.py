@@ -11,7 +11,6 @@ import inspect
 import io
 import os
 import pkgutil
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +20,13 @@ from ..course import Course
 from ..judging.judge import judged, records_of
 from ..model import source
 from ..model.oracle import Oracle, oracle
+from ..runtime import compare
 from ..runtime.operations import Define
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.host import KernelLost
 from ..sandbox.options import Limits
+from .mutation import Stuck, at_most
 
 Thing = Callable[..., Any]
 BEHIND = 200  # the numbers of files that a handout is called with are smaller
@@ -107,11 +108,13 @@ def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     replies: list[Reply] = []
     lost = None
     try:
-        with contextlib.redirect_stdout(io.StringIO()), _open_as_before(), _bounded(Limits().exercise_seconds):
+        with contextlib.redirect_stdout(io.StringIO()), _open_as_before(), at_most(Limits().exercise_seconds):
+            if not any(_passes(own[0].plain, truth.namespace) for own in records):
+                return 0.0
             for own in records:
                 for record in own:
                     replies.append(replay(record.ops, truth.namespace, "cpu"))
-    except _LateError:
+    except Stuck:
         lost = KernelLost("timeout", "it computed too long")
     finally:
         truth.namespace.clear()
@@ -119,23 +122,8 @@ def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     return judged(truth, exercise, records, replies, lost=lost).score
 
 
-class _LateError(BaseException):
-    """A handout computes for longer than the judge lets an answer; no code that catches an Exception catches it."""
-
-
-@contextlib.contextmanager
-def _bounded(seconds: float) -> Iterator[None]:
-    """Raise ``_LateError`` after so many CPU seconds."""
-    def late(*_: object) -> None:
-        raise _LateError
-
-    before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+def _passes(record: RecordedCheck, namespace: dict[str, Any]) -> bool:
+    return compare.first_difference(record, replay(record.ops, namespace, "cpu")) is None
 
 
 @contextlib.contextmanager

@@ -55,7 +55,8 @@ def held(fields: dict[bytes, list[bytes]]) -> int:
 def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> int:
     """How many files a process has open; where it does not let us count, for how many the system has made room."""
     try:
-        return process.num_fds()
+        count: int = process.num_fds()
+        return count
     except psutil.AccessDenied:
         return int(fields[b"FDSize"][0])
 

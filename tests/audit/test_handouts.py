@@ -1,9 +1,12 @@
 """What students are given, handed in: no helper, stub or given cell is the answer to an exercise."""
 
+import contextlib
 import os
+from types import SimpleNamespace
 
 import pytest
 
+from autograder.audit import handouts as audit
 from autograder.audit.handouts import Handout, gains, handouts
 from autograder.model.oracle import oracle
 from conftest import REPOSITORY, TINY
@@ -25,6 +28,16 @@ def test_a_handout_that_closes_output_leaves_it_open(tiny):
     closing = Handout("a helper", "double", lambda x: os.close(1))
     assert gains(tiny, TINY, [closing]) == []
     os.fstat(1)
+
+
+def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch):
+    def forever(x):
+        while True:
+            with contextlib.suppress(Exception):
+                x = x + 1
+
+    monkeypatch.setattr(audit, "Limits", lambda: SimpleNamespace(exercise_seconds=0.2))
+    assert gains(tiny, TINY, [Handout("a helper", "double", forever)]) == []
 
 
 @pytest.mark.slow

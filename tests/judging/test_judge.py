@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.judging import judge
 from autograder.judging.seeds import seed_of
+from autograder.judging.session import MAX_OBSERVED, Session
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
 from autograder.runtime import compare, values, wire
@@ -217,6 +218,20 @@ def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
     assert {(one.kind, one.text, one.span[0], one.cell) for one in places if one} == {("value", "3 * y", 3, 0)}
     assert all(check.place is None for exercise in verdict.exercises for check in exercise.checks if check.passed)
     assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
+
+
+def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monkeypatch):
+    """What observing takes of the notebook's time is none of an exercise's; of a long answer it is not done."""
+    asked, replies, observed = [], Session.replies, Session.observed
+    monkeypatch.setattr(Session, "replies", lambda own, name, records: asked.append("replies") or replies(
+        own, name, records))
+    monkeypatch.setattr(Session, "observed", lambda own, *args: asked.append("observed") or observed(own, *args))
+    wrong = {**right, "double": right["double"].replace("2 * x", "x * x")}
+    result = grade(wrong)
+    assert asked == ["replies"] * 3 + ["observed"] * asked.count("observed") and "observed" in asked
+    assert any(check.place for check in checks(result, "double"))
+    longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_OBSERVED})
+    assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
 
 
 def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
