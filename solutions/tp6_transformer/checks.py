@@ -282,7 +282,7 @@ class StandInHeads(nn.Module):
 
 
 class StandInCache:
-    """Holds pairs (B, n, S, d) as they came; `calls` counts how often it was extended."""
+    """Holds pairs (B, n, S, d), the newest in front, unlike the answer; `calls` counts how often it was extended."""
 
     keys = property(lambda self: self.whole()[0] if self.pairs else None)
     values = property(lambda self: self.whole()[1] if self.pairs else None)
@@ -294,7 +294,7 @@ class StandInCache:
         return sum(pair[0].shape[-2] for pair in self.pairs)
 
     def whole(self):
-        return tuple(torch.cat(parts, -2) for parts in zip(*self.pairs, strict=True))
+        return tuple(torch.cat(parts, -2) for parts in zip(*reversed(self.pairs), strict=True))
 
     def extend(self, keys, values):
         self.pairs.append((keys, values))
