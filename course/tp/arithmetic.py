@@ -199,12 +199,12 @@ def encoded(a, symbol, b, n_digits=3, operators=OPERATORS, invert=True, least_di
 
 
 def batches(batch_size, n_digits=3, operators=OPERATORS, weights=None, invert=True, least_digit_first=False,
-            share=0.25, seed=None):
-    """Fresh training batches without end, no held-out pair among them.
+            share=0.25, even_lengths=False, seed=None):
+    """Fresh training batches without end, no held-out pair among them; drawn as by `draw`.
 
     A batch is `encoder_ids` `(T_enc, B)` and `decoder_ids` `(T_dec + 1, B)`, int8, with B = `batch_size`.
     """
     rng = np.random.default_rng(seed)
     while True:
-        sample = draw_split(rng, batch_size, True, n_digits, operators, weights, share)
+        sample = draw_split(rng, batch_size, True, n_digits, operators, weights, share, even_lengths)
         yield encoded(*sample, n_digits, operators, invert, least_digit_first)
