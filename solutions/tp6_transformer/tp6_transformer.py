@@ -10,8 +10,8 @@
 # - read and replace any activation of your own model;
 # - explain an output in five ways, score them against a known truth, and say what the scores do not show.
 #
-# **Time:** {time}. Parts 7 and 8 are extensions, and so is what is marked. In 90 minutes: exercises 3, 5, 7, 8 and 9
-# and question 3, with `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
+# **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
+# `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
 #
 # **Letters for sizes:** B = batch, S and T = source and target timesteps, D = numbers in the vector of a token, h =
 # heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first.
@@ -90,7 +90,7 @@ def attend(query, key, value, mask=None, bias=None):
 
     `query` (…, T, d), `key` (…, S, d), `value` (…, S, e).
 
-    `mask` (…, T, S): True where one may look. `bias` (…, T, S) is added to the scores.
+    `mask` (…, T, S): True where it may attend. `bias` (…, T, S) is added to the scores.
     """
     # TODO: scaled scores, bias, mask, softmax over the source, weighted sum
     ### BEGIN SOLUTION
@@ -202,7 +202,7 @@ def padding_mask(tokens):
 
 
 def causal_mask(T, past=0, device=None):
-    """(T, past + T), True where position t looks at 0 … past + t."""
+    """(T, past + T), True where position t attends to 0 … past + t."""
     # TODO: a lower triangle
     ### BEGIN SOLUTION
     return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)
