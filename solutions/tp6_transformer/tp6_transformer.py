@@ -260,7 +260,6 @@ class Positions(nn.Module):
 #   that is cut off); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S) as
 #   `self.attention_weights`.
 #
-# `remember` and `forward` are two methods, because keys and values can be kept (part 7).
 # `nn.MultiheadAttention` and its function do not count.
 #
 # *Tiny example.* D = 6 and 2 heads: the vector (1, 2, 3, 4, 5, 6) of a token is split into (1, 2, 3) and (4, 5, 6).
@@ -764,17 +763,16 @@ if tp.done(*STACK, "rotate"):
 
 # %% [markdown]
 # In our runs learned rows and rotary had all right at the training length. With 64 positions rotary had 69 %, and the
-# learned rows, which are trained up to 16 only, 35 %. `WAYS`
-# has two ways more.
+# learned rows, which are trained up to 16 only, 35 %.
 #
 # Why is a model **without** positions better than chance? It knows which digits the prefix holds. Haviv et al. 2022
 # ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) conjecture that it also learns how many tokens stand before a
-# position, because the causal mask lets each position attend to a different number of them.
+# position.
 #
 # ### What pre-norm buys, measured on depth
 #
 # The same task with learned rows, in stacks of 2 and 8 blocks, with the norm before and after. The learning rate is
-# high and has no warm-up, a setting in which the two should differ.
+# high and has no warm-up.
 
 # %% given="deep"
 class Deep(nn.Module):
@@ -1328,9 +1326,10 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest). The functions
-# are those that you wrote. In session 5's model the output layer takes the place of `W_o`.
+# are those that you wrote. In session 5's model the output layer takes the place of `W_o`. The last row draws 8 other
+# words.
 #
-# | | recurrent: precision, % | agreement, % | Transformer: precision, % | agreement, % |
+# | explanation | recurrent: precision, % | agreement, % | Transformer: precision, % | agreement, % |
 # |---|---|---|---|---|
 # | attention weight | 98.8 (98.3–98.9) | 95.4 (93.8–96.2) | 93.8 (92.3–96.0) | 87.5 (85.5–91.3) |
 # | weight × norm | 98.8 (98.3–98.9) | 95.4 (93.8–96.2) | 96.5 (95.8–97.5) | 91.4 (89.7–94.5) |
@@ -1339,8 +1338,7 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# An explanation that is good for one model may be bad for another: gradient × input had a precision of 90.2 %
-# (89.9–90.7) on one and 47.3 % (40.0–53.2) on the other.
+# Gradient × input is useful on one model, and not on the other.
 #
 # Where does weight part from cause? An adjective agrees with a noun that it does not translate. We asked for 40
 # adjectives that stand four words or more behind their noun. That noun had one of the two largest effects by resampling
@@ -1407,8 +1405,8 @@ if tp.done(*WHOLE, "gradients", "effects"):
 #
 # Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the second
 # *le chien*. Run the second, but put **one** activation of the first in its place, at one position. Does the model now
-# say *la*? This is **activation patching**: it finds which activations are enough to carry the difference. (The other
-# way round, an activation of the second in the first, shows which ones are needed.)
+# say *la*? This is **activation patching**: it finds which activations are enough to carry the difference. (The reverse
+# shows which ones are needed.)
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
@@ -1879,7 +1877,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # %% [markdown]
 # In our five runs all four heads of the second layer had a score of 0.90 or more. Without the one with the largest
 # score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % (2–4). The score
-# finds heads that *do* this. Which ones are *needed*, only the ablation shows, and of all together.
+# finds heads that *do* this; ablations show which are *needed*.
 
 # %% [markdown]
 # ## 7 · Decoding with a cache
@@ -1905,7 +1903,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 #
 # *Tiny example.* A cache that got 1 position, then 1 more, has length 2, and its second `extend` returns 2 positions.
 #
-# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: session 4 kept a state, this keeps all.
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The block and the decoder know of caches already: you wrote that. What is left is to keep two tensors, and to call the
@@ -2025,7 +2023,7 @@ if tp.done(*WHOLE, "cache"):
 # digit first**: 87 times 46 stands as `78*64=`. The answer stands after the last `=`. Three designs, one model, one
 # training: no scratchpad; as on paper (partial products and running sums, one after the other); each digit beside those
 # that it depends on, with every carry written. `tp.workings` has all three. Pairs of operands are held out for the
-# test, in either order.
+# test.
 
 # %% given="writer"
 from tp.workings import (

@@ -74,10 +74,6 @@ CLAIMS = [
           "98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |",
           EXPLANATIONS, run="explanations"),
     Claim("tp6_transformer",
-          "An explanation that is good for one model may be bad for another: gradient × input had a precision of 90.2 %"
-          " (89.9–90.7) on one and 47.3 % (40.0–53.2) on the other.",
-          EXPLANATIONS, run="explanations"),
-    Claim("tp6_transformer",
           "That noun had one of the two largest effects by resampling for 55 % (28–82) of them in the recurrent model, "
           "and for 68 % (38–85) in the Transformer. It had one of the two largest attention weights for 0 % (0–0) and "
           "25 % (0–50).",
