@@ -190,12 +190,12 @@ def test_the_best_path_is_the_best_of_all_paths(names):
 
 
 @needs_dictionary
-def test_the_model_that_is_shipped_loads_and_says_two_unseen_words_in_three(names):
+def test_the_model_that_is_shipped_loads_and_says_seven_unseen_words_in_ten(names):
     sizes, state = pronunciation.shipped()
     model = names["Speller"](**sizes)
     model.load_state_dict(state)
     dictionary = pronunciation.load()
     words = pronunciation.split(dictionary)[2][:500]
     wer, per = names["error_rates"](names["pronounce"](model, words)[0], [dictionary[word] for word in words])
-    assert wer < 0.39 and per < 0.10
+    assert wer < 0.33 and per < 0.08
     assert sum(weight.numel() for weight in state.values()) * 2 < 3_000_000
