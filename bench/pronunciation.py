@@ -1,7 +1,7 @@
 """Words of the CMU dictionary read aloud, on one split by word: networks, the joint n-gram model, and both together.
 
 `python -m bench.pronunciation` trains the model that is shipped, and writes it beside the course's helper package.
-What is trained is kept in build/spellers/ after each epoch, so that a run that was stopped goes on.
+What is trained is kept in artefacts/spellers/ after each epoch, so that a run that was stopped goes on.
 """
 
 import functools

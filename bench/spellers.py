@@ -11,7 +11,7 @@ from torch import nn
 
 from tp.pronunciation import END, N_SOUNDS, PAD, Batches
 
-KEPT = Path(__file__).resolve().parent.parent / "build" / "spellers"
+KEPT = Path(__file__).resolve().parent.parent / "artefacts" / "spellers"
 AVERAGED = 0.998  # of the running mean of all weights, at each step
 
 
