@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..runtime.known import Answer, References
 from ..runtime.observation import Observed, observe
-from ..runtime.place import Answer, Place, References, located
+from ..runtime.place import Place, located
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.rewriting import cells_of

@@ -9,9 +9,9 @@ from ..course import Course
 from ..model import digests
 from ..model.oracle import Oracle, oracle
 from ..model.places import Places
-from ..runtime import place, selfcheck, wire
+from ..runtime import known, selfcheck, wire
 from ..runtime.compare import plain_difference
-from ..runtime.place import References
+from ..runtime.known import References
 from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, to_tree
 
 PUBLIC_SEEDS = (1, 2)
@@ -40,7 +40,7 @@ def recorded(course: Course, assignment: str) -> dict[str, Any]:
 
 def _values(references: References) -> Any:
     """What right answers compute in a check, packed by itself: it is read only where an answer is wrong."""
-    packed = gzip.compress(wire.pack(place.to_tree(references)), mtime=0)
+    packed = gzip.compress(wire.pack(known.to_tree(references)), mtime=0)
     return np.frombuffer(packed, np.uint8) if len(packed) < MOST else None
 
 

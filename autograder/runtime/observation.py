@@ -21,7 +21,7 @@ REGROUPED = 1_000_000  # expressions have smaller numbers
 
 Series = dict[int, list[Fingerprint]]  # by the number of an expression: what it was, one value after the other
 Tags = dict[int, list[int]]  # beside each value, how often its function or loop had begun
-Times = dict[int, tuple[int, int]]  # by the number of an expression: when it was seen first, and last
+Times = dict[int, list[int]]  # beside each value, when it was seen: the number of values before it
 
 
 class Observer:
@@ -59,8 +59,7 @@ class Observer:
         if len(kept) < MAX_SERIES:
             kept.append(fingerprint(value))
             self.tags.setdefault(key, []).append(self.begun[-self.frames[number]])
-        first, _ = self.times.get(key, (self.left, 0))
-        self.times[key] = first, self.left
+            self.times.setdefault(key, []).append(MAX_VALUES - self.left)
 
     def _regroup(self, number: int) -> None:
         """Keep what the sum of some of its terms is: another answer may add them in another order."""
@@ -74,7 +73,7 @@ class Observer:
 
 @dataclass(frozen=True)
 class Observed:
-    """What an answer computes: the values of each of its expressions, and when they were seen."""
+    """What an answer computes: the values of each of its expressions, and beside each its tag and its time."""
 
     series: Series
     tags: Tags
@@ -102,7 +101,7 @@ def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callab
 
 def to_tree(observed: Observed) -> dict[str, Any]:
     """Return what was observed as plain data."""
-    return {str(number): [list(map(fingerprints.to_tree, values)), observed.tags[number], list(observed.times[number])]
+    return {str(number): [list(map(fingerprints.to_tree, values)), observed.tags[number], observed.times[number]]
             for number, values in observed.series.items()}
 
 
@@ -114,12 +113,12 @@ def from_tree(tree: Any) -> Observed | None:
     try:
         for key, one in tree.items():
             number, (values, tags, times) = int(key), one
-            if not (_are_whole(tags) and _are_whole(times) and isinstance(values, list) and len(times) == 2):
+            if not (_are_whole(tags) and _are_whole(times) and isinstance(values, list) and times == sorted(times)):
                 return None
-            if len(values) != len(tags) or len(values) > MAX_SERIES:
+            if not 0 < len(values) == len(tags) == len(times) <= MAX_SERIES:
                 return None
             observed.series[number] = [reader.read(value) for value in values]
-            observed.tags[number], observed.times[number] = tags, (times[0], times[1])
+            observed.tags[number], observed.times[number] = tags, times
         return observed
     except (TypeError, ValueError):
         return None

@@ -1,26 +1,28 @@
 """Find where an answer first goes wrong, without a list of faults.
 
-An expression is *known* when the values that it took are values that a right answer computes somewhere. The *frontier*
-is what is not known while all that goes into it is. It is cleared when something made of it is known again: then it was
-another way to the same value. What is left first is where the answer goes wrong; if nothing is left, nothing is said.
+A value is *known* when a right answer computes it, too. The *frontier* is a value that is not known while all that goes
+into it is, at the time when it was computed. It counts when the way from it to a wrong result leads over values that
+are not known either: where something made of it is known again, it was another way to the same value. The first of
+those is where the answer goes wrong; if there is none, nothing is said.
 """
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from . import fingerprints
 from .fingerprints import Fingerprint
+from .known import Agreement, Answer, References, Values, values_of
 from .observation import Observed
 from .rewriting import Expression, Span, cells_of, segment
 from .values import short
 
-TOLERANCE = 5e-4  # of the sum of sizes
+MAX_DEPTH = 40  # of numbers that are made of numbers
+SEVERAL = 4  # different numbers tell as much as one array
 
 Kind = Literal["value", "form", "return", "length"]
 
@@ -44,184 +46,103 @@ class Place:
     text: str = ""  # what stands there
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The expressions of an answer, and what they were."""
-
-    expressions: Sequence[Expression]
-    observed: Observed
-
-
-class References:
-    """All that right answers compute on the same inputs.
-
-    ``series`` are the values of expressions, and whether these stand in a loop; ``returns`` are the numbers of those
-    that a function returns; ``refusing`` are the functions that always raise.
-    """
-
-    def __init__(self, series: Sequence[tuple[Values, bool]], returns: Mapping[str, Sequence[int]],
-                 refusing: Collection[str]):
-        self.series, self.numbers, self.refusing = series, returns, set(refusing)
-        self.returns = {function: [series[number][0] for number in numbers] for function, numbers in returns.items()}
-        self._looped = [values for values, looped in series if looped]
-        self._by_key: dict[object, list[Values]] = defaultdict(list)
-        self._totals: list[Fingerprint] = []
-        for values, _ in series:
-            self._by_key[_key(values.all[0])].append(values)
-            total = _total(values.all)
-            if total:
-                self._totals.append(total)
-
-    @classmethod
-    def of(cls, answers: Sequence[Answer]) -> References:
-        """Return what these right answers compute."""
-        numbers: dict[Values, int] = {}
-        loops: dict[Values, bool] = {}
-        returns: dict[str, list[int]] = defaultdict(list)
-        ending: set[str] = set()
-        for one in answers:
-            by_number = {expression.number: expression for expression in one.expressions}
-            ending |= {expression.function for expression in one.expressions if expression.kind == "return"}
-            for number in one.observed.series:
-                values, expression = values_of(one.observed, number), by_number.get(number)
-                place = numbers.setdefault(values, len(numbers))
-                loops[values] = loops.get(values, False) or bool(expression and expression.loop)
-                if expression and expression.kind == "return":
-                    returns[expression.function].append(place)
-        return cls([(values, loops[values]) for values in numbers], returns, ending - returns.keys())
-
-    def has(self, values: Values, exactly: bool = False) -> bool:
-        """Return whether a right answer computes these values, one after the other or together.
-
-        ``exactly``: in the same order, of the same shape and type.
-        """
-        alike = same_exactly if exactly else same
-        near = self._by_key.get(_key(values.all[0]), ())
-        if any(_agree(values, other, alike) for other in near):
-            return True
-        total = None if exactly else _total(values.all)
-        return total is not None and any(same(total, other) for other in self._totals)
-
-    def length_of(self, values: Values) -> tuple[int, int] | None:
-        """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
-        for other in self._looped:
-            for own, theirs in zip(values.groups(), other.groups(), strict=False):
-                shorter = min(len(own), len(theirs))
-                if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
-                    break
-                if len(own) != len(theirs) and any(one.is_telling for one in own[:shorter]):
-                    return len(own), len(theirs)
-        return None
-
-
-@dataclass(frozen=True)
-class Values:
-    """What an expression was, one value after the other, and beside each how often its loop or function had begun."""
-
-    all: tuple[Fingerprint, ...]
-    tags: tuple[int, ...]
-
-    def groups(self) -> list[list[Fingerprint]]:
-        """Return the values of each run of the loop."""
-        found: dict[int, list[Fingerprint]] = defaultdict(list)
-        for value, tag in zip(self.all, self.tags, strict=True):
-            found[tag].append(value)
-        return list(found.values())
-
-
-def values_of(observed: Observed, number: int) -> Values:
-    """Return the values of an expression; none where it was never computed."""
-    return Values(tuple(observed.series.get(number, ())), tuple(observed.tags.get(number, ())))
-
-
-def _agree(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> bool:
-    """Whether two series are alike: as a whole, or in all calls of the function that came to it in both answers."""
-    if len(own.all) == len(other.all):
-        return all(map(alike, own.all, other.all))
-    mine, theirs = (dict(zip(one.tags, one.all, strict=True)) for one in (own, other))
-    if len(mine) != len(own.all) or len(theirs) != len(other.all):  # it stands in a loop
-        return False
-    shared = mine.keys() & theirs.keys()
-    return len(shared) == min(len(mine), len(theirs)) and all(alike(mine[tag], theirs[tag]) for tag in shared)
-
-
-def _key(one: Fingerprint) -> object:
-    """What two fingerprints of the same value share for certain."""
-    return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
-
-
-def same(a: Fingerprint, b: Fingerprint) -> bool:
-    """Return whether two fingerprints are of the same value, the order of its axes apart."""
-    if a.kind != b.kind or _key(a) != _key(b):
-        return False
-    if a.kind in ("array", "number"):
-        return _same_moments(a.moments, b.moments)
-    if a.kind == "items":
-        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
-    return a.text == b.text
-
-
-def _same_moments(a: Sequence[float], b: Sequence[float]) -> bool:
-    if a[0] != b[0] or a[5:] != b[5:]:
-        return False
-    sizes, squares = max(a[4], b[4]), max(a[2], b[2])
-    cubes = math.sqrt(squares) * squares
-    tolerances = (TOLERANCE * sizes + 1e-6, 2 * TOLERANCE * squares + 1e-9, 3 * TOLERANCE * cubes + 1e-9)
-    return all(abs(x - y) <= t for x, y, t in zip(a[1:4], b[1:4], tolerances, strict=True))
-
-
-def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:
-    """Return whether two fingerprints are of the same value, the order of its axes and its type included."""
-    if not same(a, b) or a.shape != b.shape or a.type != b.type:
-        return False
-    if a.kind == "items":
-        return all(map(same_exactly, a.items, b.items))
-    return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6 if a.moments else True
-
-
-def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
-    """The fingerprint of all values of a series together; None where they are no arrays that tell."""
-    kinds = {one.kind for one in values}
-    if not kinds <= {"array", "number"} or not any(one.is_telling for one in values):
-        return None
-    moments = tuple(float(sum(column)) for column in zip(*(one.moments for one in values), strict=True))
-    return Fingerprint("array", (), moments)
+Event = tuple[int, int]  # the number of an expression, and of one of its values
 
 
 class _Search:
-    """The expressions of an answer, and which of them are known, loosely or ``exactly``."""
+    """The expressions of an answer, and which of their values are known, loosely or ``exactly``."""
 
     def __init__(self, answer: Answer, references: References, exactly: bool = False):
         self.all = {one.number: one for one in answer.expressions}
         self.observed, self.times = answer.observed, answer.observed.times
         self.references, self.exactly = references, exactly
-        self._known: dict[int, bool] = {}
+        self._agreements: dict[int, Agreement] = {}
+        self._data: dict[int, bool] = {}
+        self._given: dict[Event, bool] = {}
 
     def values(self, number: int) -> tuple[Fingerprint, ...]:
         return tuple(self.observed.series.get(number, ()))
 
-    def is_known(self, number: int) -> bool:
-        """Return whether a right answer computes it; what was never computed, or says nothing, is taken as known."""
-        if number not in self._known:
-            values = self.values(number)
-            self._known[number] = (all(one.is_neutral for one in values)
-                                   or self.references.has(values_of(self.observed, number), self.exactly))
-        return self._known[number]
+    def seen(self, number: int) -> Values:
+        return values_of(self.observed, number)
 
-    def is_given(self, number: int) -> bool:
-        """Return whether what goes on from here is right: known, or a variable all of whose assignments are known."""
-        one = self.all[number]
-        if self.is_known(number):
-            return True
-        return one.kind == "name" and all(self.is_known(source) for source in one.sources)
+    def agreement(self, number: int) -> Agreement:
+        """Return how far the values of an expression are those of a right answer."""
+        if number not in self._agreements:
+            self._agreements[number] = self.references.agreement(self.seen(number), self.exactly)
+        return self._agreements[number]
+
+    def is_known(self, event: Event) -> bool:
+        """Return whether a right answer computes a value, or it says nothing."""
+        number, index = event
+        return index < self.agreement(number).known or self.values(number)[index].is_neutral
+
+    def first_unknown(self, number: int) -> int | None:
+        """Return which value of an expression is the first that no right answer has."""
+        return next((index for index in range(len(self.values(number))) if not self.is_known((number, index))), None)
+
+    def event_before(self, number: int, time: int) -> Event | None:
+        """Return what an expression was last before a time."""
+        index = bisect_left(self.times.get(number, ()), time) - 1
+        return (number, index) if index >= 0 else None
+
+    def event_after(self, number: int, time: int) -> Event | None:
+        """Return what an expression was first from a time on."""
+        times = self.times.get(number, [])
+        index = bisect_left(times, time)
+        return (number, index) if index < len(times) else None
+
+    def is_given(self, event: Event, depth: int = 0) -> bool:
+        """Return whether what goes on from here is right: known, or read or counted from what is."""
+        if event not in self._given:
+            number, index = event
+            one, time = self.all[number], self.times[number][index]
+            if self.is_known(event) or depth > MAX_DEPTH:
+                return True
+            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_of_data(number)
+            before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
+            self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
+                self.is_given(other, depth + 1) for other in before if other)
+        return self._given[event]
+
+    def out_of_loops(self, one: Expression) -> Iterator[int]:
+        """Return what a variable holds that was computed in a loop in which it does not stand itself."""
+        return (source for source in one.sources if self.all[source].loop not in (None, one.loop))
+
+    def ends_early(self, number: int) -> bool:
+        """Return whether the values of an expression are known, and right answers have more of them."""
+        return bool(self.values(number)) and self.agreement(number).short
+
+    def is_telling(self, number: int) -> bool:
+        """Return whether few other values look like those of an expression."""
+        values = self.values(number)
+        return any(one.is_telling for one in values) or len(
+            {one.moments[1] for one in values if one.kind == "number"}) >= SEVERAL
+
+    def is_of_data(self, number: int) -> bool:
+        """Return whether an expression is made of the inputs, not of sizes and constants alone."""
+        if number not in self._data:
+            one = self.all[number]
+            self._data[number] = one.kind == "statement"  # until more is known: it may be made of itself
+            made_of = (*one.inputs, *one.sources)
+            if not one.sized and not self._data[number]:
+                self._data[number] = (any(self.is_of_data(other) for other in made_of) if made_of else
+                                      one.kind == "name" and self.is_telling(number))
+        return self._data[number]
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """What each expression goes into directly."""
+        """What each expression goes into directly: what a function returns, into what calls it."""
         found: dict[int, list[int]] = defaultdict(list)
+        calling: dict[str, list[int]] = defaultdict(list)
         for one in self.all.values():
+            if one.calls and self.values(one.number):
+                calling[one.calls].append(one.number)
             for number in (*one.inputs, *one.sources):
                 found[number].append(one.number)
+        for one in self.all.values():
+            if one.kind == "return":
+                found[one.number] += calling[one.function]
         return found
 
     @cached_property
@@ -230,60 +151,89 @@ class _Search:
         return any(one.kind == "array" and one.is_telling and one.type not in ("int", "str")
                    for values in self.observed.series.values() for one in values)
 
-    def is_telling(self, number: int) -> bool:
-        return any(one.is_telling for one in self.values(number))
-
-    def is_cleared(self, number: int) -> bool:
-        """Return whether something that is made of it, and later, is known again."""
-        seen, todo = {number}, [number]
+    def reaches(self, start: Event) -> Literal["result", "end", ""]:
+        """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
+        seen, todo, ends = {start}, [start], False
         while todo:
-            one = todo.pop()
-            for user in self.users[one]:
-                if user in seen or not self.values(user) or self.all[user].sized:
-                    continue
-                if self.times[user][1] >= self.times[one][0]:  # seen before it: the counter runs down
+            number, index = todo.pop()
+            after = [self.event_after(user, self.times[number][index] + 1)
+                     for user in self.users[number] if not self.all[user].sized]
+            users = [user for user in after if user]
+            if not users:
+                if self.all[number].kind == "return":
+                    return "result"
+                ends = True
+            for user in users:
+                if user in seen:
                     continue
                 seen.add(user)
-                if self.all[user].kind != "return" and self.is_telling(user) and self.is_known(user):
-                    return True
-                todo.append(user)
-        return False
+                if not self._blocks(user):
+                    todo.append(user)
+        return "end" if ends else ""
 
-    def frontier(self) -> list[Expression]:
-        """Return what is not known while all that goes into it is, and is not cleared, in the order of time."""
-        found = [one for one in self.all.values()
-                 if one.kind in ("value", "statement") and self.values(one.number) and not self.is_known(one.number)
-                 and one.function not in self.references.refusing
-                 and all(self.is_given(number) for number in one.inputs) and not self.is_cleared(one.number)]
-        return sorted(found, key=lambda one: -self.times[one.number][0])
+    def _blocks(self, event: Event) -> bool:
+        number, index = event
+        one = self.all[number]
+        if one.kind == "return":
+            asked = self.references.returned(one.function, self.seen(number), self.exactly)
+            if asked:
+                return index < asked.known
+        return self.is_known(event) and self.values(number)[index].is_telling
 
-    def lines_known(self, before: Expression) -> tuple[int, ...]:
+    def frontier(self, strictly: bool = True) -> list[tuple[Expression, int]]:
+        """Return what is not known while all that goes into it is, and which of its values, in the order of time.
+
+        ``strictly``: only what tells, and is made of the inputs.
+        """
+        found = []
+        for one in self.all.values():
+            if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
+                continue
+            if not self.values(one.number) or strictly and not (
+                    self.is_telling(one.number) and self.is_of_data(one.number)):
+                continue
+            index = self.first_unknown(one.number)
+            if index is None:
+                continue
+            time = self.times[one.number][index]
+            before = (self.event_before(number, time) for number in one.inputs)
+            if all(self.is_given(event) for event in before if event):
+                found.append((one, index))
+        return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
+
+    def first(self, strictly: bool = True) -> tuple[Expression, int] | None:
+        """Return the first of the frontier from which the wrong result comes."""
+        left = [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
+        return next((pair for wanted in ("result", "end") for pair, where in left if where == wanted), None)
+
+    def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
         """Return the lines of the same function up to there on which something is known and nothing is not."""
         good: set[int] = set()
         bad: set[int] = set()
+        time = self.times[before.number][index]
         for one in self.all.values():
             same_function = (one.cell, one.function) == (before.cell, before.function)
-            if same_function and one.span[2] <= before.span[2] and self.values(one.number):
-                (good if self.is_given(one.number) else bad).add(one.span[2])
+            event = self.event_before(one.number, time) if same_function and one.span[2] <= before.span[2] else None
+            if event:
+                (good if self.is_given(event) else bad).add(one.span[2])
         return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
 
 
 def locate(answer: Answer, references: References, form: bool = False) -> Place | None:
     """Return where an answer first goes wrong; None where nothing can be said.
 
-    ``form``: what comes out differs in shape, type or order of axes. That is looked for first then, and only then.
+    ``form``: what comes out differs in shape, type or order of axes. That is looked for first then.
     """
-    if form and (found := _in_form(_Search(answer, references, exactly=True))):
-        return found
     search = _Search(answer, references)
-    left = [one for one in search.frontier() if not one.sized]
-    for one in left:
-        if search.is_telling(one.number):
-            return _of_length(one, search) or Place("value", one.span, search.lines_known(one), cell=one.cell)
+    if form and (found := _in_form(_Search(answer, references, exactly=True), search)):
+        return found
+    if first := search.first():
+        return _at(first, search)
     if found := _returned(search) or _of_loop(search):
         return found
-    for one in left if not search.has_arrays else ():  # small numbers coincide
-        return Place("value", one.span, search.lines_known(one), cell=one.cell)
+    first = search.first(strictly=False)
+    if first and (not search.has_arrays or search.is_telling(first[0].number)):  # small numbers coincide
+        return _at(first, search)
     return None
 
 
@@ -295,49 +245,51 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 
+def _at(found: tuple[Expression, int], search: _Search) -> Place:
+    one, index = found
+    if search.agreement(one.number).ended and (place := _of_length(one, search)):
+        return place
+    return Place("value", one.span, search.lines_known(one, index), cell=one.cell)
+
+
 def _of_length(one: Expression, search: _Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right answer."""
-    lengths = search.references.length_of(values_of(search.observed, one.number)) if one.loop else None
+    lengths = search.references.length_of(search.seen(one.number)) if one.loop else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 
 
 def _of_loop(search: _Search) -> Place | None:
-    """The first loop of another length, where all that goes into it comes out of it."""
+    """The first loop that ends too early, where all that goes into it comes out of it."""
     looped = [one for one in search.all.values()
-              if one.loop and search.is_telling(one.number) and not search.is_known(one.number)]
-    found = (_of_length(one, search) for one in sorted(looped, key=lambda one: -search.times[one.number][0]))
+              if one.loop and search.values(one.number) and search.is_telling(one.number)]
+    found = (_of_length(one, search) for one in sorted(looped, key=lambda one: search.times[one.number][0]))
     return next(filter(None, found), None)
 
 
-def _in_form(search: _Search) -> Place | None:
+def _in_form(search: _Search, loosely: _Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
-    for one in search.frontier():
-        if search.is_telling(one.number) and not one.sized:
-            return Place("form", one.span, search.lines_known(one), cell=one.cell)
-    return _returned(search, "form")
+    first = search.first()
+    if first is None:
+        return _returned(search, "form")
+    one, index = first
+    if not loosely.is_known((one.number, index)):
+        return None
+    return Place("form", one.span, search.lines_known(one, index), cell=one.cell)
 
 
 def _returned(search: _Search, kind: Kind = "return") -> Place | None:
     """The return of a function whose value is known, and is not what right answers return."""
-    alike = same_exactly if search.exactly else same
-    for one in search.all.values():
-        asked, values = search.references.returns.get(one.function), values_of(search.observed, one.number)
-        if one.kind == "return" and asked and values.all and not any(_agree(values, other, alike) for other in asked):
-            if all(search.is_given(number) for number in one.inputs):
-                return Place(kind, one.span, search.lines_known(one), cell=one.cell)
+    for one, index in _unasked(search):
+        before = (search.event_before(number, search.times[one.number][index]) for number in one.inputs)
+        if all(search.is_given(event) for event in before if event):
+            return Place(kind, one.span, search.lines_known(one, index), cell=one.cell)
     return None
 
 
-def to_tree(references: References) -> dict[str, Any]:
-    """Return what right answers compute as plain data: how self-checks are shipped."""
-    series = [[[fingerprints.to_tree(one) for one in values.all], list(values.tags), looped]
-              for values, looped in references.series]
-    return {"series": series, "returns": {name: list(numbers) for name, numbers in references.numbers.items()},
-            "refusing": sorted(references.refusing)}
-
-
-def from_tree(tree: Mapping[str, Any]) -> References:
-    """Return what one of our own trees holds."""
-    series = [(Values(tuple(map(fingerprints.from_tree, values)), tuple(tags)), looped)
-              for values, tags, looped in tree["series"]]
-    return References(series, tree["returns"], tree["refusing"])
+def _unasked(search: _Search) -> Iterator[tuple[Expression, int]]:
+    """What functions return where right answers return something else, and which of the values."""
+    for one in search.all.values():
+        if one.kind == "return" and search.values(one.number):
+            asked = search.references.returned(one.function, search.seen(one.number), search.exactly)
+            if asked and asked.known < len(search.values(one.number)):
+                yield one, asked.known

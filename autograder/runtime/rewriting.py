@@ -12,6 +12,7 @@ SKIPPED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, a
            ast.Starred, ast.JoinedStr, ast.FormattedValue, ast.Constant, ast.comprehension)
 GROWING = {"append", "extend", "insert", "add", "update", "appendleft", "setdefault"}
 SIZES = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "len", "range", "enumerate", "isinstance", "type"}
+COMPUTED = {"T", "mT", "H", "mH", "real", "imag", "grad"}  # attributes that are no plain reading of what is there
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 
@@ -19,8 +20,8 @@ Span = tuple[int, int, int, int]  # first line and column, last line and column;
 class Expression:
     """One observed expression of a cell: where it stands, and which observed ones go into it.
 
-    ``kind``: "value" of an expression, "name" of a variable, "return" of what a function gives back, or "statement"
-    of what a variable holds behind a statement that changes it. ``loop`` is the number of the loop that it stands in.
+    ``kind``: "value" of an expression, "name" of a variable or attribute, "return" of what a function gives back, or
+    "statement" of what a variable holds behind a statement that changes it. ``loop`` is the head of its loop.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Expression:
     frame: int = 0  # the function or the loop in which it stands
     loop: Span | None = None  # the head of that loop
     cell: int = 0  # in which it stands
+    calls: str = ""  # the function that it calls by name, or the method of the same object
 
 
 @dataclass
@@ -104,10 +106,10 @@ class _Rewriter(ast.NodeTransformer):
         return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,
                 getattr(node, "end_col_offset", 0) or 0)
 
-    def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False) -> int:
+    def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False, calls: str = "") -> int:
         number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, kind, self.scopes[-1].name, self._span(node), tuple(inputs), (),
-                                           sized, *self.frames[-1], self.cell))
+                                           sized, *self.frames[-1], self.cell, calls))
         return number
 
     def _call(self, number: int, node: ast.expr, at: ast.AST) -> ast.expr:
@@ -176,11 +178,11 @@ class _Rewriter(ast.NodeTransformer):
             return node
         at = node
         self.children.append([])
-        sized = _is_sized(node)
+        sized, calls = _is_sized(node), _called(node)
         variable = _variable(node)
         if isinstance(node, ast.Name):
             kind = "name"
-        elif variable:
+        elif variable or isinstance(node, ast.Attribute) and node.attr not in COMPUTED:
             kind = "name"
             self.generic_visit(node)
         else:
@@ -195,7 +197,7 @@ class _Rewriter(ast.NodeTransformer):
             else:
                 self.generic_visit(node)
         inputs = self.children.pop()
-        number = self._new(kind, at, inputs, sized)
+        number = self._new(kind, at, inputs, sized, calls)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and len(inputs) == 2:
             left, right = (self.sums.get(one, ((one, 1),)) for one in inputs)
             sign = 1 if isinstance(node.op, ast.Add) else -1
@@ -335,6 +337,14 @@ def _is_sized(node: ast.expr) -> bool:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return name in SIZES
     return False
+
+
+def _called(node: ast.expr) -> str:
+    """The function that a call names, or the method of ``self``; nothing where it is another thing's."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+            return name
+    return ""
 
 
 def _variable(node: ast.AST) -> str | None:

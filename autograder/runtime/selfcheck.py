@@ -24,8 +24,8 @@ from . import (
     handing_in,
     hints,
     history,
+    known,
     messages,
-    place,
     provided,
     recorded,
     selfcheck_data,
@@ -38,9 +38,10 @@ from .card import Card
 from .cases import Case
 from .difference import Difference
 from .findings import CheckResult, findings
+from .known import References
 from .observation import observe
 from .operations import Name
-from .place import Place, References, located
+from .place import Place, located
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .rewriting import cells_of
@@ -78,7 +79,7 @@ class ShippedCheck:
     @property
     def references(self) -> References | None:
         """What right answers compute in the first record."""
-        return None if self.values is None else place.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
+        return None if self.values is None else known.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
 
 
 @dataclass(frozen=True)

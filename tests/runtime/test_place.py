@@ -8,8 +8,9 @@ import torch
 
 from autograder.runtime import fingerprints, observation
 from autograder.runtime.fingerprints import fingerprint
+from autograder.runtime.known import Answer, References
 from autograder.runtime.observation import Observed, observe
-from autograder.runtime.place import Answer, References, locate
+from autograder.runtime.place import locate
 from autograder.runtime.rewriting import cells_of, segment
 
 ATTEND = """
@@ -93,7 +94,7 @@ def test_a_fault_is_found_in_an_answer_of_another_hand(inputs):
 
 
 @pytest.mark.parametrize("old, new, kind, where", [
-    ("for x_t in x:", "for x_t in x[:-1]:", "value", "x[:-1]"),
+    ("for x_t in x:", "for x_t in x[:-1]:", "length", "for x_t in x[:-1]"),
     ("for x_t in x:", "for t in range(len(x) - 1):\n        x_t = x[t]", "length", "for t in range(len(x) - 1)"),
     ("        h = torch", "        state = torch", "value", "0.5 * h"),
     ("return torch.stack(states), h", "return h, torch.stack(states)", "value", "h, torch.stack(states)"),

@@ -1,0 +1,206 @@
+"""What right answers compute on the same inputs, and how far the values of an answer agree with it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import fingerprints
+from .fingerprints import Fingerprint
+from .observation import Observed
+from .rewriting import Expression
+
+TOLERANCE = 5e-4  # of the sum of sizes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The expressions of an answer, and what they were."""
+
+    expressions: Sequence[Expression]
+    observed: Observed
+
+
+class References:
+    """All that right answers compute on the same inputs.
+
+    ``series`` are the values of expressions, and whether these stand in a loop; ``returns`` are the numbers of those
+    that a function returns; ``refusing`` are the functions that always raise.
+    """
+
+    def __init__(self, series: Sequence[tuple[Values, bool]], returns: Mapping[str, Sequence[int]],
+                 refusing: Collection[str]):
+        self.series, self.numbers, self.refusing = series, returns, set(refusing)
+        self.returns = {function: [series[number][0] for number in numbers] for function, numbers in returns.items()}
+        self._looped = [values for values, looped in series if looped]
+        self._by_key: dict[object, list[Values]] = defaultdict(list)
+        self._totals: list[Fingerprint] = []
+        for values, _ in series:
+            self._by_key[_key(values.all[0])].append(values)
+            total = _total(values.all)
+            if total:
+                self._totals.append(total)
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer]) -> References:
+        """Return what these right answers compute."""
+        numbers: dict[Values, int] = {}
+        loops: dict[Values, bool] = {}
+        returns: dict[str, list[int]] = defaultdict(list)
+        ending: set[str] = set()
+        for one in answers:
+            by_number = {expression.number: expression for expression in one.expressions}
+            ending |= {expression.function for expression in one.expressions if expression.kind == "return"}
+            for number in one.observed.series:
+                values, expression = values_of(one.observed, number), by_number.get(number)
+                place = numbers.setdefault(values, len(numbers))
+                loops[values] = loops.get(values, False) or bool(expression and expression.loop)
+                if expression and expression.kind == "return":
+                    returns[expression.function].append(place)
+        return cls([(values, loops[values]) for values in numbers], returns, ending - returns.keys())
+
+    def agreement(self, values: Values, exactly: bool = False) -> Agreement:
+        """Return how far a right answer computes these values, one after the other or together.
+
+        ``exactly``: in the same order, of the same shape and type.
+        """
+        alike = same_exactly if exactly else same
+        found = _furthest(values, self._by_key.get(_key(values.all[0]), ()), alike)
+        if found.known == len(values.all) or exactly:
+            return found
+        total = _total(values.all)
+        if total is not None and any(same(total, other) for other in self._totals):
+            return Agreement(len(values.all))
+        return found
+
+    def returned(self, function: str, values: Values, exactly: bool = False) -> Agreement | None:
+        """Return how far right answers return these values from a function; None where none has such a function."""
+        asked = self.returns.get(function)
+        return _furthest(values, asked, same_exactly if exactly else same) if asked else None
+
+    def length_of(self, values: Values) -> tuple[int, int] | None:
+        """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
+        for other in self._looped:
+            for own, theirs in zip(values.groups(), other.groups(), strict=False):
+                shorter = min(len(own), len(theirs))
+                if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
+                    break
+                if len(own) != len(theirs) and any(one.is_telling for one in own[:shorter]):
+                    return len(own), len(theirs)
+        return None
+
+
+@dataclass(frozen=True)
+class Values:
+    """What an expression was, one value after the other, and beside each how often its loop or function had begun."""
+
+    all: tuple[Fingerprint, ...]
+    tags: tuple[int, ...]
+
+    def groups(self) -> list[list[Fingerprint]]:
+        """Return the values of each run of the loop."""
+        found: dict[int, list[Fingerprint]] = defaultdict(list)
+        for value, tag in zip(self.all, self.tags, strict=True):
+            found[tag].append(value)
+        return list(found.values())
+
+
+def values_of(observed: Observed, number: int) -> Values:
+    """Return the values of an expression; none where it was never computed."""
+    return Values(tuple(observed.series.get(number, ())), tuple(observed.tags.get(number, ())))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many values of a series a right answer has, from the first on.
+
+    ``ended``: its loop ends there, and the series goes on. ``short``: the series ends, and its loop goes on.
+    """
+
+    known: int
+    ended: bool = False
+    short: bool = False
+
+
+def _furthest(own: Values, others: Sequence[Values], alike: Callable[[Fingerprint, Fingerprint], bool]) -> Agreement:
+    found = (_agreement(own, other, alike) for other in others)
+    return max(found, key=lambda one: (one.known, not one.short), default=Agreement(0))
+
+
+def _agreement(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> Agreement:
+    """How far two series agree: value by value, or in the calls of the function that came to it in both answers."""
+    mine, theirs = (dict(zip(one.tags, one.all, strict=True)) for one in (own, other))
+    if len(own.all) != len(other.all) and len(mine) == len(own.all) and len(theirs) == len(other.all):  # in no loop
+        shared = mine.keys() & theirs.keys()
+        if len(shared) == min(len(mine), len(theirs)) and all(alike(mine[tag], theirs[tag]) for tag in shared):
+            return Agreement(len(own.all))
+    count = 0
+    for value, known in zip(own.all, other.all, strict=False):
+        if not alike(value, known):
+            break
+        count += 1
+    if not 0 < count < len(own.all):
+        return Agreement(count, short=0 < count < len(other.all))
+    goes_on = own.tags[count] == own.tags[count - 1]
+    return Agreement(count, goes_on and (count == len(other.all) or other.tags[count] != other.tags[count - 1]))
+
+
+def _key(one: Fingerprint) -> object:
+    """What two fingerprints of the same value share for certain."""
+    return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
+
+
+def same(a: Fingerprint, b: Fingerprint) -> bool:
+    """Return whether two fingerprints are of the same value, the order of its axes apart."""
+    if a.kind != b.kind or _key(a) != _key(b):
+        return False
+    if a.kind in ("array", "number"):
+        return _same_moments(a.moments, b.moments)
+    if a.kind == "items":
+        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+    return a.text == b.text
+
+
+def _same_moments(a: Sequence[float], b: Sequence[float]) -> bool:
+    if a[0] != b[0] or a[5:] != b[5:]:
+        return False
+    sizes, squares = max(a[4], b[4]), max(a[2], b[2])
+    cubes = math.sqrt(squares) * squares
+    tolerances = (TOLERANCE * sizes + 1e-6, 2 * TOLERANCE * squares + 1e-9, 3 * TOLERANCE * cubes + 1e-9)
+    return all(abs(x - y) <= t for x, y, t in zip(a[1:4], b[1:4], tolerances, strict=True))
+
+
+def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:
+    """Return whether two fingerprints are of the same value, the order of its axes and its type included."""
+    if not same(a, b) or a.shape != b.shape or a.type != b.type:
+        return False
+    if a.kind == "items":
+        return all(map(same_exactly, a.items, b.items))
+    return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6 if a.moments else True
+
+
+def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
+    """The fingerprint of all values of a series together; None where they are no arrays that tell."""
+    kinds = {one.kind for one in values}
+    if not kinds <= {"array", "number"} or not any(one.is_telling for one in values):
+        return None
+    moments = tuple(float(sum(column)) for column in zip(*(one.moments for one in values), strict=True))
+    return Fingerprint("array", (), moments)
+
+
+def to_tree(references: References) -> dict[str, Any]:
+    """Return what right answers compute as plain data: how self-checks are shipped."""
+    series = [[[fingerprints.to_tree(one) for one in values.all], list(values.tags), looped]
+              for values, looped in references.series]
+    return {"series": series, "returns": {name: list(numbers) for name, numbers in references.numbers.items()},
+            "refusing": sorted(references.refusing)}
+
+
+def from_tree(tree: Mapping[str, Any]) -> References:
+    """Return what one of our own trees holds."""
+    series = [(Values(tuple(map(fingerprints.from_tree, values)), tuple(tags)), looped)
+              for values, tags, looped in tree["series"]]
+    return References(series, tree["returns"], tree["refusing"])
