@@ -127,8 +127,7 @@ class _Naming:
         if not called:
             return self._none(failed)
         named = [one for one in self.truth.faults_of(self.exercise) if one.name in called]
-        parts = set(version.both)
-        return "right" if all(one.name in parts or self._holds(one, version) for one in named) else "wrong"
+        return "right" if all(self._holds(one, version) for one in named) else "wrong"
 
     def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
         """Whether all that the fault does wrong on other instances is what is answered there, too."""

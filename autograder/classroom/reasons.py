@@ -1,6 +1,5 @@
 """What a student reads about the exercises of one submission: each sentence once, pictures, and the lines at fault."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -81,14 +80,14 @@ class Reasons:
                 marked.add(error.where.line)  # that the number is of this cell is seen by the text of the line
             fault = self.known.get((result.exercise, check.fault.name)) if check.fault else None
             if fault:
-                marked |= lines_of(fault, "\n".join(lines), truth.solution, list(self.known.values()))
+                marked |= lines_of(fault, "\n".join(lines), truth.solution)
         return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
 
 
-def lines_of(fault: faults.Fault, text: str, solution: str, others: Sequence[faults.Fault]) -> set[int]:
+def lines_of(fault: faults.Fault, text: str, solution: str) -> set[int]:
     """Return the lines that hold the very words of a fault, where these stand once and not in the solution."""
     found = set()
-    for _, wrong in faults.swaps(fault, others):
+    for _, wrong in faults.swaps(fault):
         wrong = wrong.strip()
         if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
             first = text[: text.index(wrong)].count("\n") + 1

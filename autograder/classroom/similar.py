@@ -219,7 +219,7 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     _, variants = loading.versions_of(course, assignment)
     given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]
     return {name: [*given, truth.cell("exercise", name).solution,
-                   *(faults.edited(variant, truth.cell("exercise", name).solution, variants)
+                   *(faults.edited(variant, truth.cell("exercise", name).solution)
                      for variant in variants if variant.exercise == name)]
             for name in truth.exercises} | {OWN: given}
 

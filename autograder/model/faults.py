@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from .errors import SourceError
@@ -27,7 +29,6 @@ class Variant:
     name: str
     swap: Swap | Sequence[Swap] = ()
     source: str | None = None
-    both: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,21 +40,13 @@ class Fault:
     says: str
     swap: Swap | Sequence[Swap] = ()
     source: str | None = None
-    both: tuple[str, ...] = ()
 
 
 Version = Fault | Variant
 
 
-def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
-    """Return the edits of a version in order; ``others`` are the versions that ``both`` may name."""
-    if version.both:
-        by_name = {other.name: other for other in others if other.exercise == version.exercise}
-        unknown = [name for name in version.both if name not in by_name]
-        if unknown:
-            raise EditError(f"{version.exercise}/{version.name}: both= names {', '.join(unknown)}, "
-                            "which is no fault of this exercise")
-        return [edit for name in version.both for edit in swaps(by_name[name], others)]
+def swaps(version: Version) -> list[Swap]:
+    """Return the edits of a version in order."""
     match version.swap:
         case (str(old), str(new)):
             return [(old, new)]
@@ -61,11 +54,11 @@ def swaps(version: Version, others: Sequence[Version]) -> list[Swap]:
             return [(old, new) for old, new in pairs if isinstance(old, str)]
 
 
-def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> str:
+def edited(version: Version, solution: str) -> str:
     """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
-    edits = swaps(version, others)
+    edits = swaps(version)
     if not edits:
         raise EditError(f"{version.exercise}/{version.name} changes nothing")
     for old, new in edits:
@@ -74,6 +67,28 @@ def edited(version: Version, solution: str, others: Sequence[Version] = ()) -> s
                             "in the solution, it must stand once")
         solution = solution.replace(old, new)
     return solution
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two faults of an exercise, and both at once."""
+
+    first: Fault
+    second: Fault
+    together: Fault
+
+
+def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
+    """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
+    for one, other in combinations(faults, 2):
+        if one.source is not None or other.source is not None:
+            continue
+        for earlier, later in ((one, other), (other, one)):
+            with contextlib.suppress(EditError):
+                text = edited(later, edited(earlier, solution))
+                says = f"Two things at once. {one.says} {other.says}"
+                yield Pair(one, other, Fault(one.exercise, f"{one.name} and {other.name}", says, source=text))
+                break
 
 
 def line_of(path: Path, version: Version) -> int | None:

@@ -29,7 +29,7 @@ def fitting(course: Course, source: Source) -> tuple[list[Check], list[Fault], l
             raise source_error(source.path, cell.line, f"the exercise {name} has no check in checks.py")
     versions: list[Version] = [*wrong, *right]
     for version in versions:
-        text_of(source, version, wrong)
+        text_of(source, version)
     return checks, wrong, right
 
 
@@ -46,10 +46,10 @@ def versions_of(course: Course, assignment: str) -> tuple[list[Fault], list[Vari
     return list(getattr(module, "FAULTS", [])), list(getattr(module, "VARIANTS", []))
 
 
-def text_of(source: Source, version: Version, others: list[Fault]) -> str:
-    """Return the source of the exercise's cell in a fault or variant, which may name ``others`` to join."""
+def text_of(source: Source, version: Version) -> str:
+    """Return the source of the exercise's cell in a fault or variant."""
     try:
-        return faults.edited(version, source.cell("exercise", version.exercise).solution, others)
+        return faults.edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
         path = source.path.with_name("faults.py")
         line = faults.line_of(path, version) if path.is_file() else None

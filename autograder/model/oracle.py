@@ -16,13 +16,14 @@ from ..runtime import compare, diagnosis
 from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
-from . import source
+from . import faults, source
 from .errors import source_error
-from .faults import Fault, Version
+from .faults import Fault, Pair, Version
 from .loading import fitting, line_in, said, text_of
 from .recording import Recorder
 from .trace import Check
 
+MAX_PAIRS = 40  # of faults are tried on an answer that no single one explains
 # What faults answered to records, by the ids of both, which live as long as the answer
 Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
 
@@ -47,6 +48,7 @@ class Oracle:
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, course.conventions)
+        self._pairs: dict[str, list[Pair]] = {}  # by exercise
         self._forgotten: Fault | None = None
         self._kept: Answers | None = None
 
@@ -74,7 +76,7 @@ class Oracle:
 
     def text_of(self, version: Version) -> str:
         """Return the source of the exercise's cell in a fault or variant."""
-        return text_of(self.source, version, self.faults)
+        return text_of(self.source, version)
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""
@@ -142,7 +144,39 @@ class Oracle:
             candidates.append(Candidate(fault.name, fault.says, replies))
             if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
                 break
-        return diagnosis.diagnose(pairs, candidates)
+        found = diagnosis.diagnose(pairs, candidates)
+        if not any(bad and one is None for bad, one in zip(failed, found, strict=True)):
+            return found
+        return self._diagnose_pairs(exercise, pairs, failed, found, {one.name for one in candidates})
+
+    def _diagnose_pairs(self, exercise: str, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool],
+                        found: list[Recognised | None], near: set[str]) -> list[Recognised | None]:
+        """Return the same, with the names of two faults at once that answer every check as the student does.
+
+        Those that share most with the faults ``near`` come first; so many as `MAX_PAIRS` are tried.
+        """
+        if exercise not in self._pairs:
+            solution = self.source.cell("exercise", exercise).solution
+            self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
+        likely = sorted(self._pairs[exercise], key=lambda one: -len(near & {one.first.name, one.second.name}))
+        plain = [record for record, _ in pairs]
+        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(plain[i].ops)))
+        for pair in likely[:MAX_PAIRS]:
+            if self._forgotten not in (pair.first, pair.second) and all(
+                    self._answers_so(pair.together, *pairs[i]) for i in order):
+                return [self._part(pair, *own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
+        return found
+
+    def _part(self, pair: Pair, record: RecordedCheck, got: Reply) -> Recognised:
+        """The one of two faults that alone answers a check so; both where neither does."""
+        alone = (one for one in (pair.first, pair.second) if self._answers_so(one, record, got))
+        said = next(alone, pair.together)
+        return Recognised(said.name, said.says)
+
+    def _answers_so(self, fault: Fault, record: RecordedCheck, got: Reply) -> bool:
+        replies: list[Reply | None] = [None]
+        self._answer(fault, [record], replies, [True])
+        return _alike(replies[0], (record, got))
 
     def _answer(self, fault: Fault, records: Sequence[RecordedCheck], replies: list[Reply | None],
                 wanted: list[bool]) -> None:

@@ -77,8 +77,6 @@ JOINED = "return torch.cat(outputs)"
 
 # ---------------------------------------------------------------- exact match
 
-EQUAL = "equal = output.argmax(-1) == target.argmax(-1)"
-ENDED = "ended = target.sum(-1) == 0"
 SHARE = "return (equal | ended).all(dim=0).float().mean().item()"
 
 
@@ -87,31 +85,6 @@ FAULTS = [
             "Your target is the decoder's input itself. The network would only learn to copy the character it has just "
             "read, which does not help it to write the next one.",
             swap=(SHIFT, "return decoder_input.clone()")),
-    Fault("shift", "shifted-the-wrong-way",
-            "Your target is one timestep too late: it asks at timestep 1 for what was read at timestep 0. "
-            "The target is what comes next, so everything moves towards the beginning.",
-            swap=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[:-1]])")),
-    Fault("shift", "first-row-comes-back-at-the-end",
-            "The row that falls out in front comes back at the end (that is what `torch.roll` does), "
-            "so your network is taught to write `GO` last. The last row must be zeros.",
-            swap=(SHIFT, "return decoder_input.roll(-1, dims=0)")),
-    Fault("shift", "one-timestep-short",
-            "Your target has one timestep less than the input. Input and target are compared timestep by timestep: "
-            "add a row of zeros at the end.",
-            swap=(SHIFT, "return decoder_input[1:]")),
-    Fault("shift", "last-row-repeated",
-            "The last row of your target is the last row of the input once more. "
-            "Nothing comes after the last timestep: that row must be zeros.",
-            swap=(SHIFT, "return torch.cat([decoder_input[1:], decoder_input[-1:]])")),
-    Fault("shift", "shifted-along-the-batch",
-            "You moved the second axis, which is the batch: each answer got its neighbour's characters. "
-            "Tensors are time first, `(T, B, V)`.",
-            swap=(SHIFT, "return torch.cat([decoder_input[:, 1:], torch.zeros_like(decoder_input[:, :1])], dim=1)")),
-    Fault("shift", "shifted-along-the-vocabulary",
-            "You moved the last axis, which is the vocabulary: each character became its neighbour in the alphabet. "
-            "It is time that moves, the first axis.",
-            swap=(SHIFT,
-                  "return torch.cat([decoder_input[..., 1:], torch.zeros_like(decoder_input[..., :1])], dim=-1)")),
     Fault("shift", "input-overwritten",
             "Your target is right, but you wrote it into the decoder's input, which the decoder still has to read. "
             "Make a new tensor: `target = decoder_input` is only a second name for the old one.",
@@ -120,12 +93,6 @@ FAULTS = [
         target[step] = decoder_input[step + 1]
     target[-1] = 0
     return target""")),
-    Fault("shift", "last-row-not-set",
-            "The last row of your target still holds what the decoder reads there. Set it to zeros.",
-            swap=(SHIFT, """target = decoder_input.clone()
-    target[:-1] = decoder_input[1:]
-    target[-1] = decoder_input[0] * 0 + decoder_input[-1] * 0 + 1
-    return target""")),
     Fault("shift", "numbers-instead-of-rows",
             "You return the numbers of the characters, `(T, B)`. "
             "The target stays one-hot here, `(T, B, V)`, like the input.",
@@ -133,28 +100,6 @@ FAULTS = [
 
     # ---------------------------------------------------------------- encoder
 
-    Fault("encoder", "initial-state-ignored",
-            "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
-    Fault("encoder", "results-swapped",
-            "Your two results are in the wrong order. First the states of all timesteps, `(T, B, H)`, "
-            "then the last one, `(1, B, H)`.",
-            swap=(RETURN, "return henc_final, henc_ts")),
-    Fault("encoder", "layer-axis-lost",
-            "`henc_ts[-1]` has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU wants `(1, B, H)`: "
-            "a slice keeps the axis, an index drops it.",
-            swap=(RETURN, "return henc_ts, henc_ts[-1]")),
-    Fault("encoder", "all-states-as-final",
-            "You return the states of all timesteps twice. The second result is the last state only, `(1, B, H)`.",
-            swap=(RETURN, "return henc_ts, henc_ts")),
-    Fault("encoder", "first-state-as-final",
-            "Your final state is the one after the *first* character. "
-            "The encoder has not read the rest of the question by then: take the last timestep.",
-            swap=(RETURN, "return henc_ts, henc_ts[:1]")),
-    Fault("encoder", "last-of-batch-as-final",
-            "Your final state takes the last entry along the second axis. That axis is the batch: "
-            "you have all timesteps of the last question. Time is the first axis.",
-            swap=(RETURN, "return henc_ts, henc_ts[:, -1:]")),
     Fault("encoder", "final-state-detached",
             "Your final state is detached: the values are right, but no gradient flows back through it, "
             "and the encoder would never learn. Leave out `.detach()`.",
@@ -163,20 +108,6 @@ FAULTS = [
             "Under `torch.no_grad()` nothing can be learnt: no gradient reaches the encoder. "
             "It belongs into evaluation, not into `forward`.",
             swap=(GRU, "with torch.no_grad():\n            henc_ts, henc_final = self.gru(encoder_input, henc_init)")),
-    Fault("encoder", "read-backwards-again",
-            "You reverse the question inside the encoder. The strings were already reversed when the data were made; "
-            "two times backwards is forwards.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.flip(0), henc_init)")),
-    Fault("encoder", "batch-first",
-            "You give the GRU its input batch first. This GRU is time first, like the tensors you get: "
-            "nothing has to be transposed.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.transpose(0, 1), henc_init)")),
-    Fault("encoder", "recurrence-over-the-batch",
-            "You transpose, run the GRU, and transpose back. The shapes look right, "
-            "but the GRU walked from question to question instead of from character to character.",
-            swap=(GRU,
-                  "henc_ts, henc_final = self.gru(encoder_input.transpose(0, 1), None)\n"
-                  "        henc_ts = henc_ts.transpose(0, 1)")),
     Fault("encoder", "view-for-transpose",
             "`view` and `reshape` do not exchange two axes, they cut the same row of numbers at other places, "
             "so that questions get mixed. No change of shape is needed here at all.",
@@ -184,62 +115,12 @@ FAULTS = [
                   "T, B, V = encoder_input.shape\n"
                   "        henc_ts, henc_final = self.gru(encoder_input.reshape(B, T, V), None)\n"
                   "        henc_ts = henc_ts.reshape(T, B, -1)")),
-    Fault("encoder", "axes-squeezed",
-            "`squeeze()` drops every axis of size one. With a single question, or a single character, "
-            "an axis is gone that is still needed.",
-            swap=(RETURN, "return henc_ts.squeeze(), henc_final.squeeze().unsqueeze(0)")),
-    Fault("encoder", "random-start",
-            "Without `henc_init` you start from random numbers, "
-            "so the same question gives another answer each time. Start from zeros.",
-            swap=(GRU, """if henc_init is None:
-            henc_init = torch.randn(1, encoder_input.shape[1], self.hidden_size, device=encoder_input.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "start-from-ones",
-            "Without `henc_init` you start from ones. A missing state means zeros.",
-            swap=(GRU, """if henc_init is None:
-            henc_init = torch.ones(1, encoder_input.shape[1], self.hidden_size, device=encoder_input.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "start-sized-by-time",
-            "The zeros you start from take their size from the axis of time. "
-            "A state has one row per question of the batch: `(1, B, H)`, and B is `encoder_input.shape[1]`.",
-            swap=(GRU, """if henc_init is None:
-            henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
     Fault("encoder", "start-for-a-batch-of-one",
             "The zeros you start from are made for a batch of one, `(1, 1, H)`. "
             "Every question of the batch needs its own row: `(1, B, H)`.",
             swap=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, 1, self.hidden_size, device=encoder_input.device)
         henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "start-without-layer-axis",
-            "The zeros you start from have shape `(B, H)`. "
-            "A GRU may have several layers, so its state has an axis for them, even when there is one: `(1, B, H)`.",
-            swap=(GRU, """if henc_init is None:
-            henc_init = torch.zeros(encoder_input.shape[1], self.hidden_size, device=encoder_input.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "state-not-carried",
-            "Your loop starts every character from the same initial state, so that nothing of the earlier ones is "
-            "remembered. What the GRU returns at one timestep goes in at the next.",
-            swap=(GRU, """steps = [self.gru(character[None], henc_init)[0] for character in encoder_input]
-        henc_ts = torch.cat(steps)
-        henc_final = henc_ts[-1:]""")),
-    Fault("encoder", "last-character-not-read",
-            "Your encoder leaves out the last character of the question.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input[:-1], henc_init)")),
-    Fault("encoder", "mean-as-final",
-            "Your final state is the mean over all timesteps. Hand back the last state, "
-            "which has read the whole question.",
-            swap=(RETURN, "return henc_ts, henc_ts.mean(dim=0, keepdim=True)")),
-    Fault("encoder", "one-more-nonlinearity",
-            "You apply a nonlinearity to the GRU's states. They have passed one already, inside the GRU: "
-            "hand them back as they are.",
-            swap=(RETURN, "return torch.tanh(henc_ts), torch.tanh(henc_final)")),
-    Fault("encoder", "new-layer-each-call",
-            "You make a new `nn.GRU` in `forward`. It has new random weights at each call, "
-            "and those are never trained. Use the one in `self.gru`.",
-            swap=(GRU,
-                  "henc_ts, henc_final = nn.GRU(encoder_input.shape[-1], self.hidden_size).to(encoder_input.device)("
-                  "encoder_input, henc_init)")),
     Fault("encoder", "one-result",
             "You hand back one of the two results only. `forward` returns both: "
             "the states of all timesteps, and the last one.",
@@ -247,48 +128,17 @@ FAULTS = [
     Fault("encoder", "nothing-returned",
             "Your `forward` calculates, and then hands nothing back: the `return` is missing.",
             swap=(RETURN, "pass")),
-    Fault("encoder", "backwards-and-start-ignored",
-            "Two things at once: you reverse the question inside the encoder (it was reversed already), "
-            "and you ignore `henc_init`.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.flip(0))")),
 
     # ---------------------------------------------------------------- decoder
 
-    Fault("decoder", "scores-instead-of-log-probabilities",
-            "You return the scores of the linear layer. The loss expects log-probabilities: "
-            "one operation over the vocabulary is missing.",
-            swap=(LOG_SOFTMAX, "output = self.linear(hdec_ts)")),
     Fault("decoder", "softmax-without-log",
             "You return probabilities. The loss expects their logarithm: "
             "with plain probabilities `NLLLoss` raises no error, but it is no longer the cross-entropy.",
             swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
-    Fault("decoder", "log-softmax-over-time",
-            "Your log-softmax runs over the first axis, which is time: the *timesteps* compete, "
-            "and not the characters. That is also what torch does on three axes when `dim` is left out. "
-            "The characters are the last axis.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=0)")),
-    Fault("decoder", "log-softmax-over-the-batch",
-            "Your log-softmax runs over the second axis, which is the batch: the answers compete with each other. "
-            "The characters are the last axis.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=1)")),
-    Fault("decoder", "softmax-over-the-batch",
-            "Two things at once: your softmax runs over the batch instead of the characters (the last axis), "
-            "and its logarithm is missing.",
-            swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=1)")),
-    Fault("decoder", "softmax-over-time",
-            "Two things at once: your softmax runs over time (which also happens when `dim` is left out), "
-            "and its logarithm is missing. The characters are the last axis.",
-            swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=0)")),
     Fault("decoder", "softmax-before-log-softmax",
             "You take the softmax and then the log-softmax of that. It raises no error, but it flattens every "
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
-    Fault("decoder", "negative-log-probabilities",
-            "Your log-probabilities have the wrong sign. `NLLLoss` puts the minus there itself.",
-            swap=(LOG_SOFTMAX, "output = -F.log_softmax(self.linear(hdec_ts), dim=-1)")),
-    Fault("decoder", "initial-state-ignored",
-            "Your decoder starts from zeros and ignores `hdec_init`. That state is all it would know of the question.",
-            swap=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input)")),
     Fault("decoder", "initial-state-detached",
             "You detach the initial state. The values are right, but the encoder learns only through that state, "
             "and now no gradient reaches it.",
@@ -296,70 +146,14 @@ FAULTS = [
     Fault("decoder", "without-gradient",
             "Under `torch.no_grad()` nothing can be learnt: neither the GRU nor the encoder behind it gets a gradient.",
             swap=(STEP, "with torch.no_grad():\n            hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)")),
-    Fault("decoder", "last-state-only",
-            "You give the linear layer the last hidden state only, so there is one prediction for the whole answer. "
-            "Each timestep needs its own: give it the states of all timesteps.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
-    Fault("decoder", "last-state-for-all-timesteps",
-            "All your timesteps predict from the last hidden state, which has already read the answer to the end. "
-            "Each timestep predicts from its own state.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final.expand_as(hdec_ts)), dim=-1)")),
-    Fault("decoder", "initial-state-handed-back",
-            "You hand back the state that came in. Whoever goes on from there starts at the beginning again: "
-            "hand back the one that the GRU returned.",
-            swap=("return output, hdec_final", "return output, hdec_init")),
-    Fault("decoder", "all-states-handed-back",
-            "Your second result is the states of all timesteps. The next call needs the last one only, `(1, B, H)`.",
-            swap=("return output, hdec_final", "return output, hdec_ts")),
-    Fault("decoder", "first-state-handed-back",
-            "Your second result is the state after the *first* timestep. "
-            "With one timestep it makes no difference, with more the rest of the answer is forgotten.",
-            swap=("return output, hdec_final", "return output, hdec_ts[:1]")),
-    Fault("decoder", "layer-axis-lost",
-            "Your final state has shape `(B, H)`. The GRU wants `(1, B, H)` at the next step: "
-            "a slice keeps the axis, an index drops it.",
-            swap=("return output, hdec_final", "return output, hdec_ts[-1]")),
-    Fault("decoder", "results-swapped",
-            "Your two results are in the wrong order: first the log-probabilities, then the state.",
-            swap=("return output, hdec_final", "return hdec_final, output")),
     Fault("decoder", "state-not-handed-back",
             "You hand back the log-probabilities only. Whoever feeds the decoder step by step needs the state as well.",
             swap=("return output, hdec_final", "return output")),
-    Fault("decoder", "states-for-log-probabilities",
-            "Your first result is the hidden states; the linear layer and the log-softmax are not applied to it, "
-            "or their result is thrown away.",
-            swap=("return output, hdec_final", "return hdec_ts, hdec_final")),
-    Fault("decoder", "relu-before-linear",
-            "You apply a ReLU to the hidden states. "
-            "It throws away every negative number of the state before the linear layer can use it; none is asked for.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(F.relu(hdec_ts)), dim=-1)")),
-    Fault("decoder", "relu-after-linear",
-            "You apply a ReLU to the scores. All negative scores become equal, "
-            "and the network can no longer say that a character is unlikely.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(F.relu(self.linear(hdec_ts)), dim=-1)")),
-    Fault("decoder", "time-axis-squeezed",
-            "With a single timestep your output has lost its axis of time. "
-            "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
-    Fault("decoder", "first-timestep-only",
-            "You predict from the first timestep only. That is enough when the decoder is fed step by step, "
-            "and not when it reads the whole answer: do the same for all timesteps.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts[:1]), dim=-1)")),
-    Fault("decoder", "batch-first",
-            "You give the GRU its input batch first. This GRU is time first, like the tensors you get: "
-            "nothing has to be transposed.",
-            swap=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input.transpose(0, 1), hdec_init)")),
     Fault("decoder", "state-not-carried",
             "Your loop starts each timestep from `hdec_init` again, so that the decoder forgets what it has written. "
             "What the GRU returns at one timestep goes in at the next.",
             swap=(STEP, """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
         hdec_final = hdec_ts[-1:]""")),
-    Fault("decoder", "encoder-states-added",
-            "You use `henc_ts` here. Without attention, the decoder knows the question through `hdec_init` "
-            "and through nothing else.",
-            swap=(STEP, """hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
-        if henc_ts is not None:
-            hdec_ts = hdec_ts + henc_ts[-1]""")),
 
     # ---------------------------------------------------------------- seq2seq
 
@@ -422,10 +216,6 @@ FAULTS = [
             "Every turn of your loop starts from the encoder's last state again, "
             "so the decoder forgets what it has written. The state it returns goes in at the next turn.",
             swap=(CALL, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
-    Fault("seq2seq", "nothing-carried",
-            "Two things are missing at the end of each turn of your loop: "
-            "neither the prediction nor the decoder's state goes into the next turn, so all timesteps are the same.",
-            both=("never-fed-back", "state-not-carried")),
     Fault("seq2seq", "state-carried-in-inference-only",
             "In training your loop starts every timestep from the encoder's last state; "
             "the state is carried in inference only. Look at the indentation of the line that updates it.",
@@ -451,26 +241,10 @@ FAULTS = [
             "keep one character per answer (`.item()` and `[0, 0]` keep one only).",
             swap=("            written = output.argmax(-1)\n",
                   "            written = output[:, :1].argmax(-1).expand(1, B)\n")),
-    Fault("seq2seq", "argmax-over-the-batch",
-            "Your arg-max runs over the batch: it tells which *answer* has the highest value. "
-            "The characters are the last axis.",
-            swap=("            written = output.argmax(-1)\n", "            written = output.argmax(1)\n")),
-    Fault("seq2seq", "argmax-of-everything",
-            "`argmax()` without an axis flattens the tensor and gives one number for the whole batch. "
-            "Ask for the arg-max along the vocabulary.",
-            swap=("            written = output.argmax(-1)\n", "            written = output.argmax()\n")),
     Fault("seq2seq", "item-of-a-batch",
             "`.item()` wants exactly one number, and you call it for every batch. Only inference has a batch of one: "
             "ask for `inference` first, and for the character after that.",
             swap=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
-    Fault("seq2seq", "integers-fed-in",
-            "`F.one_hot` gives integers, and the decoder calculates with real numbers. "
-            "Convert the rows before you feed them in.",
-            swap=(CALL, "output, hidden = self.decoder(F.one_hot(written, V), hidden, henc_ts)")),
-    Fault("seq2seq", "go-from-the-wrong-alphabet",
-            "You look `GO` up in the *encoder's* alphabet, where it does not occur. "
-            "The decoder reads and writes with its own: `self.decoder_char_index`.",
-            swap=(START, "written = torch.full((1, B), self.encoder_char_index[self.GO], device=self.device)")),
     Fault("seq2seq", "drawn-instead-of-most-likely",
             "You draw the next character at random from the distribution. "
             "Here the most likely one is asked for (greedy decoding), so that the same question has the same answer.",
@@ -542,11 +316,6 @@ FAULTS = [
             "The rest of the question is read after that: take the last state.",
             swap=("henc_ts, henc_final = self.encoder(encoder_input)",
                   "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_ts[:1]")),
-    Fault("seq2seq", "layer-axis-lost",
-            "The state you start the decoder from has shape `(B, H)`: `henc_ts[-1]` drops an axis. "
-            "`henc_final` is `(1, B, H)`, as the decoder wants it.",
-            swap=("henc_ts, henc_final = self.encoder(encoder_input)",
-                  "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_ts[-1]")),
     Fault("seq2seq", "read-backwards-again",
             "You reverse the question before the encoder. The strings were reversed when the data were made; "
             "two times backwards is forwards.",
@@ -588,59 +357,13 @@ FAULTS = [
 
     # ---------------------------------------------------------------- exact match
 
-    Fault("exact-match", "token-accuracy-with-padding",
-            "You count right characters, padding included. An answer with one wrong digit is wrong: "
-            "ask first whether *all* its characters are right, then count answers.",
-            swap=(SHARE, "return (equal | ended).float().mean().item()")),
-    Fault("exact-match", "token-accuracy",
-            "You count right characters. An answer with one wrong digit is wrong: "
-            "ask first whether *all* its characters are right, then count answers.",
-            swap=(SHARE, "return equal[~ended].float().mean().item()")),
-    Fault("exact-match", "all-timesteps-compared",
-            "You also compare what comes after `EOS`. That is no part of the answer: "
-            "an answer is right when it is right up to and with its `EOS`.",
-            swap=(SHARE, "return equal.all(dim=0).float().mean().item()")),
-    Fault("exact-match", "token-accuracy-all-timesteps",
-            "You average over single characters, and over what comes after `EOS` as well. Ask for each answer whether "
-            "all its characters up to `EOS` are right, then take the mean over the answers.",
-            swap=(SHARE, "return equal.float().mean().item()")),
-    Fault("exact-match", "eos-not-compared",
-            "You leave `EOS` out of the comparison, so `1024` passes for `102`. The end belongs to the answer. "
-            "(Number 0 is `EOS` *and* the arg-max of a row of zeros: the sum of a row tells them apart.)",
-            swap=(ENDED, "ended = target.argmax(-1) == 0")),
-    Fault("exact-match", "ends-where-the-prediction-ends",
-            "You compare up to the end of the *prediction*, so `10` passes for `102`. "
-            "The target says how long the answer is.",
-            swap=(ENDED, "ended = (output.argmax(-1) == 0).int().cumsum(0) > 0")),
-    Fault("exact-match", "all-over-the-batch",
-            "Your `all` runs over the batch: it asks whether a *timestep* is right in all answers. "
-            "It must run over time, the first axis.",
-            swap=(SHARE, "return (equal | ended).all(dim=1).float().mean().item()")),
     Fault("exact-match", "all-of-everything",
             "Your `all` has no axis: a single wrong answer makes the whole batch wrong. "
             "Ask for each answer, over time.",
             swap=(SHARE, "return float((equal | ended).all())")),
-    Fault("exact-match", "count-instead-of-share",
-            "You return how many answers are right. Return their share: divide by the size of the batch.",
-            swap=(SHARE, "return (equal | ended).all(dim=0).sum().item()")),
     Fault("exact-match", "per-timestep",
             "You divide by the number of timesteps. The share is over answers: divide by the size of the batch.",
             swap=(SHARE, "return (equal | ended).all(dim=0).sum().item() / len(target)")),
-    Fault("exact-match", "errors-instead-of-right-ones",
-            "You return the share of wrong answers.",
-            swap=(SHARE, "return 1 - (equal | ended).all(dim=0).float().mean().item()")),
-    Fault("exact-match", "any-instead-of-all",
-            "An answer passes as soon as *one* of its characters is right. All of them must be.",
-            swap=(SHARE, "return (equal & ~ended).any(dim=0).float().mean().item()")),
-    Fault("exact-match", "argmax-over-the-batch",
-            "Your arg-max runs over the batch. The characters are the last axis, of both tensors.",
-            swap=(EQUAL, "equal = output.argmax(1) == target.argmax(1)")),
-    Fault("exact-match", "first-character-only",
-            "You look at the first character only.",
-            swap=(SHARE, "return equal[0].float().mean().item()")),
-    Fault("exact-match", "percent",
-            "You return percent. A share is a number between 0 and 1.",
-            swap=(SHARE, "return 100 * (equal | ended).all(dim=0).float().mean().item()")),
 ]
 
 VARIANTS = [

@@ -7,48 +7,26 @@ from autograder.model.faults import Fault, Variant, edited
 
 def written_out(versions, cell):
     """Return versions that edit `cell`, where attention is written once more, and not the solution, which calls it."""
-    return [replace(version, source=edited(version, cell, versions), swap=(), both=()) for version in versions]
+    return [replace(version, source=edited(version, cell), swap=()) for version in versions]
 
 # --- scores -----------------------------------------------------------------------------------
 
 DOT = "return henc_ts @ hdec"
 
 SCORES = [
-    Fault("scores", "products-not-added",
-            "You multiply entry by entry, and stop there: each encoder vector still has H numbers. "
-            "A dot product adds its products up to one.",
-            swap=(DOT, "return henc_ts * hdec")),
-    Fault("scores", "added-over-the-vectors",
-            "The products are added over the encoder vectors instead of over the entries: "
-            "one number per unit is left, where one per encoder vector is asked for. Which axis must disappear?",
-            swap=(DOT, "return (henc_ts * hdec).sum(dim=0)")),
-    Fault("scores", "one-number-for-all",
-            "All products are added to one single number. Each encoder vector needs a score of its own, "
-            "so only the axis of the entries may disappear.",
-            swap=(DOT, "return (henc_ts * hdec).sum()")),
     Fault("scores", "product-of-sums",
             "You add up each vector first and multiply the two sums. A dot product works the other way round: "
             "it multiplies entry by entry, then adds.",
             swap=[("[15.0, 60.0, 15.0, 35.0]", "[50.0, 150.0, 50.0, 150.0]"),
                   (DOT, "return henc_ts.sum(dim=1) * hdec.sum()")]),
-    Fault("scores", "mean-instead-of-sum",
-            "Your scores are too small by the factor H: a dot product takes the sum of the products, not their mean.",
-            swap=(DOT, "return (henc_ts * hdec).mean(dim=1)")),
     Fault("scores", "divided-by-root-h",
             "Your scores are divided by √H. That is the scaled dot product; it comes later. "
             "Here the plain one is asked for.",
             swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
-    Fault("scores", "cosine",
-            "Your scores are cosines: the lengths of the vectors are divided away. The dot product keeps them.",
-            swap=(DOT, "return F.cosine_similarity(henc_ts, hdec.unsqueeze(0), dim=1)")),
     Fault("scores", "detached-by-item",
             "The values are right, but `.item()` turns them into plain numbers and the gradient is lost: "
             "nothing before this step could learn. Stay with tensors, for example by `torch.stack`.",
             swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
-    Fault("scores", "weights-by-hand",
-            "The numbers by hand are the attention weights, rounded. Asked for are the scores before the softmax: "
-            "10·h₁ + 5·h₂ + 10·h₃ for each encoder vector.",
-            swap=("[15.0, 60.0, 15.0, 35.0]", "[0.0, 1.0, 0.0, 0.0]")),
 ]
 
 SCORES_RIGHT = [
@@ -63,7 +41,6 @@ SCORES_RIGHT = [
 
 # --- weights ----------------------------------------------------------------------------------
 
-SCALED = "scaled = scores / temperature"
 SAFE = "torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)"
 SHARE = "return exps / exps.sum(dim=-1, keepdim=True)"
 
@@ -77,19 +54,6 @@ WEIGHTS = [
             "You return the logarithm of the weights: negative numbers that do not add up to 1. "
             "A vector is multiplied by a weight, not by its logarithm.",
             swap=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
-    Fault("weights", "not-divided-by-the-sum",
-            "You take the exponentials and stop: the numbers are positive, but they do not add up to 1. "
-            "Each row must be divided by its sum.",
-            swap=(SHARE, "return exps")),
-    Fault("weights", "one-sum-for-everything",
-            "You divide by the sum over the whole tensor, so that all rows together add up to 1. "
-            "Each row over the source is a softmax of its own.",
-            swap=(SHARE, "return exps / exps.sum()")),
-    Fault("weights", "first-axis",
-            "Your weights add up to 1 over the first axis. With (T, S) or (B, T, S) the source is the last axis, "
-            "and each target timestep shares its weight among the source timesteps.",
-            swap=[("scaled.max(dim=-1, keepdim=True)", "scaled.max(dim=0, keepdim=True)"),
-                  ("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=0, keepdim=True)")]),
     Fault("weights", "axis-of-the-sum-lost",
             "The sum over the source lost its axis: (T, S) divided by (T,) lines up the wrong axes. "
             "With one row only it works by chance. Keep the axis as one of size 1.",
@@ -106,33 +70,10 @@ WEIGHTS = [
             "You subtract a number that is not yet divided by the temperature from scores that are. With large scores "
             "the exponents are then far from 0 again, and `exp` overflows or gives only zeros.",
             swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
-    Fault("weights", "one-maximum-for-all-rows",
-            "You subtract the maximum of the whole tensor. A row that lies far below it becomes 0/0. "
-            "Each row needs its own maximum.",
-            swap=(SAFE, "torch.exp(scaled - scaled.max())")),
-    Fault("weights", "multiplied-by-temperature",
-            "The scores are multiplied by the temperature. They must be divided by it: "
-            "a high temperature brings the weights together.",
-            swap=(SCALED, "scaled = scores * temperature")),
-    Fault("weights", "temperature-ignored",
-            "The temperature changes nothing: it is an argument that your code never reads.",
-            swap=(SCALED, "scaled = scores")),
-    Fault("weights", "temperature-after-the-softmax",
-            "You divide the weights by the temperature, after the softmax; then they no longer add up to 1. "
-            "The scores are to be divided, before it.",
-            swap=[(SCALED, "scaled = scores"), (SHARE, "return exps / exps.sum(dim=-1, keepdim=True) / temperature")]),
-    Fault("weights", "scores-divided-by-their-sum",
-            "You divide the scores themselves by their sum: "
-            "there are negative weights then, and a sum near 0 blows up. The exponential comes first.",
-            swap=(SAFE, "scaled")),
     Fault("weights", "only-the-largest",
             "You give weight 1 to the largest score and 0 to all others. "
             "This is a hard choice, with no gradient; the softmax shares the weight out.",
             swap=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
-    Fault("weights", "overflow-and-temperature-ignored",
-            "Two things: the temperature is never used, and large scores overflow to NaN because nothing is subtracted "
-            "before the exponential.",
-            both=("overflow", "temperature-ignored")),
 ]
 
 WEIGHTS_RIGHT = [
@@ -179,38 +120,11 @@ CONTEXT = [
             "The weights meet the entries of the vectors, not the vectors: broadcasting lines up the last axes, (S,) "
             "with H. It raises no error when S = H. Give the weights a second axis of size 1.",
             swap=(WEIGH, "return attention_weights * henc_ts")),
-    Fault("context", "already-added",
-            "Step 3 already adds the vectors up and returns (H,). "
-            "It should keep the S weighted vectors apart; the sum is step 4.",
-            swap=(WEIGH, "return attention_weights @ henc_ts")),
-    Fault("context", "weights-forgotten",
-            "Your weighted vectors are the encoder vectors as they were: the attention weights are never used.",
-            swap=(WEIGH, "return henc_ts")),
-    Fault("context", "softmax-twice",
-            "You apply a softmax to the attention weights. "
-            "They are weights already; a second softmax brings them close together.",
-            swap=(WEIGH, "return torch.softmax(attention_weights, dim=0).unsqueeze(1) * henc_ts")),
     Fault("context", "only-the-best",
             "You keep the vector with the largest weight and drop all others. "
             "Every vector counts, each as much as its weight says.",
             swap=(WEIGH,
                   "return F.one_hot(attention_weights.argmax(), len(attention_weights)).unsqueeze(1) * henc_ts")),
-    Fault("context", "mean-instead-of-sum",
-            "Step 4 takes the mean: the result is too small by the factor S. "
-            "The weights add up to 1 already, so the sum is the average you want.",
-            swap=(ADD, "return weighted.mean(dim=0)")),
-    Fault("context", "added-over-the-units",
-            "Step 4 adds over the entries of each vector: S numbers are left. "
-            "The vectors are to be added to one another, so that a vector of size H is left.",
-            swap=(ADD, "return weighted.sum(dim=1)")),
-    Fault("context", "one-number",
-            "Step 4 adds up everything to one number. The context is a vector: "
-            "only the axis of the source timesteps disappears.",
-            swap=(ADD, "return weighted.sum()")),
-    Fault("context", "largest-entry",
-            "Step 4 takes the largest entry of each column (max pooling). "
-            "The context vector is the sum of the weighted vectors.",
-            swap=(ADD, "return weighted.max(dim=0).values")),
 ]
 
 CONTEXT_RIGHT = [
@@ -237,21 +151,15 @@ def step4_context(weighted):
 
 # --- steps ------------------------------------------------------------------------------------
 
-SCORE_STEP = "scores = henc_ts @ hdec\n"
 SOFT_STEP = "weights = torch.softmax(scores, dim=0)"
 CONTEXT_STEP = "context_vector = weights @ henc_ts"
 CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
-RETURN_STEP = "return torch.stack(hdec_ts), torch.stack(attention_weights)"
 
 STEPS = [
     Fault("steps", "state-not-carried",
             "Every step of the cell starts from `hdec_init` again: the decoder forgets what it did. "
             "Give the cell the hidden vector of the step before.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
-    Fault("steps", "scores-from-the-first-state",
-            "Every step computes its scores with `hdec_init`, so all rows of the weights are the same. "
-            "Score with the present hidden vector.",
-            swap=(SCORE_STEP, "scores = henc_ts @ hdec_init\n")),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
             "but each number meets the wrong column of the cell's matrices. The token comes first here.",
@@ -260,47 +168,22 @@ STEPS = [
             "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
             "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
             swap=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
-    Fault("steps", "context-from-raw-scores",
-            "The context is a sum weighted by the raw scores; "
-            "the softmax weights are computed and kept, but not used for it.",
-            swap=(CONTEXT_STEP, "context_vector = scores @ henc_ts")),
     Fault("steps", "softmax-over-one",
             "Each of your weights is 1: the softmax runs over an axis of size one, "
             "where a single number is always the whole. Run it over the S source timesteps.",
             swap=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
-    Fault("steps", "context-not-used",
-            "The attention weights are computed, but the context never reaches the cell: "
-            "it is fed zeros in its place, and the decoder gets nothing from the encoder.",
-            swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, torch.zeros_like(context_vector)]), hdec)")),
     Fault("steps", "last-encoder-vector",
             "The context is the last encoder vector at every step, whatever the weights say. "
             "That is the bottleneck again.",
             swap=(CONTEXT_STEP, "context_vector = henc_ts[-1]")),
-    Fault("steps", "context-divided-by-s",
-            "The weighted vectors are averaged: the context is too small by the factor S. "
-            "The weights add up to 1 already.",
-            swap=(CONTEXT_STEP, "context_vector = (weights.unsqueeze(1) * henc_ts).mean(dim=0)")),
-    Fault("steps", "weights-one-step-late",
-            "The weights you hand back are computed after the cell, with its new hidden vector. "
-            "Keep those that made the context of this step, from the hidden vector before it.",
-            swap=("attention_weights.append(weights)",
-                  "attention_weights.append(torch.softmax(henc_ts @ hdec, dim=0))")),
     Fault("steps", "state-detached",
             "The values are right, but the hidden vector is detached at each step: "
             "the gradient stops there, and earlier steps cannot learn from later ones.",
             swap=(CELL_STEP, CELL_STEP + ".detach()")),
-    Fault("steps", "last-weights-only",
-            "You return the weights of the last step alone. "
-            "Keep those of every step, in a list, and stack them to (T, S).",
-            swap=(RETURN_STEP, "return torch.stack(hdec_ts), weights")),
     Fault("steps", "first-state-among-the-results",
             "`hdec_init` stands among the results, so there is one hidden vector too many. "
             "Keep only what the cell made: T vectors for T tokens.",
             swap=("hdec_ts, attention_weights = [], []", "hdec_ts, attention_weights = [hdec_init], []")),
-    Fault("steps", "log-softmax-and-state-not-carried",
-            "Two things: the weights are log-probabilities (take the softmax itself), "
-            "and every step of the cell starts from `hdec_init` again (carry the hidden vector on).",
-            both=("log-softmax", "state-not-carried")),
 ]
 
 STEPS_RIGHT = [
@@ -357,7 +240,6 @@ def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
 
 BATCH_SCORES = "hdec_ts @ henc_ts.transpose(1, 2)"
 BATCH_SOFT = "torch.softmax(scores, dim=2)"
-BATCH_CONTEXT = "context_vectors = attention_weights @ henc_ts"
 
 BATCHED = [
     Fault("batched", "log-softmax",
@@ -368,42 +250,9 @@ BATCHED = [
             "Your weights add up to 1 over the batch: the sentences share their attention among one another. "
             "(`F.softmax` on three axes does this when no `dim` is given.) Which axis is the source?",
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=0)")),
-    Fault("batched", "softmax-over-the-decoder",
-            "Your weights add up to 1 over the decoder timesteps. "
-            "Each decoder timestep shares its attention among the encoder timesteps: the sum runs over S.",
-            swap=(BATCH_SOFT, "torch.softmax(scores, dim=1)")),
-    Fault("batched", "view-instead-of-transpose",
-            "`.view` (or `.reshape`) cuts the same numbers up anew; it does not exchange axes. "
-            "The shape is right, and each score mixes several encoder vectors. Transpose the two axes.",
-            swap=(BATCH_SCORES, "hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], henc_ts.shape[1])")),
-    Fault("batched", "context-from-raw-scores",
-            "The context is a sum weighted by the raw scores; "
-            "the softmax weights are computed and returned, but not used for it.",
-            swap=(BATCH_CONTEXT, "context_vectors = scores @ henc_ts")),
-    Fault("batched", "context-not-used",
-            "You return the decoder's own vectors in the place of the context vectors: "
-            "the weights are computed, and nothing is read with them.",
-            swap=(BATCH_CONTEXT, "context_vectors = hdec_ts")),
     Fault("batched", "divided-by-root-h",
             "Your scores are divided by √H. That is the scaled dot product; here the plain dot product is asked for.",
             swap=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
-    Fault("batched", "mean-of-the-rows",
-            "All rows of the batch get the same weights, the mean over the batch. "
-            "Each row has its own source, and needs its own weights.",
-            swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).mean(dim=0, keepdim=True).expand_as(scores)")),
-    Fault("batched", "every-row-with-every-row",
-            "Every row of the batch meets every other one: the scores have two batch axes, (B, T, B, S). "
-            "A sentence may attend to its own source only.",
-            swap=[(BATCH_SCORES, "torch.tensordot(hdec_ts, henc_ts, dims=([2], [2]))"),
-                  (BATCH_SOFT, "torch.softmax(scores, dim=3)"),
-                  (BATCH_CONTEXT, 'context_vectors = torch.einsum("btcs,csh->btch", attention_weights, henc_ts)')]),
-    Fault("batched", "weights-transposed",
-            "The weights come back as (B, S, T). A row per decoder timestep is asked for: (B, T, S).",
-            swap=("return context_vectors, attention_weights",
-                  "return context_vectors, attention_weights.transpose(1, 2)")),
-    Fault("batched", "results-exchanged",
-            "The two results come back in the other order: first the context vectors, then the attention weights.",
-            swap=("return context_vectors, attention_weights", "return attention_weights, context_vectors")),
     Fault("batched", "gradient-cut",
             "The values are right, but the weights are detached: "
             "no gradient reaches the scores, so the network could never learn what to attend to.",
@@ -416,14 +265,6 @@ def batched_attention(hdec_ts, henc_ts):
     weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
     return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)
 '''),
-    Fault("batched", "log-softmax-over-the-batch",
-            "Two things: the weights are log-probabilities (take the softmax itself), "
-            "and they are taken over the batch (the source is another axis).",
-            swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=0)")),
-    Fault("batched", "log-softmax-and-raw-scores",
-            "Two things: the weights you return are log-probabilities (take the softmax itself), "
-            "and the context is weighted by the raw scores (use the weights).",
-            both=("log-softmax", "context-from-raw-scores")),
 ]
 
 BATCHED_RIGHT = [
@@ -465,17 +306,10 @@ MASKED = [
             "`masked_fill` returns a new tensor, and yours is thrown away: the scores are not changed, so padding is "
             "only cut off after the softmax and the real tokens do not add up to 1. Keep what it returns.",
             swap=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
-    Fault("masked", "no-mask",
-            "The mask changes nothing: padding gets its share like every token.",
-            swap=(MASK_SOFT, "return torch.softmax(scores, dim=2)")),
     Fault("masked", "mask-inverted",
             "The mask is the wrong way round: the padding gets all the weight and the real tokens get none. "
             "True stands for a real token.",
             swap=("real = mask.unsqueeze(1)", "real = ~mask.unsqueeze(1)")),
-    Fault("masked", "zero-instead-of-minus-infinity",
-            "You set the scores of padding to 0. But exp(0) is 1: padding takes part in the sum, "
-            "and the real tokens add up to less than 1. Its score must be so low that the exponential is 0.",
-            swap=(FILL, "masked = scores.masked_fill(~real, 0.0)")),
     Fault("masked", "mask-on-the-target",
             "The mask lies on the axis of the decoder timesteps. It speaks of the source: "
             "it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
@@ -491,24 +325,6 @@ MASKED = [
             "With a very low number instead of −∞ no NaN ever arises.",
             swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
                   (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
-    Fault("masked", "empty-row-shared-out",
-            "A row without a real token shares its weight among the padding: "
-            "with equal, very low scores the softmax gives 1/S to each. Its weights should be 0.",
-            swap=(MASK_SOFT, "return torch.softmax(masked, dim=2)")),
-    Fault("masked", "not-low-enough",
-            "The score that you give to padding is not low enough: when the real scores are lower still, "
-            "padding gets weight, or the real tokens lose theirs. Take the lowest number there is.",
-            swap=("lowest = torch.finfo(scores.dtype).min", "lowest = -100.0")),
-    Fault("masked", "softmax-over-the-decoder",
-            "Your softmax runs over the decoder timesteps. The weights must add up to 1 over the source.",
-            swap=(MASK_SOFT, "return torch.softmax(masked, dim=1) * real")),
-    Fault("masked", "log-softmax",
-            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-            "Take the softmax itself.",
-            swap=(MASK_SOFT, "return torch.log_softmax(masked, dim=2) * real")),
-    Fault("masked", "one-token-too-many",
-            "Your mask is one token too long: with length 2, positions 0 and 1 are real, and position 2 is padding.",
-            swap=(POSITIONS, "return positions <= lengths.unsqueeze(1)")),
     Fault("masked", "true-on-padding",
             "Your `padding_mask` is True on padding. Here True stands for a real token. "
             "(Other libraries do it the other way; always look it up.)",
@@ -517,9 +333,6 @@ MASKED = [
             "Your mask is as wide as the longest row of the batch, not S wide. "
             "The padded tensor may be wider than its longest row.",
             swap=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
-    Fault("masked", "inverted-and-not-assigned",
-            "Two things: the result of `masked_fill` is thrown away, and the mask is the wrong way round.",
-            both=("fill-not-assigned", "mask-inverted")),
 ]
 
 MASKED_RIGHT = [
@@ -569,42 +382,13 @@ def masked_softmax(scores, mask):
 # --- plain scores -----------------------------------------------------------------------------
 
 SCALE = "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H)"
-DEC_UNITS = "dec_units = hdec_ts / hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)"
-ENC_UNITS = "enc_units = henc_ts / henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)"
 UNIT_DOT = "return dec_units @ enc_units.transpose(1, 2)"
 
 PLAIN = [
-    Fault("plain-scores", "divided-by-h",
-            "`scaled_dot_score` divides by H. The divisor is its square root: "
-            "the typical size of a dot product grows like √H.",
-            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / H")),
     Fault("plain-scores", "scaled-by-the-timesteps",
             "`scaled_dot_score` divides by the root of a number of timesteps. "
             "It is the size of the vectors, H, that makes dot products grow.",
             swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(henc_ts.shape[1])")),
-    Fault("plain-scores", "multiplied-by-root-h",
-            "`scaled_dot_score` multiplies by √H: the scores become larger still. Divide.",
-            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) * math.sqrt(H)")),
-    Fault("plain-scores", "not-scaled",
-            "`scaled_dot_score` gives the plain dot product: the division is missing.",
-            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2)")),
-    Fault("plain-scores", "decoder-length-kept",
-            "`cosine_score` divides by the length of the encoder vector only. "
-            "A cosine divides by both lengths, and lies between −1 and 1.",
-            swap=(DEC_UNITS, "dec_units = hdec_ts")),
-    Fault("plain-scores", "encoder-length-kept",
-            "`cosine_score` divides by the length of the decoder vector only. "
-            "A cosine divides by both lengths, and lies between −1 and 1.",
-            swap=(ENC_UNITS, "enc_units = henc_ts")),
-    Fault("plain-scores", "length-over-time",
-            "`cosine_score` takes the length over the timesteps. "
-            "The length of a vector is taken over its H entries, the last axis.",
-            swap=[("hdec_ts.norm(dim=2, keepdim=True)", "hdec_ts.norm(dim=1, keepdim=True)"),
-                  ("henc_ts.norm(dim=2, keepdim=True)", "henc_ts.norm(dim=1, keepdim=True)")]),
-    Fault("plain-scores", "no-square-root",
-            "`cosine_score` divides by the squared lengths: the square root is missing.",
-            swap=[("hdec_ts.norm(dim=2, keepdim=True)", "(hdec_ts ** 2).sum(dim=2, keepdim=True)"),
-                  ("henc_ts.norm(dim=2, keepdim=True)", "(henc_ts ** 2).sum(dim=2, keepdim=True)")]),
     Fault("plain-scores", "zero-divided-by-zero",
             "`cosine_score` gives NaN for a vector of zeros: its length is 0, and 0/0 is not a number. "
             "Keep the divisor away from 0.",
@@ -675,7 +459,6 @@ GENERAL = "return hdec_ts @ W_a @ henc_ts.transpose(1, 2)"
 FROM_DEC = "from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)"
 FROM_ENC = "from_encoder = (henc_ts @ U_a.T).unsqueeze(1)"
 ADDITIVE = "return torch.tanh(from_decoder + from_encoder) @ v_a"
-LOCATION = 'return torch.einsum("bth,sh->bts", hdec_ts, W_a)'
 
 LEARNED = [
     Fault("learned-scores", "general-ignores-its-matrix",
@@ -686,56 +469,15 @@ LEARNED = [
             "`general_score` uses the transpose of `W_a`. Rows belong to the decoder (H), columns to the encoder (G); "
             "with H = G the mix-up raises no error.",
             swap=(GENERAL, "return hdec_ts @ W_a.T @ henc_ts.transpose(1, 2)")),
-    Fault("learned-scores", "general-with-tanh",
-            "`general_score` has a tanh in it. The general score is bilinear: products and sums only.",
-            swap=(GENERAL, "return torch.tanh(hdec_ts @ W_a) @ henc_ts.transpose(1, 2)")),
-    Fault("learned-scores", "additive-without-tanh",
-            "`additive_score` has no tanh. Without it, the score is a sum of one part for the decoder and one for the "
-            "encoder, and the decoder's part is the same for every source position: the softmax cancels it.",
-            swap=(ADDITIVE, "return (from_decoder + from_encoder) @ v_a")),
-    Fault("learned-scores", "additive-without-the-encoder",
-            "`additive_score` does not use the encoder: every source position gets the same score, "
-            "and the weights are all 1/S.",
-            swap=(ADDITIVE, "return torch.tanh(from_decoder + 0 * from_encoder) @ v_a")),
-    Fault("learned-scores", "additive-without-the-decoder",
-            "`additive_score` does not use the decoder: every decoder timestep gets the same weights.",
-            swap=(ADDITIVE, "return torch.tanh(0 * from_decoder + from_encoder) @ v_a")),
-    Fault("learned-scores", "tanh-around-everything",
-            "In `additive_score` the tanh stands around the finished score. "
-            "It belongs inside, on the sum of the two projections, before `v_a`.",
-            swap=(ADDITIVE, "return torch.tanh((from_decoder + from_encoder) @ v_a)")),
     Fault("learned-scores", "two-tanhs",
             "In `additive_score` each projection has its own tanh. "
             "There is one tanh, around their sum; otherwise the two vectors never meet inside it.",
             swap=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
-    Fault("learned-scores", "additive-without-v",
-            "`additive_score` adds up the tanh values and forgets `v_a`: "
-            "each of the A units should count with its own weight.",
-            swap=(ADDITIVE, "return torch.tanh(from_decoder + from_encoder).sum(dim=3)")),
-    Fault("learned-scores", "additive-transposed",
-            "`additive_score` comes back as (B, S, T): the two new axes are exchanged. "
-            "The decoder's timesteps come before the encoder's.",
-            swap=[("(hdec_ts @ W_a.T).unsqueeze(2)", "(hdec_ts @ W_a.T).unsqueeze(1)"),
-                  ("(henc_ts @ U_a.T).unsqueeze(1)", "(henc_ts @ U_a.T).unsqueeze(2)")]),
     Fault("learned-scores", "matrices-not-transposed",
             "A projection in `additive_score` multiplies by `W_a` (A, H) as it stands. "
             "For vectors that lie in rows it must be transposed; when all sizes are equal, no error says so.",
             swap=[(FROM_DEC, "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
                   (FROM_ENC, "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
-    Fault("learned-scores", "location-softmax",
-            "`location_score` returns weights: it went through a softmax already. Scores are asked for.",
-            swap=(LOCATION, 'return torch.softmax(torch.einsum("bth,sh->bts", hdec_ts, W_a), dim=2)')),
-    Fault("learned-scores", "location-from-the-mean-state",
-            "`location_score` gives every decoder timestep the same scores, from the mean of all hidden vectors. "
-            "Each timestep has scores of its own.",
-            swap=(LOCATION,
-                  'return torch.einsum("bth,sh->bts", hdec_ts.mean(dim=1, keepdim=True).expand_as(hdec_ts), W_a)')),
-    Fault("learned-scores", "location-transposed",
-            "`location_score` comes back as (B, S, T). A row per decoder timestep is asked for: (B, T, S).",
-            swap=(LOCATION, 'return torch.einsum("bth,sh->bst", hdec_ts, W_a)')),
-    Fault("learned-scores", "ignored-matrix-and-no-tanh",
-            "Two things: `general_score` never uses its matrix, and `additive_score` has no tanh.",
-            both=("general-ignores-its-matrix", "additive-without-tanh")),
 ]
 
 LEARNED_RIGHT = [
@@ -832,9 +574,6 @@ NET = written_out([
             "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
             "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
             swap=(NET_SOFT, "torch.log_softmax(scores, dim=1)")),
-    Fault("net", "context-from-raw-scores",
-            "The context is a sum weighted by the raw scores; the softmax weights are kept, but not used for it.",
-            swap=(NET_CONTEXT, "context_vectors = (scores.unsqueeze(1) @ henc_ts).squeeze(1)")),
     Fault("net", "softmax-before-the-loss",
             "You return probabilities. `F.cross_entropy` does a softmax itself; two of them, one upon the other, "
             "make the loss flat and the training slow. Return the logits.",
@@ -843,10 +582,6 @@ NET = written_out([
             "The dropout is never used, so in training the context vectors reach the output layer whole. "
             "It works on the context vectors.",
             swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
-    Fault("net", "another-dropout-rate",
-            "Your network drops another share of the context vectors than `dropout` says. The number goes to "
-            "`nn.Dropout` as it is: the share that is dropped, not the one that is kept.",
-            swap=("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
@@ -865,14 +600,6 @@ NET = written_out([
             "The answer is made from the last hidden vector; the context that attention found is not used. "
             "That is the bottleneck again.",
             swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
-    Fault("net", "index-not-used",
-            "The attention weights do not depend on the index: the query is the last hidden vector. "
-            "It must come from `target_idx`.",
-            swap=(NET_QUERY, "query = henc_ts[:, -1]")),
-    Fault("net", "index-in-the-token-table",
-            "The index is looked up in the table of the digits. It has a table of its own: "
-            "index 3 and digit 3 have nothing in common.",
-            swap=(NET_QUERY, "query = self.query_layer(self.token_embedding(target_idx))")),
     Fault("net", "every-query-with-every-row",
             "Every query meets every row of the batch: `tensordot` gives (B, B, S). "
             "With a batch of one it looks right. Each query belongs to one row.",
@@ -883,35 +610,15 @@ NET = written_out([
             "You divide by `.sum(1)`, which has lost its axis: (B, S) divided by (B,) lines up S with B. "
             "With a batch of one it looks right, and with B = S no error is raised.",
             swap=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
-    Fault("net", "weights-not-kept",
-            "The logits may be right, but the weights are not kept: "
-            "`self.attention_weights` does not exist after the call.",
-            swap=[("self.attention_weights = torch", "attention_weights = torch"),
-                  ("self.attention_weights.unsqueeze(1)", "attention_weights.unsqueeze(1)")]),
     Fault("net", "squeezed-too-much",
             "A batch of one loses its batch axis: "
             "`.squeeze()` without a number removes *every* axis of size 1. Name the axis.",
             swap=[(".squeeze(2)", ".squeeze()"),
                   (NET_CONTEXT, "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze()")]),
-    Fault("net", "mean-of-the-hidden-vectors",
-            "The context is the plain mean of the hidden vectors: "
-            "the attention weights are computed, kept, and not used.",
-            swap=(NET_CONTEXT, "context_vectors = henc_ts.mean(dim=1)")),
-    Fault("net", "softmax-over-one",
-            "Each of your weights is 1: the softmax runs over an axis of size one. Run it over the source timesteps.",
-            swap=(NET_SOFT, "torch.softmax(scores.unsqueeze(2), dim=2).squeeze(2)")),
     Fault("net", "gradient-cut",
             "The logits are right, but the weights are detached: "
             "no gradient reaches the query, so the network could never learn what to attend to.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
-    Fault("net", "log-softmax-over-the-batch",
-            "Two things: the weights are log-probabilities (take the softmax itself), "
-            "and they are taken over the batch (the source is the other axis).",
-            swap=(NET_SOFT, "torch.log_softmax(scores, dim=0)")),
-    Fault("net", "log-softmax-and-probabilities",
-            "Two things: the attention weights are log-probabilities (take the softmax itself), "
-            "and the answer went through a softmax (return the logits).",
-            both=("log-softmax", "softmax-before-the-loss")),
 ], NET_CELL)
 
 NET_RIGHT = written_out([
@@ -955,66 +662,13 @@ NET_RIGHT = written_out([
 
 BAG_KEYS = """keys = keys + self.position_embedding(
                 torch.arange(data.shape[1], device=data.device))"""
-BAG_SCORES = "scores = (keys @ query.unsqueeze(2)).squeeze(2) / math.sqrt(self.hidden_size)"
-BAG_SOFT = "torch.softmax(scores, dim=1)"
 GUESS = "return (counts.max(dim=1).values / data.shape[1]).mean().item()"
 
 BAG = [
-    Fault("content-only", "positions-always",
-            "The position vectors are added even when `positions` is False.",
-            swap=("if self.positions:", "if True:")),
-    Fault("content-only", "positions-never",
-            "The position vectors are never added: with `positions=True` your network is the same bag as without. "
-            "(Or the same vector is added to all keys: that shifts all scores alike, and the softmax cancels it.)",
-            swap=("if self.positions:", "if False:")),
     Fault("content-only", "position-of-the-digit",
             "You look up the position vectors by the digits. The position of a token is its place in the row, 0, 1, …, "
             "S − 1, whatever stands there.",
             swap=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
-    Fault("content-only", "positions-read-too",
-            "The weighted sum runs over the keys, positions included. "
-            "Here the position helps to find the token; what is read is the token vector alone.",
-            swap=("@ token_vectors).squeeze(1)", "@ keys).squeeze(1)")),
-    Fault("content-only", "not-scaled",
-            "The scores are not divided by √hidden_size.",
-            swap=(BAG_SCORES, "scores = (keys @ query.unsqueeze(2)).squeeze(2)")),
-    Fault("content-only", "divided-by-h",
-            "The scores are divided by hidden_size. Take its square root.",
-            swap=(BAG_SCORES, "scores = (keys @ query.unsqueeze(2)).squeeze(2) / self.hidden_size")),
-    Fault("content-only", "log-softmax",
-            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-            "Take the softmax itself.",
-            swap=(BAG_SOFT, "torch.log_softmax(scores, dim=1)")),
-    Fault("content-only", "softmax-over-the-batch",
-            "Your weights add up to 1 over the batch. The softmax belongs over the source.",
-            swap=(BAG_SOFT, "torch.softmax(scores, dim=0)")),
-    Fault("content-only", "position-in-the-query",
-            "The position vector is added to the query. The query already contains the index; "
-            "it is the keys that lack a position.",
-            swap=[(BAG_KEYS, "pass"),
-                  ("query = self.index_embedding(target_idx)",
-                   "query = self.index_embedding(target_idx)\n"
-                   "        if self.positions:\n"
-                   "            query = query + self.position_embedding(target_idx)")]),
-    Fault("content-only", "most-frequent-of-all",
-            "`best_without_order` counts over all rows together. The answer may depend on the row: count row by row.",
-            swap=(GUESS, "return (counts.sum(dim=0).max() / data.numel()).item()")),
-    Fault("content-only", "random-draw",
-            "`best_without_order` gives the accuracy of someone who draws a digit of the row at random. "
-            "The best guesser always names the most frequent one, and is right more often.",
-            swap=(GUESS, "return ((counts / data.shape[1]) ** 2).sum(dim=1).mean().item()")),
-    Fault("content-only", "number-of-different-digits",
-            "`best_without_order` divides 1 by the number of different digits: that is a blind choice among them. "
-            "The most frequent one is a better guess.",
-            swap=(GUESS, "return (1 / (counts > 0).sum(dim=1)).mean().item()")),
-    Fault("content-only", "count-not-a-share",
-            "`best_without_order` gives a mean count. Divide it by the number of digits in a row: "
-            "a probability is asked for.",
-            swap=(GUESS, "return counts.max(dim=1).values.float().mean().item()")),
-    Fault("content-only", "positions-always-and-not-scaled",
-            "Two things: the position vectors are added even when `positions` is False, "
-            "and the scores are not divided by √hidden_size.",
-            both=("positions-always", "not-scaled")),
 ]
 
 BAG_START = '''
@@ -1181,14 +835,6 @@ DECODER = written_out([
             "The softmax of your weights runs over the first axis, the decoder's time (without `dim`, torch takes the "
             "first of three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores)")),
-    Fault("decoder", "softmax-over-the-batch",
-            "The softmax of your weights runs over the batch: the sequences share the weights among themselves. "
-            "It must run over the encoder's timesteps.",
-            swap=(KEPT, "self.attention_weights = F.softmax(scores, dim=1)")),
-    Fault("decoder", "raw-scores",
-            "Your context is made from the raw scores. A softmax must turn them into weights first: "
-            "shares between 0 and 1 that sum to 1.",
-            swap=(KEPT, "self.attention_weights = scores")),
     Fault("decoder", "scaled",
             "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
             "here the plain dot product is asked for.",
@@ -1200,62 +846,14 @@ DECODER = written_out([
                   'T, B, H = hdec_ts.shape\n'
                   '        scores = torch.bmm('
                   'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
-    Fault("decoder", "initial-state-asks",
-            "The query is always `hdec_init`, so all timesteps have the same attention weights. "
-            "The states *after* the GRU are the queries, one for each timestep.",
-            swap=(ALL_SCORES,
-                  'scores = torch.einsum("tbh,sbh->tbs", hdec_init.expand(len(hdec_ts), -1, -1), henc_ts)')),
-    Fault("decoder", "state-before-the-step-asks",
-            "The query of each timestep is the state from *before* it has read its character. "
-            "Here the scores are computed after the GRU.",
-            swap=(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", torch.cat([hdec_init, hdec_ts[:-1]]), henc_ts)')),
-    Fault("decoder", "attends-to-itself",
-            "Your decoder compares its states with its own states. It must compare them with the *encoder's*: "
-            "`henc_ts` in both products.",
-            swap=[(ALL_SCORES, 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, hdec_ts)'),
-                  (DECODER_CONTEXT,
-                   'context_vectors = torch.einsum("tbs,sbh->tbh", self.attention_weights, hdec_ts)')]),
-    Fault("decoder", "context-not-used",
-            "You compute the context vectors, and then the linear layer gets the decoder's states all the same. "
-            "The context alone predicts the character.",
-            swap=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
-    Fault("decoder", "state-added",
-            "You add the decoder's state to the context. That is a good design, and it comes later in this session; "
-            "here the context alone predicts the character.",
-            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors + hdec_ts), dim=-1)")),
     Fault("decoder", "characters-over-time",
             "The log-softmax of your output runs over time (without `dim`, torch takes the first of three axes). "
             "It must run over the characters, the last axis.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
-    Fault("decoder", "characters-over-the-batch",
-            "The log-softmax of your output runs over the batch: the sequences share a probability among themselves. "
-            "It must run over the characters, the last axis.",
-            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors), dim=1)")),
     Fault("decoder", "probabilities-instead-of-logs",
             "Your output holds probabilities. The loss wants their logarithms: "
             "log-softmax at the output, softmax for the weights. You may have exchanged the two.",
             swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
-    Fault("decoder", "two-softmaxes-exchanged",
-            "log_softmax as attention weights, and a softmax at the output: the two are exchanged. "
-            "Shares for the weights, log-probabilities for the output.",
-            both=("log-softmax-as-attention-weights", "probabilities-instead-of-logs")),
-    Fault("decoder", "log-softmax-as-attention-weights-and-output-over-time",
-            "Two things at once. log_softmax as attention weights: the weights are the softmax itself. "
-            "And the log-softmax of the output runs over time (torch's choice without `dim`), "
-            "and not over the characters.",
-            both=("log-softmax-as-attention-weights", "characters-over-time")),
-    Fault("decoder", "no-dim-twice",
-            "Both of your softmaxes run over time (without `dim`, torch takes the first of three axes). "
-            "The weights belong to the encoder's timesteps, the output to the characters.",
-            both=("softmax-over-decoder-time", "characters-over-time")),
-    Fault("decoder", "no-log-softmax",
-            "Your output holds the plain numbers of the linear layer. "
-            "A log-softmax over the characters makes log-probabilities of them.",
-            swap=(OUTPUT, "output = self.linear(context_vectors)")),
-    Fault("decoder", "context-handed-on-as-state",
-            "You hand back the last context in the place of the hidden state. "
-            "The next step must go on from the state of the GRU, `hdec_final`.",
-            swap=(OUTPUT, OUTPUT + "\n        hdec_final = context_vectors[-1:]")),
     Fault("decoder", "state-not-used",
             "Your GRU starts from zeros: `hdec_init` is not passed on to it. "
             "That state is the encoder's last one; start from it.",
@@ -1276,14 +874,6 @@ DECODER = written_out([
             "the weights stay in `self.attention_weights`.",
             swap=("output = F.log_softmax(self.linear(context_vectors), dim=-1)\n        return output, hdec_final",
                   OUTPUT + "\n        return output, hdec_final, self.attention_weights")),
-    Fault("decoder", "attention-always",
-            "Your decoder attends even when `self.attention` is false. "
-            "Then there is no `henc_ts`, and it must work as in session 2.",
-            swap=("if not self.attention:", "if False:")),
-    Fault("decoder", "attention-never",
-            "Your decoder does not attend when `self.attention` is true: the attribute is not looked at, or the wrong "
-            "way round. With attention, the context predicts the character, and not the state.",
-            swap=("if not self.attention:", "if True:")),
     Fault("decoder", "encoder-detached",
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
             "to the encoder.",
@@ -1293,17 +883,9 @@ DECODER = written_out([
 IN_THE_DECODER = [
     # ---------------------------------------------------------------- seq2seq
 
-    Fault("seq2seq", "no-encoder-states-when-free",
-            "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
-            "attention is computed anew at each timestep.",
-            swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
     Fault("seq2seq", "no-encoder-states-when-forced",
             "With teacher forcing your decoder gets no `henc_ts`. It is its third argument.",
             swap=(FORCED, "output, _ = self.decoder(decoder_input, henc_final)")),
-    Fault("seq2seq", "no-encoder-states",
-            "Your decoder never gets `henc_ts`. This is the forward pass of a model without attention: "
-            "hand all of the encoder's states over, at every call.",
-            both=("no-encoder-states-when-free", "no-encoder-states-when-forced")),
     Fault("seq2seq", "only-the-last-encoder-state",
             "Your decoder gets the encoder's last state in the place of `henc_ts`. "
             "With a single state, its weight is always 1: hand over all of them.",
@@ -1352,45 +934,12 @@ IN_THE_DECODER = [
     Fault("seq2seq", "no-stop-at-eos",
             "In inference your decoder goes on after `EOS`. That is where the answer ends.",
             swap=(STOP, "pass")),
-    Fault("seq2seq", "attention-taken-for-granted",
-            "Without attention your model stops with an error: there are no weights to join then. "
-            "Keep them only when `self.attention` is true.",
-            swap=("if self.attention:", "if True:")),
 
     # ---------------------------------------------------------------- concatenated
 
-    Fault("concat", "context-first",
-            "The context stands first in your concatenation. The state must come first: "
-            "each weight of the layer belongs to one place.",
-            swap=(BOTH, "both = torch.cat([context_vectors, hdec_ts], dim=-1)")),
     Fault("concat", "no-tanh",
             "There is no tanh between your two layers. Two linear layers in a row can do no more than one.",
             swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
-    Fault("concat", "relu",
-            "You use a ReLU where a tanh is asked for.",
-            swap=(HIDDEN, "hidden = torch.relu(self.dense_tanh(both))")),
-    Fault("concat", "tanh-at-the-end",
-            "Your tanh comes after the last layer. It belongs between the two: "
-            "the numbers that enter the log-softmax may be of any size.",
-            swap=[(HIDDEN, "hidden = self.dense_tanh(both)"),
-                  (FINAL, "return F.log_softmax(torch.tanh(self.dense_final(hidden)), dim=-1)")]),
-    Fault("concat", "state-twice",
-            "You concatenate the state with itself, and the context is never used.",
-            swap=(BOTH, "both = torch.cat([hdec_ts, hdec_ts], dim=-1)")),
-    Fault("concat", "context-twice",
-            "You concatenate the context with itself, and the state is never used.",
-            swap=(BOTH, "both = torch.cat([context_vectors, context_vectors], dim=-1)")),
-    Fault("concat", "joined-along-time",
-            "You join state and context along time: twice as many timesteps of H numbers, "
-            "where `dense_tanh` wants the same timesteps of 2H numbers.",
-            swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors])")),
-    Fault("concat", "added-instead-of-joined",
-            "You add state and context, and write the sum twice. Concatenate: side by side, 2H numbers.",
-            swap=(BOTH, "both = (hdec_ts + context_vectors).repeat(1, 1, 2)")),
-    Fault("concat", "interleaved",
-            "The numbers of state and context alternate in your result. Concatenated means: "
-            "all H numbers of the state, then all H of the context.",
-            swap=(BOTH, "both = torch.stack([hdec_ts, context_vectors], dim=-1).flatten(-2)")),
     Fault("concat", "probabilities-instead-of-logs",
             "Your output holds probabilities. The loss wants their logarithms.",
             swap=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),

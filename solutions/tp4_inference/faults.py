@@ -28,45 +28,18 @@ DECODED = "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)"
 LOGITS = "return self.dense_final(hdec_ts), states"
 
 DECODER = [
-    Fault("decoder", "starts-from-zeros",
-            "Your decoder starts from zeros, whatever states it is given. "
-            "It knows nothing of the question; hand the states to the LSTM.",
-            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens))")),
-    Fault("decoder", "cell-state-lost",
-            "Your decoder starts from the given h, but from a c of zeros. "
-            "Half of the encoder's state is thrown away.",
-            swap=(DECODED,
-                  "hdec_ts, states = self.lstm("
-                  "self.embedding(decoder_tokens), (states[0], torch.zeros_like(states[1])))")),
-    Fault("decoder", "cell-state-copied",
-            "Your decoder takes h for both states. c is a state of its own, the second of the tuple.",
-            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), (states[0], states[0]))")),
-    Fault("decoder", "states-swapped",
-            "Your decoder takes h for c, and c for h. The tuple goes in as it came.",
-            swap=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), (states[1], states[0]))")),
     Fault("decoder", "old-states-returned",
             "You return the states that came in, not those after the last step. "
             "At inference, every step would start from the beginning.",
             swap=(DECODED, "hdec_ts, _ = self.lstm(self.embedding(decoder_tokens), states)")),
-    Fault("decoder", "new-cell-state-copied",
-            "The h that you return is right, and you return it again in the place of c.",
-            swap=(LOGITS, "return self.dense_final(hdec_ts), (states[0], states[0])")),
     Fault("decoder", "softmax",
             "You return probabilities. Logits are asked for: "
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
             swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
-    Fault("decoder", "log-softmax",
-            "You return log-probabilities. Here the plain scores are asked for; the log-softmax comes later, "
-            "in the loss and in `decoder_step`.",
-            swap=(LOGITS, "return self.dense_final(hdec_ts).log_softmax(dim=-1), states")),
     Fault("decoder", "only-the-last-step",
             "You give the logits of the last step only. In training every step has a target, "
             "so every step needs its row.",
             swap=(LOGITS, "return self.dense_final(hdec_ts[-1:]), states")),
-    Fault("decoder", "cell-state-lost-and-softmax",
-            "Two things at once: your decoder starts from a c of zeros, "
-            "and it returns probabilities instead of logits.",
-            both=("cell-state-lost", "softmax")),
     Variant("decoder", "states unpacked", source=decoder('''
 h, c = states
 output, (h_new, c_new) = self.lstm(self.embedding(decoder_tokens), (h, c))
@@ -96,7 +69,6 @@ return flat.view(T, B, -1), states
 forced = cell('''def training_pass(model, encoder_tokens, target_tokens):
 ''')
 SHIFT = "decoder_tokens = torch.cat([go, target_tokens[:-1]])"
-FORCED = "logits, _ = model.decoder(decoder_tokens, encoder_states, henc_ts)"
 LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
 
 TRAINING_PASS = [
@@ -104,34 +76,9 @@ TRAINING_PASS = [
             "The decoder reads at each step the very character that it should say there. "
             "It will learn to copy, and at inference there is nothing to copy from.",
             swap=(SHIFT, "decoder_tokens = target_tokens")),
-    Fault("training-pass", "shifted-the-wrong-way",
-            "You moved the target forwards: the decoder reads the character after the one that it should say. "
-            "GO comes first, and the last character is never read.",
-            swap=(SHIFT, "decoder_tokens = torch.cat([target_tokens[1:], go])")),
-    Fault("training-pass", "starts-with-zeros",
-            "The first character that the decoder reads is number 0. "
-            "It has to be `model.GO`, so that a start looks like a start.",
-            swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.zeros_like(target_tokens[:1])")),
     Fault("training-pass", "starts-with-eos",
             "The first character that the decoder reads is EOS. It has to be `model.GO`.",
             swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
-    Fault("training-pass", "one-step-too-many",
-            "You put GO in front but drop nothing at the end, "
-            "so there is one row of logits more than there are targets. The last target is never read.",
-            swap=(SHIFT, "decoder_tokens = torch.cat([go, target_tokens])")),
-    Fault("training-pass", "cell-state-lost",
-            "The decoder gets h and a c of zeros. Hand over the encoder's tuple as it is.",
-            swap=(FORCED,
-                  "logits, _ = model.decoder("
-                  "decoder_tokens, (encoder_states[0], torch.zeros_like(encoder_states[1])), henc_ts)")),
-    Fault("training-pass", "cell-state-copied",
-            "The decoder gets h twice. Hand over the encoder's tuple as it is.",
-            swap=(FORCED,
-                  "logits, _ = model.decoder(decoder_tokens, (encoder_states[0], encoder_states[0]), henc_ts)")),
-    Fault("training-pass", "henc-ts-not-passed",
-            "You do not hand `henc_ts` to the decoder. "
-            "Ours does not use it; a decoder with attention needs it.",
-            swap=(FORCED, "logits, _ = model.decoder(decoder_tokens, encoder_states)")),
     Fault("training-pass", "softmax-before-cross-entropy",
             "You apply a softmax before `cross_entropy`, which applies its own. "
             "The loss can then never get small, and its gradient is small.",
@@ -140,29 +87,10 @@ TRAINING_PASS = [
             "`nll_loss` wants log-probabilities, and you give it logits: "
             "the \"loss\" can become as negative as it likes. `cross_entropy` takes logits.",
             swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
-    Fault("training-pass", "loss-summed",
-            "Your loss is the sum over all characters. "
-            "The mean is asked for, so that it does not depend on the size of the batch.",
-            swap=(LOSS, 'loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), reduction="sum")')),
-    Fault("training-pass", "flattened-in-two-orders",
-            "You flatten the logits in one order and the targets in another, "
-            "so characters are compared with those of other sequences. Leave time first in both.",
-            swap=(LOSS, "loss = F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), target_tokens.flatten())")),
-    Fault("training-pass", "loss-against-the-input",
-            "You compare the logits with what the decoder *reads*. It should say the next character: "
-            "compare with `target_tokens`.",
-            swap=(LOSS, "loss = F.cross_entropy(logits.flatten(0, 1), decoder_tokens.flatten())")),
     Fault("training-pass", "eos-ignored",
             "You leave EOS out of the loss. Then the network does not learn when to stop.",
             swap=(LOSS,
                   "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
-    Fault("training-pass", "not-shifted-and-softmax",
-            "Two things at once: the decoder reads the very character that it should say, "
-            "and there is a softmax before `cross_entropy`.",
-            both=("target-not-shifted", "softmax-before-cross-entropy")),
-    Fault("training-pass", "cell-state-lost-and-eos-ignored",
-            "Two things at once: the decoder gets a c of zeros, and EOS is left out of the loss.",
-            both=("cell-state-lost", "eos-ignored")),
     Variant("training-pass", "classes on the second axis", source=forced('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
@@ -258,10 +186,6 @@ INFERENCE_PROGRAMS = [
     Fault("inference-programs", "only-the-states",
             "`encode` returns the states alone. `henc_ts` is needed too, at every step of a decoder with attention.",
             swap=(READ, "return model.encoder(encoder_tokens)[1]")),
-    Fault("inference-programs", "old-states-returned",
-            "`decoder_step` returns the states that came in. "
-            "The next step would start from the same place again; return the new ones.",
-            swap=(STEP, "logits, _ = model.decoder(tokens[None], states, henc_ts)")),
     Fault("inference-programs", "old-cell-state",
             "`decoder_step` returns the new h with the old c. Both have moved on.",
             source='''def encode(model, encoder_tokens):
@@ -274,24 +198,10 @@ def decoder_step(model, tokens, states, henc_ts):
         logits, new = model.decoder(tokens[None], states, henc_ts)
         return logits[0].log_softmax(dim=-1), (new[0], states[1])
 '''),
-    Fault("inference-programs", "probabilities",
-            "You return probabilities. Their logs are asked for: beam search adds them up.",
-            swap=(SAID, "return logits[0].softmax(dim=-1), states")),
-    Fault("inference-programs", "logits-returned",
-            "You return the logits as they are: their exponentials do not sum to 1. A log-softmax over V is missing.",
-            swap=(SAID, "return logits[0], states")),
     Fault("inference-programs", "softmax-over-the-batch",
             "Your log-softmax runs over the batch, so the sequences share one distribution. "
             "Each sequence needs its own, over V, the last axis.",
             swap=(SAID, "return logits[0].log_softmax(dim=0), states")),
-    Fault("inference-programs", "softmax-over-one-step",
-            "Your log-softmax runs over the time axis, which has one step: every log-probability becomes 0. "
-            "It has to run over V, the last axis.",
-            swap=(SAID, "return logits.log_softmax(dim=0)[0], states")),
-    Fault("inference-programs", "squeezed-too-much",
-            "`squeeze()` without an axis removes every axis of size one, also the batch when it holds one sequence. "
-            "Say which axis you mean.",
-            swap=(SAID, "return logits.squeeze().log_softmax(dim=-1), states")),
     Fault("inference-programs", "henc-ts-not-passed",
             "`decoder_step` does not hand `henc_ts` on to the decoder. "
             "A decoder with attention needs it at every step.",
@@ -370,7 +280,6 @@ greedy = cell('''def decode_sequence(model, encoder_tokens):
 ''')
 NEXT = "log_probabilities, states = decoder_step(model, tokens, states, henc_ts)"
 CHOICE = "tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.EOS)"
-ENDED = "finished = finished | (tokens == model.EOS)"
 LOOP = "while len(said) < model.max_length and not finished.all():"
 
 DECODE_SEQUENCE = [
@@ -378,64 +287,17 @@ DECODE_SEQUENCE = [
             "After its EOS, a sequence gets other characters in your code, "
             "as long as another one of the batch is running. Keep it still: EOS from then on.",
             swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
-    Fault("decode-sequence", "first-eos-stops-all",
-            "Your loop stops as soon as *one* sequence has ended. The others are not finished.",
-            swap=(LOOP, "while len(said) < model.max_length and not finished.any():")),
     Fault("decode-sequence", "always-to-the-limit",
             "Your loop always makes `max_length` steps. Stop when every sequence has ended.",
             swap=(LOOP, "while len(said) < model.max_length:")),
-    Fault("decode-sequence", "one-step-too-many",
-            "Your loop makes one step more than `max_length`.",
-            swap=(LOOP, "while len(said) <= model.max_length and not finished.all():")),
-    Fault("decode-sequence", "states-not-carried",
-            "Every step starts from the encoder's states again. "
-            "Give each step the states that the step before returned.",
-            swap=(NEXT, "log_probabilities, _ = decoder_step(model, tokens, states, henc_ts)")),
-    Fault("decode-sequence", "cell-state-not-carried",
-            "h moves on from step to step, but c stays that of the encoder. Carry both.",
-            swap=(NEXT,
-                  "log_probabilities, new = decoder_step(model, tokens, states, henc_ts)\n"
-                  "        states = (new[0], states[1])")),
     Fault("decode-sequence", "reads-go-at-every-step",
             "The decoder reads GO at every step. After the first step it has to read what it has just said.",
             swap=(NEXT,
                   "log_probabilities, states = decoder_step("
                   "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
-    Fault("decode-sequence", "starts-with-eos",
-            "You start from EOS. A start is marked by `model.GO`.",
-            swap=("torch.full_like(encoder_tokens[0], model.GO)", "torch.full_like(encoder_tokens[0], model.EOS)")),
-    Fault("decode-sequence", "least-probable",
-            "You take the *least* probable character. "
-            "Log-probabilities are negative, and the largest one is nearest to zero.",
-            swap=(CHOICE, CHOICE.replace("argmax", "argmin"))),
-    Fault("decode-sequence", "best-over-the-batch",
-            "Your arg-max runs over the batch: it finds the sequence with the largest score for a character. "
-            "It has to run over V.",
-            swap=(CHOICE, CHOICE.replace("dim=-1", "dim=0"))),
-    Fault("decode-sequence", "logits-fed-back",
-            "You feed the whole row of log-probabilities back. The decoder reads a character: "
-            "the number of the best one.",
-            swap=(CHOICE, "tokens = log_probabilities")),
-    Fault("decode-sequence", "eos-is-number-zero",
-            "You take 0 for EOS. The model knows its own mark: `model.EOS`.",
-            swap=[(CHOICE, CHOICE.replace("model.EOS", "0")), (ENDED, ENDED.replace("model.EOS", "0"))]),
-    Fault("decode-sequence", "go-in-the-result",
-            "GO is the first row of your result. It is read, never said: leave it out.",
-            swap=("    said = []", "    said = [tokens]")),
-    Fault("decode-sequence", "eos-left-out",
-            "The step at which the last sequence says EOS is missing from your result. "
-            "Keep the characters of a step before you ask whether to stop.",
-            swap=("        said.append(tokens)", "        if not finished.all():\n            said.append(tokens)")),
-    Fault("decode-sequence", "batch-first",
-            "Your result is (B, T). Time comes first, in this course: (T, B).",
-            swap=("torch.stack(said)", "torch.stack(said, dim=1)")),
     Fault("decode-sequence", "henc-ts-forgotten",
             "You do not give `henc_ts` to the decoder's steps. Keep what `encode` returned, for all of them.",
             swap=(NEXT, "log_probabilities, states = decoder_step(model, tokens, states, None)")),
-    Fault("decode-sequence", "never-still-and-never-ending",
-            "Two things at once: an ended sequence gets other characters, and the loop always runs to the limit. "
-            "Nothing in your code reacts to EOS.",
-            both=("eos-does-not-stop", "always-to-the-limit")),
     Variant("decode-sequence", "a for loop with a break", source=greedy('''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]
@@ -499,45 +361,16 @@ return result
 
 shares = cell('''def accuracy_by_step(predicted_tokens, target_tokens, EOS):
 ''')
-RUNNING = "running = (target_tokens == EOS).cumsum(dim=0) <= 1"
-RIGHT = "right = (predicted_tokens == target_tokens) & running"
 SHARE = "return right.sum(dim=1) / running.sum(dim=1)"
 
 ACCURACY = [
-    Fault("accuracy-by-step", "padding-counted",
-            "You count the padding too: EOS after the end counts as right. "
-            "Only sequences that are still running count.",
-            swap=(RUNNING, "running = torch.ones_like(target_tokens, dtype=torch.bool)")),
-    Fault("accuracy-by-step", "end-not-counted",
-            "You leave out the EOS itself. To stop in time is part of the answer: "
-            "a sequence runs up to *and including* its EOS.",
-            swap=(RUNNING, RUNNING.replace("<= 1", "== 0"))),
     Fault("accuracy-by-step", "divided-by-the-batch",
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
             swap=(SHARE, "return right.sum(dim=1) / target_tokens.shape[1]")),
-    Fault("accuracy-by-step", "padding-in-the-numerator",
-            "You divide by the sequences that are still running, but count right characters of all, "
-            "so an accuracy can be more than 1.",
-            swap=(RIGHT, "right = predicted_tokens == target_tokens")),
-    Fault("accuracy-by-step", "averaged-over-time",
-            "You average over time: one number per sequence. "
-            "One number per *step* is asked for, averaged over the batch.",
-            swap=(SHARE, "return right.sum(dim=0) / running.sum(dim=0)")),
     Fault("accuracy-by-step", "one-number",
             "You give one accuracy for everything. Keep the time axis: one number per step.",
             swap=(SHARE, "return right.sum() / running.sum()")),
-    Fault("accuracy-by-step", "ends-of-the-prediction",
-            "You take the ends from the prediction. A network that stops too early would look good; "
-            "the *target* says how long a sequence runs.",
-            swap=(RUNNING, RUNNING.replace("target_tokens", "predicted_tokens"))),
-    Fault("accuracy-by-step", "eos-is-number-zero",
-            "You take 0 for EOS. Use the `EOS` that is given.",
-            swap=(RUNNING, RUNNING.replace("EOS", "0"))),
-    Fault("accuracy-by-step", "right-until-now",
-            "You count a character only if everything before it was right as well. "
-            "That is a useful number too, but another one; here each step stands for itself.",
-            swap=(RIGHT, "right = (predicted_tokens == target_tokens).cumprod(dim=0).bool() & running")),
     Variant("accuracy-by-step", "loops", source=shares('''
 T, B = target_tokens.shape
 shares = []
@@ -583,20 +416,9 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "coins-inverted",
             "You use `coins` the wrong way round: true means that the right character is read.",
             swap=(COIN, COIN.replace("coins[t]", "~coins[t]"))),
-    Fault("scheduled-sampling", "coins-one-step-late",
-            "At step t you use the decision of step t − 1. `coins[t]` decides what step t reads.",
-            swap=(COIN, COIN.replace("coins[t]", "coins[t - 1]"))),
     Fault("scheduled-sampling", "one-coin-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
             swap=(COIN, COIN.replace("coins[t]", "coins[t, 0]"))),
-    Fault("scheduled-sampling", "own-coins-drawn",
-            "You draw decisions of your own and do not use `coins`. "
-            "With the given ones, two runs can be compared.",
-            swap=(COIN, COIN.replace("coins[t]", "torch.rand(coins.shape[1], device=coins.device) < 0.5"))),
-    Fault("scheduled-sampling", "teacher-tells-the-target",
-            "The decoder reads `target_tokens[t]` at step t: the very character that it should predict there. "
-            "It has to be the one before.",
-            swap=(COIN, COIN.replace("target_tokens[t - 1]", "target_tokens[t]"))),
     Fault("scheduled-sampling", "only-the-teacher",
             "You never read what the network wrote: this is plain teacher forcing, whatever `coins` is.",
             swap=(COIN, "tokens = target_tokens[t - 1]")),
@@ -625,10 +447,6 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "henc-ts-forgotten",
             "You do not give `henc_ts` to the decoder.",
             swap=(CALL, "step_logits, states = model.decoder(tokens[None], states)")),
-    Fault("scheduled-sampling", "inverted-and-not-carried",
-            "Two things at once: you use `coins` the wrong way round, "
-            "and every step starts from the encoder's states again.",
-            both=("coins-inverted", "states-not-carried")),
     Variant("scheduled-sampling", "a list of tokens for each sequence", source=coined('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
@@ -694,9 +512,6 @@ BEAM_STEP = [
     Fault("beam-step", "probabilities-added",
             "You add probabilities. The probability of a sequence is a product, so it is the *logs* that add up.",
             swap=(TABLE, "candidates = (scores.exp()[:, None] + log_probabilities.exp()).flatten()")),
-    Fault("beam-step", "logs-multiplied",
-            "You multiply log-probabilities. Probabilities multiply; their logs add.",
-            swap=(TABLE, "candidates = (scores[:, None] * log_probabilities).flatten()")),
     Fault("beam-step", "past-forgotten",
             "Your candidates have the log-probability of the last step only. "
             "The score of the hypothesis has to be added.",
@@ -711,9 +526,6 @@ BEAM_STEP = [
             "Your `tokens` are the parents, and your `parents` the tokens. Think of the flat table: "
             "candidate number i stands in row i // V, column i % V.",
             swap=(FOUND, "return best // V, best % V, scores")),
-    Fault("beam-step", "divided-by-the-beam",
-            "You find row and column of a candidate by dividing by K. A row of the table has V entries.",
-            swap=(FOUND, "return best % K, best // K, scores")),
     Fault("beam-step", "finished-ones-go-on",
             "A finished hypothesis is continued like any other. It has a single candidate left, EOS, at no cost.",
             swap=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
@@ -731,13 +543,6 @@ BEAM_STEP = [
             "EOS is free for a finished hypothesis, but its other continuations still compete. "
             "They have to be ruled out.",
             swap=(MASK, "log_probabilities = log_probabilities.clone()")),
-    Fault("beam-step", "worst-candidates",
-            "You keep the *worst* candidates. Scores are negative, and larger is better.",
-            swap=(TOP, "scores, best = candidates.topk(min(beam_width, K * V), largest=False)")),
-    Fault("beam-step", "more-than-there-are",
-            "You ask for more candidates than there are: with a wide beam, the first step has only V of them. "
-            "Then keep them all.",
-            swap=(TOP, "scores, best = candidates.topk(beam_width)")),
     Fault("beam-step", "no-more-than-before",
             "You never keep more than K candidates. From a single hypothesis, at the first step, "
             "`beam_width` of them survive.",
@@ -800,8 +605,6 @@ GROW = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
 LENGTHS = "lengths = (hypotheses != model.EOS).sum(dim=0) + finished"
 NORMALISED = "normalised = scores / lengths ** alpha"
 ORDER = "order = normalised.argsort(descending=True)"
-SELECT = """tokens, parents, scores = beam_step(
-            log_probabilities, scores, finished, beam_width, model.EOS)"""
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
 BEAM_SEARCH = [
@@ -850,13 +653,6 @@ BEAM_SEARCH = [
                    "    states = tuple(state.expand(-1, beam_width, -1) for state in states)"),
                   ("torch.zeros(1, device", "torch.zeros(beam_width, device"),
                   ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
-    Fault("beam-search", "log-probabilities-counted-twice",
-            "`beam_step` already returns the new sums. You add the old scores once more.",
-            swap=(SELECT,
-                  "old = scores\n"
-                  "        tokens, parents, scores = beam_step("
-                  "log_probabilities, scores, finished, beam_width, model.EOS)\n"
-                  "        scores = scores + old[parents]")),
     Fault("beam-search", "alpha-ignored",
             "You do not use `alpha`: the scores are not normalised by length.",
             swap=(NORMALISED, "normalised = scores")),
@@ -891,21 +687,6 @@ BEAM_SEARCH = [
             "It has to read the character with which it has just been continued.",
             swap=("model, tokens, states, henc_ts.expand",
                   "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
-    Fault("beam-search", "beam-step-not-called",
-            "Your function selects the candidates itself. Call your `beam_step`: "
-            "this check puts a stub of its own in its place, and looks whether you use it.",
-            swap=(SELECT, """V = log_probabilities.shape[1]
-        log_probabilities[finished] = -torch.inf
-        log_probabilities[finished, model.EOS] = 0.0
-        scores, best = (scores[:, None] + log_probabilities).flatten().topk(min(beam_width, log_probabilities.numel()))
-        tokens, parents = best % V, best // V""")),
-    Fault("beam-search", "states-and-length",
-            "Two things at once: the states do not follow their hypotheses, and `alpha` is not used.",
-            both=("states-do-not-follow", "alpha-ignored")),
-    Fault("beam-search", "states-and-characters",
-            "Two things at once: neither the states nor the characters so far follow the parents. "
-            "Everything that belongs to a hypothesis has to.",
-            both=("states-do-not-follow", "characters-do-not-follow")),
     Variant("beam-search", "back-pointers followed at the end", source=search('''
 henc_ts, states = encode(model, encoder_tokens)
 device = encoder_tokens.device
@@ -1040,9 +821,6 @@ WIDER_LOSES = [
             "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
             swap=('{"a": best, "b": second, "c": third}',
                   '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
-    Fault("wider-loses", "those-of-the-example",
-            "Your first words have the probabilities of the example, 0.4, 0.35 and 0.25. Take those of `first`.",
-            swap=('{"a": best, "b": second, "c": third}', '{"a": 0.4, "b": 0.35, "c": 0.25}')),
     Fault("wider-loses", "no-end-in-time",
             "Your sentences are too long: one of the two searches has not said EOS after five tokens.",
             swap=(f'**{{word: {{"EOS": 1.0}} for word in {ENDS}}},',

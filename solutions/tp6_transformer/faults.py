@@ -9,24 +9,15 @@ MASKED = "scores = scores.masked_fill(~mask, -math.inf)"
 PADDING = "return (tokens != PAD)[:, None, None, :]"
 CAUSAL = "return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)"
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
-REMEMBER = """return (self.positions.turn(self.split(self.W_k(x)), start),
-                self.split(self.W_v(x)))"""
-QUERIES = "queries = self.positions.turn(self.split(self.W_q(x)), start)"
-BIAS = "bias = self.positions.bias(x.shape[1], keys.shape[-2])"
 LOOK = "context, self.attention_weights = attend(queries, keys, values, mask, bias)"
 KEPT = "context = context * self.kept[:, None, None]"
 JOINED = "return self.W_o(context.transpose(-3, -2).flatten(-2))"
-TURN_RATES = "rates = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)"
 TURN_ANGLES = "angles = (start + torch.arange(T, device=x.device))[:, None] * rates"
 PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
 TURNED = """return torch.stack([a * angles.cos() - b * angles.sin(),
                         a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)"""
 AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
 START = "start = 0 if cache is None else len(cache)"
-OWN = "keys, values = self.attention.remember(x, start)"
-EXTENDED = """            if cache is not None:
-                keys, values = cache.extend(keys, values)
-"""
 SELF = "return self.attention(x, keys, values, mask, start)"
 CROSS = """x = self.around(self.norms[1], x,
                             lambda x: self.cross(x, *memory, memory_mask))"""
@@ -46,8 +37,6 @@ PATH = """mean = sum(slopes(said, base + (step + 0.5) / steps * (x - base))
                for step in range(steps)) / steps"""
 ALONG = "return (mean * (x - base)).sum(dim=-1)"
 CHANGED = "changed[s, :, s] = others"
-AFTER = "after = said(changed.flatten(0, 1)).unflatten(0, (S, N)).mean(dim=1)"
-EFFECT = "return (said(x[None]) - after).T"
 PATCH = """patch = seen[name].clone()
         patch[:, p] = kept[name][:, p]"""
 SHARE = "shares.append((measure(model(corrupt, target)) - worst) / (best - worst))"
@@ -59,79 +48,28 @@ AHEAD = "return weights[:, :, t, t - L + 1].mean(dim=(0, 2))"
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
 JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
                             torch.cat([self.values, values], dim=-2))"""
-KEEP = "self.keys, self.values = keys, values"
-LENGTH = "return 0 if self.keys is None else self.keys.shape[-2]"
-CACHES = "caches = [Cache() for _ in model.decoder.blocks]"
 FIRST = "tokens, said = torch.full_like(source[:, 0], SOS), []"
-STEP = "logits = model.decoder(tokens[:, None], memories, words, caches)"
 CHOSEN = "tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)"
 ENDED = "ended = ended | (tokens == EOS)"
 LOOP = "while len(said) < max_length and not ended.all():"
 
 FAULTS = [
     # ------------------------------------------------------------ attend
-    Fault("attend", "not-scaled",
-            "The scores are not divided by √d. When vectors have many entries, one weight then takes nearly "
-            "everything.",
-            swap=(" / math.sqrt(query.shape[-1])", "")),
-    Fault("attend", "divided-by-d",
-            "The scores are divided by d, not by its square root. All weights become nearly equal.",
-            swap=("math.sqrt(query.shape[-1])", "query.shape[-1]")),
     Fault("attend", "root-of-places",
             "You take the root of the number of source places. What makes dot products large is the number of entries "
             "in a vector, d.",
             swap=("math.sqrt(query.shape[-1])", "math.sqrt(key.shape[-2])")),
-    Fault("attend", "softmax-over-queries",
-            "The softmax runs over the places that ask. The weights of *one* query over the source must sum to 1.",
-            swap=(SOFTMAX, "weights = scores.softmax(dim=-2)")),
-    Fault("attend", "mask-inverted",
-            "The mask works the wrong way round: True says where one *may* look.",
-            swap=("~mask", "mask")),
-    Fault("attend", "mask-read-as-a-length",
-            "You take the mask for a length: so many words, from the first on. It says of each place whether one may "
-            "look there, and a word between two others may be hidden.",
-            swap=("~mask", "torch.arange(mask.shape[-1]).to(mask.device) >= mask.sum(-1, keepdim=True)")),
-    Fault("attend", "mask-after-softmax",
-            "Weights are set to 0 after the softmax, so the rest no longer sums to 1. Mask the scores.",
-            swap=[("    if mask is not None:\n        " + MASKED + "\n", ""),
-                  (SOFTMAX, SOFTMAX + "\n    if mask is not None:\n        weights = weights * mask")]),
-    Fault("attend", "masked-with-zero",
-            "Masked scores are set to 0. To a softmax, 0 is a score like any other. Minus infinity gets no weight.",
-            swap=("-math.inf", "0.0")),
     Fault("attend", "mask-ignored",
             "The mask has no effect: where it is False, the weight must be 0. (`masked_fill` returns a new tensor.)",
             swap=("    if mask is not None:\n        " + MASKED + "\n", "")),
-    Fault("attend", "bias-ignored",
-            "The bias has no effect. Add it to the scores, before the softmax.",
-            swap=("    if bias is not None:\n        scores = scores + bias\n", "")),
     Fault("attend", "bias-scaled",
             "The bias is divided by √d together with the scores. It is added after the division.",
             swap=("scores = scores + bias", "scores = scores + bias / math.sqrt(query.shape[-1])")),
-    Fault("attend", "keys-are-read",
-            "The context is a sum of keys. Keys are for finding; what is read are the values.",
-            swap=("weights @ value, weights", "weights @ key, weights")),
 
     # ------------------------------------------------------------ masks
-    Fault("masks", "padding-true",
-            "The padding mask is True at PAD. True must say where one may look.",
-            swap=("tokens != PAD", "tokens == PAD")),
-    Fault("masks", "specials-masked",
-            "SOS, EOS or UNK are masked as if they were padding. Only PAD is.", swap=("tokens != PAD", "tokens > UNK")),
-    Fault("masks", "axes-missing",
-            "Your padding mask is (B, S). It needs two more axes of size 1, for heads and queries: (B, 1, 1, S).",
-            swap=(PADDING, "return tokens != PAD")),
     Fault("masks", "future-only",
             "Your causal mask lets a place see the future, and hides the past.",
             swap=(".tril(past)", ".triu(past)")),
-    Fault("masks", "not-itself",
-            "A place may not look at itself in your mask. Place 0 would be left with nothing to look at.",
-            swap=(".tril(past)", ".tril(past - 1)")),
-    Fault("masks", "past-ignored",
-            "Your diagonal does not take `past` into account: the new places cannot see all of what was there before.",
-            swap=(".tril(past)", ".tril()")),
-    Fault("masks", "one-too-many",
-            "In your mask each place also sees the one after it: the very word that it has to say.",
-            swap=(".tril(past)", ".tril(past + 1)")),
 
     # ------------------------------------------------------------ heads
     Fault("heads", "reshaped-across-time",
@@ -142,87 +80,24 @@ FAULTS = [
     Fault("heads", "heads-take-turns",
             "The numbers of a token are dealt out to the heads in turns. The first d numbers belong to the first head.",
             swap=(SPLIT, "return x.unflatten(-1, (self.head_size, -1)).permute(0, 3, 1, 2)")),
-    Fault("heads", "keys-not-turned",
-            "The keys do not go through `self.positions.turn`: the scores cannot know where the keys stand.",
-            swap=(REMEMBER, "return self.split(self.W_k(x)), self.split(self.W_v(x))")),
-    Fault("heads", "values-turned",
-            "The values are turned as well. Positions decide where one looks, not what one reads.",
-            swap=("self.split(self.W_v(x))", "self.positions.turn(self.split(self.W_v(x)), start)")),
-    Fault("heads", "keys-and-values-swapped",
-            "Keys and values have changed places.",
-            swap=(REMEMBER, "return self.positions.turn(self.split(self.W_v(x)), start), self.split(self.W_k(x))")),
-    Fault("heads", "start-forgotten-in-keys",
-            "The keys are turned as if they stood at the beginning: `start` is not passed on.",
-            swap=("self.split(self.W_k(x)), start)", "self.split(self.W_k(x)))")),
-    Fault("heads", "queries-not-turned",
-            "The queries do not go through `self.positions.turn`. What counts is the angle between query and key: "
-            "turn both.",
-            swap=(QUERIES, "queries = self.split(self.W_q(x))")),
-    Fault("heads", "start-forgotten-in-queries",
-            "The queries are turned as if they stood at the beginning: `start` is not passed on.",
-            swap=("self.split(self.W_q(x)), start)", "self.split(self.W_q(x)))")),
-    Fault("heads", "bias-forgotten",
-            "The bias of the positions does not reach the scores: pass it on to `attend`.",
-            swap=(LOOK, LOOK.replace(", bias)", ")"))),
     Fault("heads", "mask-forgotten",
             "The mask is not passed on to `attend`: every place sees padding and future.",
             swap=(LOOK, LOOK.replace("mask, bias", "None, bias"))),
-    Fault("heads", "joined-across-time",
-            "The heads are put side by side without moving their axis back behind the timesteps.",
-            swap=(JOINED, "return self.W_o(context.reshape(x.shape))")),
-    Fault("heads", "no-output-matrix",
-            "`W_o` is not applied: what the heads found is never mixed.",
-            swap=(JOINED, "return context.transpose(-3, -2).flatten(-2)")),
     Fault("heads", "never-cut", "`kept` has no effect: no head can be cut off.", swap=("    " + KEPT + "\n", "")),
-    Fault("heads", "mean-of-weights",
-            "The weights that you keep are the mean over the heads. Keep those of each head.",
-            swap=(LOOK, LOOK + "\n        self.attention_weights = self.attention_weights.mean(1)")),
 
     # ------------------------------------------------------------ rotary
-    Fault("rotate", "start-ignored", "`start` has no effect: the first vector is always at place 0.",
-            swap=("(start + torch.arange(T, device=x.device))", "torch.arange(T, device=x.device)")),
-    Fault("rotate", "turned-back",
-            "The pairs are turned the other way round: look at the two signs.",
-            swap=[("a * angles.cos() - b * angles.sin()", "a * angles.cos() + b * angles.sin()"),
-                  ("a * angles.sin() + b * angles.cos()", "b * angles.cos() - a * angles.sin()")]),
-    Fault("rotate", "not-a-rotation",
-            "The arrows change their length: one of the two signs is wrong.",
-            swap=("a * angles.cos() - b * angles.sin()", "a * angles.cos() + b * angles.sin()")),
-    Fault("rotate", "halves-as-pairs",
-            "Your pairs take one number from the first half of the vector and one from the second. Here two "
-            "neighbours are a pair.",
-            swap=[(PAIRS, "a, b = x.chunk(2, dim=-1)"), ("dim=-1).flatten(-2)", "dim=-2).flatten(-2)")]),
     Fault("rotate", "pairs-torn-apart",
             "The turned numbers do not return to their columns: you have the first numbers of all pairs, then all the "
             "second ones. The two of a pair stand side by side.",
             swap=("dim=-1).flatten(-2)", "dim=-2).flatten(-2)")),
-    Fault("rotate", "one-angle",
-            "Your pairs all turn at the same rate. Pair i must turn more slowly than pair i − 1.",
-            swap=(TURN_RATES, "rates = torch.ones(d // 2, device=x.device)")),
 
     # ------------------------------------------------------------ block
-    Fault("block", "no-residual",
-            "The part's result replaces x. It must be added to it: the stream runs straight through.",
-            swap=(AROUND, "return part(norm(x)) if self.pre_norm else norm(part(x))")),
-    Fault("block", "pre-and-post-swapped",
-            "Pre-norm and post-norm have changed places: x + part(norm(x)) is pre-norm.",
-            swap=(AROUND, "return norm(x + part(x)) if self.pre_norm else x + part(norm(x))")),
     Fault("block", "stream-normed",
             "With pre-norm you add to the normed x. The residual is x as it was.",
             swap=("x + part(norm(x)) if", "norm(x) + part(norm(x)) if")),
     Fault("block", "always-pre",
             "`pre_norm` is ignored: you always put the norm before the part.",
             swap=(AROUND, "return x + part(norm(x))")),
-    Fault("block", "memory-of-another-x",
-            "Queries come from the normed x, keys and values from the x before the norm. Call `remember` on what the "
-            "part is given.",
-            swap=[("        def look(x):\n", "        stream = x\n\n        def look(x):\n"),
-                  (OWN, "keys, values = self.attention.remember(stream, start)")]),
-    Fault("block", "cache-not-extended",
-            "The cache is not extended, so that a new word sees nothing of what was before.", swap=(EXTENDED, "")),
-    Fault("block", "empty-cache-is-no-cache",
-            "An empty cache is passed over, because its length 0 counts as false. Ask whether it is None.",
-            swap=("            if cache is not None:\n", "            if cache:\n")),
     Fault("block", "start-after-extension",
             "The length of the cache is taken after it was extended, so the places begin too late.",
             swap=[(START, "start = 0 if cache is None else len(cache) + x.shape[1]")]),
@@ -232,17 +107,11 @@ FAULTS = [
     Fault("block", "query-at-the-start",
             "Keys know where they stand, queries do not: pass `start` to the attention as well.",
             swap=(SELF, "return self.attention(x, keys, values, mask)")),
-    Fault("block", "mask-forgotten",
-            "The attention to itself has no mask: pass `mask` on.",
-            swap=(SELF, "return self.attention(x, keys, values, None, start)")),
     Fault("block", "memory-mask-forgotten", "The attention to the memory has no mask: it looks at padding.",
             swap=("*memory, memory_mask)", "*memory)")),
     Fault("block", "wrong-mask",
             "The attention to the memory has the mask of the attention to itself. It needs `memory_mask`.",
             swap=("*memory, memory_mask)", "*memory, mask if mask.shape[-1] == memory[0].shape[-2] else None)")),
-    Fault("block", "one-norm-twice", "One norm is used for two parts. Each part has its own.",
-            swap=("self.norms[-1], x, self.feed_forward", "self.norms[0], x, self.feed_forward")),
-    Fault("block", "no-feed-forward", "The feed-forward network is left out.", swap=(FEED, "return x")),
     Fault("block", "memory-ignored",
             "The memory is ignored. Where one is given, `self.cross` must look at it.",
             swap=("        if memory is not None:\n            " + CROSS + "\n", "")),
@@ -251,8 +120,6 @@ FAULTS = [
     Fault("decoder", "no-places",
             "The places are not added: the embeddings alone do not say where a word stands.",
             swap=(PLACES, "x = self.embedding(tokens)")),
-    Fault("decoder", "places-from-zero", "The places begin at 0, although the caches hold earlier ones.",
-            swap=("self.embedding(tokens), start)", "self.embedding(tokens))")),
     Fault("decoder", "no-causal-mask",
             "There is no causal mask: every place sees the words that it has to say.",
             swap=(MASK, "mask = None")),
@@ -262,37 +129,11 @@ FAULTS = [
             swap=("memories[i] if memories", "memories[0] if memories")),
     Fault("decoder", "first-cache-for-all", "All blocks share the first cache. Each needs its own.",
             swap=("caches[i] if caches", "caches[0] if caches")),
-    Fault("decoder", "no-last-norm",
-            "The last norm is left out: `self.norm` comes before the read-out.",
-            swap=("self.readout(self.norm(x))", "self.readout(x)")),
-    Fault("decoder", "blocks-in-parallel",
-            "Every block reads the embeddings. Each must read what the one before it wrote.",
-            swap=[("        for i, block", "        embedded = x\n        for i, block"),
-                  ("x = block(x, mask", "x = block(embedded, mask")]),
     Fault("decoder", "probabilities",
             "You return probabilities or log-probabilities. The loss takes the softmax itself: return raw logits.",
             swap=("return self.readout(self.norm(x))", "return self.readout(self.norm(x)).softmax(-1)")),
 
     # ------------------------------------------------------------ read-norms
-    Fault("read-norms", "norms-summed",
-            "You add up the norms of the heads. What they write is added first, and may cancel; the norm comes last.",
-            swap=(READ, 'return torch.einsum("hts,hsd,ohd->htso", weights, values, matrices).norm(dim=-1).sum(dim=0)')),
-    Fault("read-norms", "no-output-matrix",
-            "`W_o` is left out: you take the norm of the value as it is read, not of what arrives.",
-            swap=(READ, "return (weights * values.norm(dim=-1)[:, None]).norm(dim=0)")),
-    Fault("read-norms", "no-weights",
-            "The attention weights are left out: the norm alone does not depend on who asks.",
-            swap=(READ, 'return torch.einsum("hts,hsd,ohd->tso", torch.ones_like(weights), values, matrices)'
-                        ".norm(dim=-1)")),
-    Fault("read-norms", "columns-take-turns",
-            "The columns of `W_o` are dealt out to the heads in turns. The first d columns belong to head 0.",
-            swap=(MATRICES, "matrices = W_o.unflatten(1, (-1, values.shape[0])).transpose(1, 2)")),
-    Fault("read-norms", "one-norm",
-            "You take the sum of squares. The norm is its root.",
-            swap=(".norm(dim=-1)", ".square().sum(dim=-1)")),
-    Fault("read-norms", "sum-of-numbers",
-            "You add up the numbers of each vector, so that signs cancel. The norm is the root of the sum of squares.",
-            swap=(".norm(dim=-1)", ".sum(dim=-1)")),
 
     # ------------------------------------------------------------ gradients
     Fault("gradients", "gradient-of-all",
@@ -301,101 +142,30 @@ FAULTS = [
     Fault("gradients", "one-number-later",
             "Row t holds the gradient of another number than t: the rows are off by one.",
             swap=("said(copies).diagonal()", "said(copies).roll(1, dims=1).diagonal()")),
-    Fault("gradients", "gradient-alone",
-            "The product with the input is missing.",
-            swap=(PRODUCT, "return slopes(said, x).sum(dim=-1)")),
     Fault("gradients", "norm-of-the-product",
             "You take a norm: the sign is lost. Gradient × input is a dot product.",
             swap=(PRODUCT, "return (slopes(said, x) * x).norm(dim=-1)")),
-    Fault("gradients", "absolute-value",
-            "You take absolute values. A word can also make the output less probable: keep the sign.",
-            swap=(PRODUCT, "return (slopes(said, x) * x).sum(dim=-1).abs()")),
-    Fault("gradients", "at-the-ends",
-            "Your path begins in the base, not half a piece after it: take the middles of the pieces.",
-            swap=("(step + 0.5) / steps", "step / steps")),
     Fault("gradients", "right-ends",
             "You take the end of each piece, not its middle.",
             swap=("(step + 0.5) / steps", "(step + 1) / steps")),
-    Fault("gradients", "from-zero",
-            "Your path begins at zero, whatever the base.",
-            swap=("base + (step + 0.5) / steps * (x - base)", "(step + 0.5) / steps * x")),
     Fault("gradients", "times-the-input",
             "The mean gradient is multiplied by x. It belongs to the way from the base to x: x − base.",
             swap=(ALONG, "return (mean * x).sum(dim=-1)")),
     Fault("gradients", "sum-not-mean",
             "The gradients on the way are added up. Take their mean.",
             swap=("for step in range(steps)) / steps", "for step in range(steps))")),
-    Fault("gradients", "always-eight",
-            "`steps` has no effect: there are always eight pieces.",
-            swap=(PATH, PATH.replace("(step + 0.5) / steps", "(step + 0.5) / 8").replace(
-                "range(steps)) / steps", "range(8)) / 8"))),
 
     # ------------------------------------------------------------ effects
-    Fault("effects", "zero-for-the-word",
-            "The word's vector becomes zero. It must become each of `others`, for example the mean.",
-            swap=(CHANGED, "changed[s, :, s] = 0")),
-    Fault("effects", "first-replacement-only",
-            "Only the first of the N vectors is used. Take the mean of what is said with each of them.",
-            swap=(CHANGED, "changed[s, :, s] = others[0]")),
-    Fault("effects", "mean-of-the-replacements",
-            "You average the vectors, and run the model once. Run it with each of them, and average what it says.",
-            swap=(CHANGED, "changed[s, :, s] = others.mean(dim=0)")),
-    Fault("effects", "sign",
-            "The sign is wrong: a word that is needed must have a positive effect.",
-            swap=("said(x[None]) - after", "after - said(x[None])")),
-    Fault("effects", "absolute-value",
-            "You take absolute values. Without a word the right one may also become *more* probable: keep the sign.",
-            swap=(EFFECT, "return (said(x[None]) - after).abs().T")),
-    Fault("effects", "transposed",
-            "Rows and columns have changed places: the result is (T, S).",
-            swap=(EFFECT, "return said(x[None]) - after")),
     Fault("effects", "next-word",
             "The effects stand one word too far: column s must hold what the loss of word s costs.",
             swap=(CHANGED, "changed[s, :, s - 1] = others")),
-    Fault("effects", "words-stay-away",
-            "The replaced words pile up: each sentence may lack one word only.",
-            swap=(CHANGED, "changed[s:, :, s] = others")),
-    Fault("effects", "sum-over-the-replacements",
-            "You compare with a sum over the N vectors. Take the mean.",
-            swap=(AFTER, AFTER.replace("mean(dim=1)", "sum(dim=1)"))),
 
     # ------------------------------------------------------------ patching
-    Fault("patching", "next-position",
-            "The activation is taken from the position before: the patch is off by one.",
-            swap=("kept[name][:, p]", "kept[name][:, p - 1]")),
-    Fault("patching", "whole-activation",
-            "You put in the whole activation of the clean run. Patch one position, and leave the others.",
-            swap=(PATCH, "patch = kept[name]")),
-    Fault("patching", "patches-pile-up",
-            "The patches pile up: the positions before p are still those of the clean run. Begin with a fresh copy.",
-            swap=[("    for p in range(seen[name].shape[1]):\n        patch = seen[name].clone()\n",
-                   "    patch = seen[name].clone()\n    for p in range(seen[name].shape[1]):\n")]),
-    Fault("patching", "clean-run-patched",
-            "You patch the clean run with the corrupt activation. Here the corrupt run gets one of the clean run.",
-            swap=[("patch = seen[name].clone()", "patch = kept[name].clone()"),
-                  ("patch[:, p] = kept[name][:, p]", "patch[:, p] = seen[name][:, p]"),
-                  (SHARE, SHARE.replace("model(corrupt, target)", "model(clean, target)"))]),
-    Fault("patching", "zero-for-the-rest",
-            "All other positions are set to zero. They must be those of the corrupt run.",
-            swap=("patch = seen[name].clone()", "patch = torch.zeros_like(seen[name])")),
-    Fault("patching", "wrong-hook",
-            "You patch the input of the part. The name without `:in` stands for its output.",
-            swap=[("    for p in range(seen[name].shape[1]):\n",
-                   "    if seen[f'{name}:in'].is_floating_point():\n        name = f'{name}:in'\n"
-                   "    for p in range(seen[name].shape[1]):\n")]),
     Fault("patching", "not-a-share",
             "You return a difference of measures. Divide it by the difference of the clean and the corrupt run.",
             swap=(SHARE, "shares.append(measure(model(corrupt, target)) - worst)")),
-    Fault("patching", "share-of-the-best",
-            "You divide by the measure of the clean run. Divide by its difference from the corrupt one.",
-            swap=("/ (best - worst)", "/ best")),
-    Fault("patching", "what-is-missing",
-            "You return what is still missing: 0 must mean no effect, and 1 that all is restored.",
-            swap=(SHARE, "shares.append((best - measure(model(corrupt, target))) / (best - worst))")),
 
     # ------------------------------------------------------------ cut
-    Fault("cut", "zero", "The columns become zero. They must be those of `other`: the mean, where the mean is given.",
-            swap=(COLUMNS, "new[..., k * d:(k + 1) * d] = 0")),
     Fault("cut", "in-place", "You change what was traced. Change a copy.", swap=("new = z.clone()", "new = z")),
     Fault("cut", "one-head-later",
             "You replace the head after the one that is asked. Head 0 has the columns 0 … d − 1.",
@@ -403,10 +173,6 @@ FAULTS = [
     Fault("cut", "last-head-only", "Only the last of the heads is replaced.",
             swap=("        for k in heads:\n            " + COLUMNS + "\n",
                   "        for k in heads[-1:]:\n            " + COLUMNS + "\n")),
-    Fault("cut", "one-column", "One column for each head is replaced. A head has d of them.",
-            swap=(COLUMNS, "new[..., k * d] = other[..., k * d]")),
-    Fault("cut", "columns-take-turns", "The columns of a head are taken in turns. They stand side by side.",
-            swap=(COLUMNS, "new.unflatten(-1, (d, -1))[..., k] = other.unflatten(-1, (d, -1))[..., k]")),
 
     # ------------------------------------------------------------ attribution
     Fault("attribution", "own-deviation",
@@ -435,50 +201,17 @@ FAULTS = [
             swap=("* norm.weight) @", "* norm.weight + norm.bias) @")),
 
     # ------------------------------------------------------------ induction
-    Fault("induction", "same-token",
-            "You take the weight on the earlier occurrence itself. An induction head attends to the token after it.",
-            swap=("t - L + 1", "t - L")),
-    Fault("induction", "one-too-far",
-            "You are one position too far: the token after the earlier occurrence stands at t − L + 1.",
-            swap=("t - L + 1", "t - L + 2")),
-    Fault("induction", "previous-token",
-            "You take the weight on the position before t: that is the score of a previous-token head.",
-            swap=("t, t - L + 1", "t, t - 1")),
-    Fault("induction", "rows-and-columns",
-            "Rows and columns are swapped: the row is the position that attends, here t.",
-            swap=("t, t - L + 1", "t - L + 1, t")),
-    Fault("induction", "sum-not-mean",
-            "The weights are added up. Take their mean over rows of tokens and positions.",
-            swap=(".mean(dim=(0, 2))", ".sum(dim=(0, 2))")),
     Fault("induction", "last-missing",
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
             swap=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),
-    Fault("induction", "largest",
-            "You take the largest weight. The score is the mean over rows of tokens and positions.",
-            swap=(".mean(dim=(0, 2))", ".amax(dim=(0, 2))")),
 
     # ------------------------------------------------------------ cache
-    Fault("cache", "new-only", "`extend` returns only the new places. It must return all.",
-            swap=[("        if self.keys is not None:\n",
-                   "        new = keys, values\n        if self.keys is not None:\n"),
-                  ("        return keys, values\n", "        return new\n")]),
-    Fault("cache", "nothing-kept", "`extend` forgets what it was given: the next call begins anew.",
-            swap=("        " + KEEP + "\n", "")),
     Fault("cache", "new-in-front", "New places are put before the old ones.",
             swap=(JOIN,
                   "keys, values = torch.cat([keys, self.keys], dim=-2), torch.cat([values, self.values], dim=-2)")),
-    Fault("cache", "heads-joined", "New places are joined along the axis of the heads. Places are the axis −2.",
-            swap=(JOIN, JOIN.replace("dim=-2", "dim=1"))),
     Fault("cache", "length-of-heads",
             "`len` counts something other than places. Places are the axis −2 of the keys.",
             swap=("self.keys.shape[-2]", "self.keys.shape[1]")),
-    Fault("cache", "values-not-kept",
-            "Of the values, the cache keeps only the newest. Join them to the old ones, as you do with the keys.",
-            swap=(JOIN, "keys = torch.cat([self.keys, keys], dim=-2)")),
-    Fault("cache", "one-cache-for-all", "All blocks share one cache. Each needs its own.",
-            swap=(CACHES, "caches = [Cache()] * len(model.decoder.blocks)")),
-    Fault("cache", "no-caches", "The caches are not given to the decoder: it sees the newest word only.",
-            swap=(STEP, "logits = model.decoder(tokens[:, None], memories, words)")),
     Fault("cache", "talks-after-the-end",
             "Sentences go on after their EOS. What follows it must be PAD.",
             swap=(".masked_fill(ended, PAD)", "")),
@@ -486,12 +219,6 @@ FAULTS = [
             swap=[("        " + ENDED + "\n", ""),
                   (CHOSEN, "tokens = logits[:, -1].argmax(dim=-1)\n        " + ENDED + "\n"
                    "        tokens = tokens.masked_fill(ended, PAD)")]),
-    Fault("cache", "never-ends-early", "The loop goes on to `max_length` though all sentences have ended.",
-            swap=(LOOP, "while len(said) < max_length:")),
-    Fault("cache", "first-ends-all", "All sentences stop when the first has ended.",
-            swap=("not ended.all()", "not ended.any()")),
-    Fault("cache", "one-step-too-many", "There is one step more than `max_length`.",
-            swap=("len(said) < max_length", "len(said) <= max_length")),
     Fault("cache", "starts-with-eos", "The decoder starts with EOS, not with SOS.",
             swap=("torch.full_like(source[:, 0], SOS)", "torch.full_like(source[:, 0], EOS)")),
     Fault("cache", "source-read-each-step",
@@ -500,10 +227,6 @@ FAULTS = [
                    "    memories = model.decoder.remember(vectors)\n", ""),
                   ("        logits = model", "        vectors, words = model.encoder(source)\n"
                    "        memories = model.decoder.remember(vectors)\n        logits = model")]),
-    Fault("cache", "first-place-said",
-            "Your result begins with SOS. SOS is read, not said: leave it out.",
-            swap=("return torch.stack(said, dim=1)",
-                  "return torch.stack([torch.full_like(tokens, SOS), *said], dim=1)")),
 
 ]
 

@@ -38,8 +38,6 @@ WRONG = {
     "swap found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),
     "fault of no exercise": (FAULTS, 'Fault("shares", "softmax"', 'Fault("sharse", "softmax"', '"softmax"',
                                "no exercise sharse"),
-    "both names nothing": (FAULTS, 'swap=("dim=1", "dim=0")', 'both=("softmax", "nobody")', '"sum-over-the-batch"',
-                           "nobody"),
     "wrong number of axes": (CHECKS, 'axes="B D"', 'axes="B S D"', 'axes="B S D"', "axes='B S D'"),
     "missing docstring": (CHECKS, '    """Each row is divided by its sum."""\n', "", '@check("shares", weight=2)',
                           "no docstring"),

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from autograder.course import Course
+from autograder.model import faults
 from autograder.model.faults import EditError, Variant
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, oracle
@@ -67,3 +68,46 @@ def test_a_second_oracle_shares_nothing_with_the_first(tiny):
     first, second = Oracle(tiny, TINY), Oracle(tiny, TINY)
     first.namespace["double"] = None
     assert second.namespace["double"](1) == 2
+
+
+def two_at_once(truth, exercise, *edits):
+    """What an answer with several edits is called, check by check."""
+    text = truth.source.cell("exercise", exercise).solution
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    records = [truth.recorder.plain(check, 5) for check in truth.checks_of(exercise)]
+    got = truth.replies(Variant(exercise, "two at once", source=text), records)
+    return [one and (one.name, one.says) for one in truth.diagnose(exercise, records, got)]
+
+
+IGNORED = ("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
+SWAPPED = ("return henc_ts, henc_final", "return henc_final, henc_ts")
+BOTH = ("initial-state-ignored and results-swapped",
+        "Two things at once. Your encoder starts from zeros even when it is given `henc_init`. "
+        "Your two results come in the wrong order.")
+
+
+def test_two_faults_at_once_are_named_check_by_check(tiny):
+    """Where one of them alone answers so, that one; where both show, both."""
+    truth = oracle(tiny, TINY)
+    states, initial_state = two_at_once(truth, "encoder", IGNORED, SWAPPED)
+    assert (states[0], initial_state) == ("results-swapped", BOTH)
+
+
+def test_a_fault_of_two_that_is_not_listed_names_none(tiny):
+    truth = oracle(tiny, TINY)
+    (ignored, swapped) = truth.faults_of("encoder")
+    for forgotten in (ignored, swapped):
+        with truth.unlisted(forgotten):
+            assert [one for one in two_at_once(truth, "encoder", IGNORED, SWAPPED) if one and one[0] == BOTH[0]] == []
+
+
+def test_pairs_are_composed_of_edits_that_leave_room_for_each_other(tiny):
+    truth = oracle(tiny, TINY)
+    texts = {pair.together.name: pair.together.source
+             for exercise in truth.source.exercises
+             for pair in faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution)}
+    assert texts.keys() == {BOTH[0], "first-row and double-by-hand", "squared and detached"}
+    assert "self.gru(encoder_input)" in texts[BOTH[0]] and "return henc_final, henc_ts" in texts[BOTH[0]]
+    assert "x * x.detach()" in texts["squared and detached"]  # in the other order there is no room
