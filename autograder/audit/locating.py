@@ -22,7 +22,7 @@ from ..runtime import compare
 from ..runtime.difference import FORMS, Difference
 from ..runtime.place import Place
 from ..runtime.recorded import RecordedCheck
-from ..runtime.rewriting import Span, segment
+from ..runtime.syntax import Span, segment
 from .mutants import Mutant, mutants_of
 from .mutation import Stuck, at_most
 
@@ -100,12 +100,16 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
 
 def _first_failing(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck]) -> (
         tuple[RecordedCheck, Difference] | None):
-    """The first check that a mutant fails with a value; None where it passes, or stops with an error."""
+    """The first check that a mutant fails with a value, also alone; None where there is none, or an error stops it."""
     replies = truth.replies(Variant(exercise, "mutant", source=mutant.source), records)
     if any(reply.error for reply in replies):
         return None
     pairs = ((record, compare.plain_difference(record, reply)) for record, reply in zip(records, replies, strict=True))
-    return next(((record, difference) for record, difference in pairs if difference), None)
+    for record, difference in pairs:
+        if difference:
+            (alone,) = truth.replies(Variant(exercise, "mutant", source=mutant.source), [record])
+            return (record, difference) if difference.is_of_values and compare.plain_difference(record, alone) else None
+    return None
 
 
 def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:

@@ -18,10 +18,13 @@ MAX_VARIANTS = 24  # of an exercise are observed beside the solution
 
 
 class Places:
-    """What right answers compute in recorded checks, and the places of wrong ones beside it."""
+    """What right answers compute in recorded checks, and the places of wrong ones beside it.
 
-    def __init__(self, truth: Oracle, without: Variant | None = None):
-        self.truth, self.without = truth, without
+    ``stepwise``: the steps of torch's functions are known as well.
+    """
+
+    def __init__(self, truth: Oracle, without: Variant | None = None, stepwise: bool = True):
+        self.truth, self.without, self.stepwise = truth, without, stepwise
         self._references: dict[int, tuple[RecordedCheck, References]] = {}  # by the id of what stands beside it
 
     def references(self, exercise: str, record: RecordedCheck) -> References:
@@ -39,15 +42,17 @@ class Places:
                   regrouped: bool = False) -> Observed:
         names = {name: value for name, value in self.truth.namespace.items()
                  if name not in self.truth.defines[exercise]}
-        return observe(cells_of(texts, whole=True), names, replayed(record), regrouped)
+        return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                form: bool = False, observed: Observed | None = None) -> Place | None:
-        """Return the place of an answer that fails a recorded check.
+        """Return the place of an answer that fails a recorded check; None where right answers to it may differ.
 
         ``texts`` are the exercise's cell and others of the student's. ``form``: it differs in shape, type or order of
         axes. ``observed`` is what was seen of them elsewhere; they are run here, as our own, where it is missing.
         """
+        if record.is_open:
+            return None
         known = self.references(exercise, record)
         if observed is None:
             return located(texts, self._observed(exercise, texts, record), known, form, whole=True)

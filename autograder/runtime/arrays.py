@@ -243,6 +243,11 @@ def fingerprint(value: Any) -> Any:
 
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
     """Tell ``note`` the name of each function of torch that is called, wherever the call is written."""
+    return torch_arguments(lambda name, args, kwargs: note(name))
+
+
+def torch_arguments(note: Callable[[str, Any, Any], None]) -> contextlib.AbstractContextManager[object]:
+    """Tell ``note`` the same, and the arguments of each call."""
     if library() is None:
         return contextlib.nullcontext()
     from torch.overrides import TorchFunctionMode
@@ -250,7 +255,7 @@ def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManage
     class Spy(TorchFunctionMode):
         def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (),
                                kwargs: Any = None) -> Any:
-            note(getattr(function, "__name__", ""))
+            note(getattr(function, "__name__", ""), args, kwargs or {})
             return function(*args, **(kwargs or {}))
 
     return Spy()

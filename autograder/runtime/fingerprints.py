@@ -41,6 +41,8 @@ class Fingerprint:
         """Return whether few other values look so: several distinct numbers, a fraction, a text of some length."""
         if self.kind == "array" or self.kind == "number":
             count, total, squares = self.moments[0], self.moments[1], self.moments[2]
+            if self.moments[7]:  # NaN
+                return True
             if self.type == "int" and count <= 3:
                 return False
             if count <= 1:

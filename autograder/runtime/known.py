@@ -14,6 +14,7 @@ from .observation import Observed
 from .rewriting import Expression
 
 TOLERANCE = 5e-4  # of the sum of sizes
+FEW = 3  # numbers coincide
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,15 @@ class References:
         self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[Fingerprint] = []
+        self._single: dict[object, list[Fingerprint]] = defaultdict(list)
         for values, _ in series:
             self._by_key[_key(values.all[0])].append(values)
             total = _total(values.all)
             if total:
                 self._totals.append(total)
+            for value in values.all:
+                if value.kind == "array" and value.is_telling and value.moments[0] > FEW:
+                    self._single[_key(value)].append(value)
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> References:
@@ -75,6 +80,11 @@ class References:
         if total is not None and any(same(total, other) for other in self._totals):
             return Agreement(len(values.all))
         return found
+
+    def has(self, value: Fingerprint, exactly: bool = False) -> bool:
+        """Return whether a right answer computes this array somewhere, whatever comes before and after it."""
+        alike = same_exactly if exactly else same
+        return any(alike(value, other) for other in self._single.get(_key(value), ()))
 
     def returned(self, function: str, values: Values, exactly: bool = False) -> Agreement | None:
         """Return how far right answers return these values from a function; None where none has such a function."""

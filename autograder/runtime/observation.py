@@ -9,15 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import fingerprints
+from . import arrays, fingerprints
 from .fingerprints import Fingerprint, fingerprint
-from .rewriting import PROBE, WatchedCell
+from .rewriting import WatchedCell
+from .steps import steps
+from .syntax import PROBE
 
 MAX_VALUES = 40_000  # that are looked at in one observation
 MAX_SECONDS = 3.0
 MAX_SERIES = 2_000  # values of one expression
 MAX_TERMS = 5  # of a sum that is regrouped
 REGROUPED = 1_000_000  # expressions have smaller numbers
+STEPS = 10**12  # and sums that are regrouped
 
 Series = dict[int, list[Fingerprint]]  # by the number of an expression: what it was, one value after the other
 Tags = dict[int, list[int]]  # beside each value, how often its function or loop had begun
@@ -36,6 +39,7 @@ class Observer:
         self.tags: Tags = {}
         self.times: Times = {}
         self.begun: Counter[int] = Counter()
+        self.named: dict[tuple[str, int], int] = {}  # steps of functions
         self.left = MAX_VALUES
         self.ends = time.process_time() + seconds
 
@@ -61,6 +65,17 @@ class Observer:
             self.tags.setdefault(key, []).append(self.begun[-self.frames[number]])
             self.times.setdefault(key, []).append(MAX_VALUES - self.left)
 
+    def note(self, name: str, args: Any, kwargs: Any) -> None:
+        """Keep the steps of a call of torch: another answer may write them out."""
+        with contextlib.suppress(Exception):  # a call in a form that is not looked into
+            for index, value in enumerate(steps(name, args, kwargs)):
+                if self.left > 0:
+                    self.left -= 1
+                    key = STEPS + self.named.setdefault((name, index), len(self.named))
+                    self.series.setdefault(key, []).append(fingerprint(value))
+                    self.tags.setdefault(key, []).append(0)
+                    self.times.setdefault(key, []).append(MAX_VALUES - self.left)
+
     def _regroup(self, number: int) -> None:
         """Keep what the sum of some of its terms is: another answer may add them in another order."""
         terms = self.sums[number][:MAX_TERMS]
@@ -81,11 +96,12 @@ class Observed:
 
 
 def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callable[[dict[str, Any]], object],
-            regrouped: bool = False) -> Observed:
+            regrouped: bool = False, stepwise: bool = False) -> Observed:
     """Return what the expressions of cells are while ``run`` makes calls on what they define.
 
     The cells are executed in a copy of ``namespace``. An exception, of theirs or of the calls, ends the observation.
-    ``regrouped``: sums of some of the terms of a sum are observed as well, under numbers of their own.
+    ``regrouped``: sums of some of the terms of a sum are observed as well, under numbers of their own; ``stepwise``: so
+    are the steps of torch's functions.
     """
     observer = Observer(cells, regrouped=regrouped)
     names = {**namespace, PROBE: observer.probe}
@@ -93,7 +109,8 @@ def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callab
         for cell in cells:
             if cell.code:
                 exec(cell.code, names)
-        run(names)
+        with arrays.torch_arguments(observer.note) if stepwise else contextlib.nullcontext():
+            run(names)
     except Exception:  # a student's; what was seen so far was seen
         pass
     return Observed(observer.series, observer.tags, observer.times)

@@ -18,7 +18,8 @@ from typing import Literal
 from .fingerprints import Fingerprint
 from .known import Agreement, Answer, References, Values, values_of
 from .observation import Observed
-from .rewriting import Expression, Span, cells_of, segment
+from .rewriting import Expression, cells_of
+from .syntax import Span, segment
 from .values import short
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
@@ -50,12 +51,16 @@ Event = tuple[int, int]  # the number of an expression, and of one of its values
 
 
 class _Search:
-    """The expressions of an answer, and which of their values are known, loosely or ``exactly``."""
+    """The expressions of an answer, and which of their values are known, loosely or ``exactly``.
 
-    def __init__(self, answer: Answer, references: References, exactly: bool = False):
+    ``anywhere``: an array is known wherever a right answer computes it; else only after the same ones as there.
+    """
+
+    def __init__(self, answer: Answer, references: References, exactly: bool = False, anywhere: bool = False):
         self.all = {one.number: one for one in answer.expressions}
         self.observed, self.times = answer.observed, answer.observed.times
-        self.references, self.exactly = references, exactly
+        self.references, self.exactly, self.anywhere = references, exactly, anywhere
+        self._known: dict[Event, bool] = {}
         self._agreements: dict[int, Agreement] = {}
         self._data: dict[int, bool] = {}
         self._given: dict[Event, bool] = {}
@@ -75,7 +80,20 @@ class _Search:
     def is_known(self, event: Event) -> bool:
         """Return whether a right answer computes a value, or it says nothing."""
         number, index = event
-        return index < self.agreement(number).known or self.values(number)[index].is_neutral
+        if event not in self._known:
+            value = self.values(number)[index]
+            self._known[event] = (index < self.agreement(number).known or value.is_neutral
+                                  or self.anywhere and self.references.has(value, self.exactly))
+        return self._known[event]
+
+    def has_state(self, one: Expression) -> bool:
+        """Return whether a value may hang on more than its inputs: an object is called, or handed to a function."""
+        objects = (value.kind == "other" for number in one.inputs for value in self.values(number)[:1])
+        return not one.pure and (bool(one.calls) or any(objects))
+
+    def is_in_order(self, event: Event) -> bool:
+        """Return whether a right answer has a value, and before it the same ones as here."""
+        return event[1] < self.agreement(event[0]).known
 
     def first_unknown(self, number: int) -> int | None:
         """Return which value of an expression is the first that no right answer has."""
@@ -183,7 +201,8 @@ class _Search:
     def frontier(self, strictly: bool = True) -> list[tuple[Expression, int]]:
         """Return what is not known while all that goes into it is, and which of its values, in the order of time.
 
-        ``strictly``: only what tells, and is made of the inputs.
+        ``strictly``: only what tells, and is made of the inputs. What an object answers is none where it answered
+        right before and is asked right again: then its state was changed elsewhere.
         """
         found = []
         for one in self.all.values():
@@ -196,8 +215,9 @@ class _Search:
             if index is None:
                 continue
             time = self.times[one.number][index]
-            before = (self.event_before(number, time) for number in one.inputs)
-            if all(self.is_given(event) for event in before if event):
+            before = [event for number in one.inputs if (event := self.event_before(number, time))]
+            changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
+            if all(map(self.is_given, before)) and not changed_elsewhere:
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
@@ -227,8 +247,9 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
     search = _Search(answer, references)
     if form and (found := _in_form(_Search(answer, references, exactly=True), search)):
         return found
-    if first := search.first():
-        return _at(first, search)
+    for one in (_Search(answer, references, anywhere=True), search):
+        if first := one.first():
+            return _at(first, one)
     if found := _returned(search) or _of_loop(search):
         return found
     first = search.first(strictly=False)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
+from .syntax import PROBE, Span, called, is_pure, is_sized, root, stored, variable
+
 SKIPPED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.arguments, ast.keyword, ast.Slice,
            ast.Starred, ast.JoinedStr, ast.FormattedValue, ast.Constant, ast.comprehension)
 GROWING = {"append", "extend", "insert", "add", "update", "appendleft", "setdefault"}
-SIZES = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "len", "range", "enumerate", "isinstance", "type"}
 COMPUTED = {"T", "mT", "H", "mH", "real", "imag", "grad"}  # attributes that are no plain reading of what is there
-Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 
 @dataclass(frozen=True)
 class Expression:
     """One observed expression of a cell: where it stands, and which observed ones go into it.
 
-    ``kind``: "value" of an expression, "name" of a variable or attribute, "return" of what a function gives back, or
-    "statement" of what a variable holds behind a statement that changes it. ``loop`` is the head of its loop.
+    ``kind``: "value" of an expression, "name" of a variable, an attribute or what puts such together, "return" of what
+    a function gives back, or "statement" of what a variable holds behind a statement that changes it. ``loop`` is the
+    head of its loop.
     """
 
     number: int
@@ -35,6 +35,7 @@ class Expression:
     loop: Span | None = None  # the head of that loop
     cell: int = 0  # in which it stands
     calls: str = ""  # the function that it calls by name, or the method of the same object
+    pure: bool = True  # it is no call, or one of a library, or of what an array has
 
 
 @dataclass
@@ -106,10 +107,11 @@ class _Rewriter(ast.NodeTransformer):
         return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,
                 getattr(node, "end_col_offset", 0) or 0)
 
-    def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False, calls: str = "") -> int:
+    def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False, calls: str = "",
+             pure: bool = True) -> int:
         number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, kind, self.scopes[-1].name, self._span(node), tuple(inputs), (),
-                                           sized, *self.frames[-1], self.cell, calls))
+                                           sized, *self.frames[-1], self.cell, calls, pure))
         return number
 
     def _call(self, number: int, node: ast.expr, at: ast.AST) -> ast.expr:
@@ -178,11 +180,12 @@ class _Rewriter(ast.NodeTransformer):
             return node
         at = node
         self.children.append([])
-        sized, calls = _is_sized(node), _called(node)
-        variable = _variable(node)
+        facts = is_sized(node), called(node), is_pure(node)
+        stored_as = variable(node)
         if isinstance(node, ast.Name):
             kind = "name"
-        elif variable or isinstance(node, ast.Attribute) and node.attr not in COMPUTED:
+        elif stored_as or isinstance(node, (ast.Tuple, ast.List, ast.Dict)) or (
+                isinstance(node, ast.Attribute) and node.attr not in COMPUTED):
             kind = "name"
             self.generic_visit(node)
         else:
@@ -197,13 +200,13 @@ class _Rewriter(ast.NodeTransformer):
             else:
                 self.generic_visit(node)
         inputs = self.children.pop()
-        number = self._new(kind, at, inputs, sized, calls)
+        number = self._new(kind, at, inputs, *facts)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and len(inputs) == 2:
             left, right = (self.sums.get(one, ((one, 1),)) for one in inputs)
             sign = 1 if isinstance(node.op, ast.Add) else -1
             self.sums[number] = (*left, *((term, sign * own) for term, own in right))
-        if variable:
-            self.names[number] = (self._scope_of(variable), variable)
+        if stored_as:
+            self.names[number] = (self._scope_of(stored_as), stored_as)
         self.children[-1].append(number)
         return node if isinstance(node, ast.GeneratorExp) else self._call(number, node, at)
 
@@ -217,7 +220,7 @@ class _Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
         if isinstance(node.func, ast.Attribute) and node.func.attr in GROWING:
-            name = _root(node.func.value)
+            name = root(node.func.value)
             if name:
                 self.scopes[-1].sources.setdefault(name, []).extend(self.children[-1][1:])
 
@@ -232,12 +235,12 @@ class _Rewriter(ast.NodeTransformer):
         else:
             node.elt = self.visit(node.elt)
 
-    def _scope_of(self, variable: str) -> _Scope:
+    def _scope_of(self, name: str) -> _Scope:
         """Where a variable lives: what belongs to an object is shared by its methods."""
-        return self.objects if "." in variable else self.scopes[-1]
+        return self.objects if "." in name else self.scopes[-1]
 
     def _assign(self, target: ast.AST, sources: Sequence[int]) -> None:
-        for name in _stored(target):
+        for name in stored(target):
             self._scope_of(name).sources.setdefault(name, []).extend(sources)
 
     def _valued(self, value: ast.expr) -> tuple[ast.expr, list[int]]:
@@ -277,7 +280,7 @@ class _Rewriter(ast.NodeTransformer):
         """What a changed variable holds behind the statement."""
         made: list[ast.stmt] = []
         for target in targets:
-            name = _root(target)
+            name = root(target)
             if name is None or isinstance(target, ast.Attribute):
                 continue
             number = self._new("statement", node, tops)
@@ -325,71 +328,3 @@ class _Rewriter(ast.NodeTransformer):
         number = self._new("return", value, tops)
         node.value = self._call(number, made, value)
         return node
-
-
-def _is_sized(node: ast.expr) -> bool:
-    """Whether an expression says how large something is, or of which kind."""
-    if isinstance(node, ast.Attribute):
-        return node.attr in SIZES
-    if isinstance(node, ast.Subscript):
-        return _is_sized(node.value)
-    if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name in SIZES
-    return False
-
-
-def _called(node: ast.expr) -> str:
-    """The function that a call names, or the method of ``self``; nothing where it is another thing's."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
-            return name
-    return ""
-
-
-def _variable(node: ast.AST) -> str | None:
-    """The variable that an expression is: a name, or an attribute of a name; None when it is anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr not in SIZES:
-        return f"{node.value.id}.{node.attr}" if node.value.id == "self" else None
-    return None
-
-
-def _root(node: ast.AST) -> str | None:
-    """The variable that an expression begins with."""
-    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
-        if isinstance(node, ast.Call):
-            if ast.unparse(node.func) != PROBE or len(node.args) != 2:
-                return None
-            node = node.args[1]
-        else:
-            node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _stored(target: ast.AST) -> Iterator[str]:
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for one in target.elts:
-            yield from _stored(one)
-    elif isinstance(target, ast.Starred):
-        yield from _stored(target.value)
-    elif isinstance(target, ast.Attribute):
-        if isinstance(target.value, ast.Name):
-            yield f"{target.value.id}.{target.attr}"
-    elif isinstance(target, ast.Subscript):
-        name = _root(target)
-        if name:
-            yield name
-
-
-def segment(text: str, span: Span) -> str:
-    """Return the text of a span, in one line."""
-    lines = [line.encode() for line in text.splitlines()[span[0] - 1:span[2]]]
-    if len(lines) == 1:
-        lines = [lines[0][span[1]:span[3]]]
-    elif lines:
-        lines = [lines[0][span[1]:], *lines[1:-1], lines[-1][:span[3]]]
-    return " ".join(line.decode("utf-8", "replace").strip() for line in lines)

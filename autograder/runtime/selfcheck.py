@@ -327,7 +327,7 @@ def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, t
     if not texts or record is not check.records[0] or not difference.is_of_values:
         return None
     references, ops = check.references, record.plain.ops
-    if references is None:
+    if references is None or record.is_open:
         return None
     return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references,
                    difference.is_of_form)

@@ -11,7 +11,8 @@ from autograder.runtime.fingerprints import fingerprint
 from autograder.runtime.known import Answer, References
 from autograder.runtime.observation import Observed, observe
 from autograder.runtime.place import locate
-from autograder.runtime.rewriting import cells_of, segment
+from autograder.runtime.rewriting import cells_of
+from autograder.runtime.syntax import segment
 
 ATTEND = """
 def attend(hdec, henc_ts):
@@ -52,7 +53,10 @@ def seen(texts, name, arguments, regrouped=False):
     cells = cells_of(texts, whole=True)
 
     def run(names):
-        names[name](*(one.clone() for one in arguments))
+        if name == "train_new":
+            names["train"](Counting(), *arguments)
+        else:
+            names[name](*(one.clone() for one in arguments))
 
     observed = observe(cells, {"torch": torch, "math": math}, run, regrouped)
     return Answer([one for cell in cells for one in cell.expressions], observed)
@@ -73,7 +77,7 @@ def place(texts, references, arguments, name="attend", form=False):
     ("weights[..., None]", "scores[..., None]", "value", "scores[..., None] * henc_ts"),
     ("    return (weights", "    weights[0] = 0.5\n    return (weights", "value", "weights[0] = 0.5"),
     ("henc_ts).sum(0), weights", "henc_ts).sum(0), weights.T", "form", "weights.T"),
-    ("henc_ts).sum(0), weights", "henc_ts).sum(0), scores", "value", "(weights[..., None] * henc_ts).sum(0), scores"),
+    ("henc_ts).sum(0), weights", "henc_ts).sum(0), scores", "return", "(weights[..., None] * henc_ts).sum(0), scores"),
 ])
 def test_the_first_expression_that_no_right_answer_has_is_the_place(inputs, old, new, kind, where):
     wrong = ATTEND.replace(old, new)
@@ -96,8 +100,8 @@ def test_a_fault_is_found_in_an_answer_of_another_hand(inputs):
 @pytest.mark.parametrize("old, new, kind, where", [
     ("for x_t in x:", "for x_t in x[:-1]:", "length", "for x_t in x[:-1]"),
     ("for x_t in x:", "for t in range(len(x) - 1):\n        x_t = x[t]", "length", "for t in range(len(x) - 1)"),
-    ("        h = torch", "        state = torch", "value", "0.5 * h"),
-    ("return torch.stack(states), h", "return h, torch.stack(states)", "value", "h, torch.stack(states)"),
+    ("        h = torch", "        state = torch", "value", "x_t + 0.5 * h"),
+    ("return torch.stack(states), h", "return h, torch.stack(states)", "return", "h, torch.stack(states)"),
 ])
 def test_loops_and_returns(rng, old, new, kind, where):
     torch.manual_seed(int(rng.integers(2**31)))
@@ -178,3 +182,57 @@ def test_a_fingerprint_ignores_the_order_of_axes_and_sees_the_values(rng):
     assert fingerprint(Hostile()).kind == "other"
     assert fingerprints.from_tree(fingerprints.to_tree(one)) == one
     assert isinstance(Observed({}, {}, {}), Observed)
+
+
+BY_HAND = """
+def attend(hdec, henc_ts):
+    scores = (henc_ts * hdec).sum(-1) / hdec.shape[-1] ** 0.5
+    raised = (scores - scores.amax(0)).exp()
+    weights = raised / raised.sum(0)
+    return (weights[..., None] * henc_ts).sum(0), weights
+"""
+
+
+@pytest.mark.parametrize("old, new, where", [
+    ("raised.sum(0)", "raised.sum(1, keepdim=True)", ("raised / raised.sum(1, keepdim=True)",
+                                                      "raised.sum(1, keepdim=True)")),
+    ("raised / raised", "raised * raised", ("raised * raised.sum(0)",)),
+])
+def test_what_is_written_out_step_by_step_is_known(inputs, old, new, where):
+    """The exponentials are no fault: torch's softmax consists of them."""
+    cells, names = cells_of([ATTEND], whole=True), {"torch": torch}
+    observed = observe(cells, names, lambda names: names["attend"](*inputs), regrouped=True, stepwise=True)
+    known = References.of([Answer(cells[0].expressions, observed)])
+    wrong = BY_HAND.replace(old, new)
+    found = locate(seen([wrong], "attend", inputs), known)
+    assert found and found.kind == "value" and segment(wrong, found.span) in where
+
+
+class Counting:
+    """An object with a state, as a network has parameters."""
+
+    def __init__(self):
+        self.count = 0.5
+
+    def __call__(self, x):
+        return x * self.count
+
+
+TRAIN = """
+def train(model, x):
+    losses = []
+    for step in range(3):
+        loss = model(x).sum()
+        losses.append(loss * 1.5)
+        model.count += 0.7
+    return torch.stack(losses)
+"""
+
+
+def test_what_an_object_answers_is_no_place_where_its_state_was_changed_elsewhere(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3)
+    known = References.of([seen([TRAIN], "train_new", (x,))])
+    assert locate(seen([TRAIN.replace("+= 0.7", "+= 0.9")], "train_new", (x,)), known) is None
+    found = locate(seen([TRAIN.replace("model(x)", "model(x + 1.5)")], "train_new", (x,)), known)
+    assert found and found.kind == "value"
