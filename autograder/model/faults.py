@@ -22,13 +22,14 @@ class EditError(SourceError):
 class Variant:
     """A right version of an exercise's cell that looks different from the solution.
 
-    It is the solution with some text swapped, or another source altogether.
+    It is the solution, or another right ``cell``, with some text swapped, or another source altogether.
     """
 
     exercise: str
     name: str
     swap: Swap | Sequence[Swap] = ()
     source: str | None = None
+    cell: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Fault:
     says: str
     swap: Swap | Sequence[Swap] = ()
     source: str | None = None
+    cell: str | None = None
 
 
 Version = Fault | Variant
@@ -58,15 +60,18 @@ def edited(version: Version, solution: str) -> str:
     """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
-    edits = swaps(version)
-    if not edits:
+    if not swaps(version):
         raise EditError(f"{version.exercise}/{version.name} changes nothing")
-    for old, new in edits:
-        if solution.count(old) != 1:
-            raise EditError(f"{version.exercise}/{version.name}: {old!r} stands {solution.count(old)} times "
+    return _swapped(version, version.cell or solution)
+
+
+def _swapped(version: Version, text: str) -> str:
+    for old, new in swaps(version):
+        if text.count(old) != 1:
+            raise EditError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
                             "in the solution, it must stand once")
-        solution = solution.replace(old, new)
-    return solution
+        text = text.replace(old, new)
+    return text
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,13 @@ class Pair:
 def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
     """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
     for one, other in combinations(faults, 2):
-        if one.source is not None or other.source is not None:
+        if one.source is not None or other.source is not None or one.cell != other.cell:
             continue
         for earlier, later in ((one, other), (other, one)):
             with contextlib.suppress(EditError):
-                text = edited(later, edited(earlier, solution))
+                text = _swapped(later, edited(earlier, solution))
                 says = f"Two things at once. {one.says} {other.says}"
-                yield Pair(one, other, Fault(one.exercise, f"{one.name} and {other.name}", says, source=text))
+                yield Pair(one, other, Fault(one.exercise, f"{one.name}+{other.name}", says, source=text))
                 break
 
 

@@ -100,6 +100,13 @@ FAULTS = [
 
     # ---------------------------------------------------------------- encoder
 
+    Fault("encoder", "initial-state-ignored",
+            "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
+            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
+    Fault("encoder", "layer-axis-lost",
+            "`henc_ts[-1]` has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU wants `(1, B, H)`: "
+            "a slice keeps the axis, an index drops it.",
+            swap=(RETURN, "return henc_ts, henc_ts[-1]")),
     Fault("encoder", "final-state-detached",
             "Your final state is detached: the values are right, but no gradient flows back through it, "
             "and the encoder would never learn. Leave out `.detach()`.",
@@ -115,6 +122,12 @@ FAULTS = [
                   "T, B, V = encoder_input.shape\n"
                   "        henc_ts, henc_final = self.gru(encoder_input.reshape(B, T, V), None)\n"
                   "        henc_ts = henc_ts.reshape(T, B, -1)")),
+    Fault("encoder", "start-sized-by-time",
+            "The zeros you start from take their size from the axis of time. "
+            "A state has one row per question of the batch: `(1, B, H)`, and B is `encoder_input.shape[1]`.",
+            swap=(GRU, """if henc_init is None:
+            henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
+        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
     Fault("encoder", "start-for-a-batch-of-one",
             "The zeros you start from are made for a batch of one, `(1, 1, H)`. "
             "Every question of the batch needs its own row: `(1, B, H)`.",
@@ -135,6 +148,11 @@ FAULTS = [
             "You return probabilities. The loss expects their logarithm: "
             "with plain probabilities `NLLLoss` raises no error, but it is no longer the cross-entropy.",
             swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
+    Fault("decoder", "log-softmax-over-time",
+            "Your log-softmax runs over the first axis, which is time: the *timesteps* compete, "
+            "and not the characters. That is also what torch does on three axes when `dim` is left out. "
+            "The characters are the last axis.",
+            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=0)")),
     Fault("decoder", "softmax-before-log-softmax",
             "You take the softmax and then the log-softmax of that. It raises no error, but it flattens every "
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
@@ -146,9 +164,17 @@ FAULTS = [
     Fault("decoder", "without-gradient",
             "Under `torch.no_grad()` nothing can be learnt: neither the GRU nor the encoder behind it gets a gradient.",
             swap=(STEP, "with torch.no_grad():\n            hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)")),
+    Fault("decoder", "last-state-only",
+            "You give the linear layer the last hidden state only, so there is one prediction for the whole answer. "
+            "Each timestep needs its own: give it the states of all timesteps.",
+            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
     Fault("decoder", "state-not-handed-back",
             "You hand back the log-probabilities only. Whoever feeds the decoder step by step needs the state as well.",
             swap=("return output, hdec_final", "return output")),
+    Fault("decoder", "time-axis-squeezed",
+            "With a single timestep your output has lost its axis of time. "
+            "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
+            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
     Fault("decoder", "state-not-carried",
             "Your loop starts each timestep from `hdec_init` again, so that the decoder forgets what it has written. "
             "What the GRU returns at one timestep goes in at the next.",

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from autograder.model.faults import Fault, Variant, edited
+from autograder.model.faults import Fault, Variant
 
 
 def written_out(versions, cell):
     """Return versions that edit `cell`, where attention is written once more, and not the solution, which calls it."""
-    return [replace(version, source=edited(version, cell), swap=()) for version in versions]
+    return [replace(version, cell=cell) for version in versions]
 
 # --- scores -----------------------------------------------------------------------------------
 
@@ -846,6 +846,10 @@ DECODER = written_out([
                   'T, B, H = hdec_ts.shape\n'
                   '        scores = torch.bmm('
                   'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
+    Fault("decoder", "context-not-used",
+            "You compute the context vectors, and then the linear layer gets the decoder's states all the same. "
+            "The context alone predicts the character.",
+            swap=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "characters-over-time",
             "The log-softmax of your output runs over time (without `dim`, torch takes the first of three axes). "
             "It must run over the characters, the last axis.",
@@ -883,6 +887,10 @@ DECODER = written_out([
 IN_THE_DECODER = [
     # ---------------------------------------------------------------- seq2seq
 
+    Fault("seq2seq", "no-encoder-states-when-free",
+            "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
+            "attention is computed anew at each timestep.",
+            swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
     Fault("seq2seq", "no-encoder-states-when-forced",
             "With teacher forcing your decoder gets no `henc_ts`. It is its third argument.",
             swap=(FORCED, "output, _ = self.decoder(decoder_input, henc_final)")),

@@ -21,11 +21,10 @@ def test_faults_are_caught_and_named_and_variants_pass(name, seed):
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
-def test_every_exercise_has_faults_variants_and_checks(name):
+def test_every_exercise_has_variants_and_checks(name):
     truth = oracle(REPOSITORY, name)
     for exercise in truth.source.exercises:
         assert len(truth.checks_of(exercise)) >= 2, exercise
-        assert len(truth.faults_of(exercise)) >= 5, exercise
         variants = [variant for variant in truth.variants if variant.exercise == exercise]
         assert len(variants) >= 4, exercise
 

@@ -83,7 +83,7 @@ def two_at_once(truth, exercise, *edits):
 
 IGNORED = ("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
 SWAPPED = ("return henc_ts, henc_final", "return henc_final, henc_ts")
-BOTH = ("initial-state-ignored and results-swapped",
+BOTH = ("initial-state-ignored+results-swapped",
         "Two things at once. Your encoder starts from zeros even when it is given `henc_init`. "
         "Your two results come in the wrong order.")
 
@@ -108,6 +108,6 @@ def test_pairs_are_composed_of_edits_that_leave_room_for_each_other(tiny):
     texts = {pair.together.name: pair.together.source
              for exercise in truth.source.exercises
              for pair in faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution)}
-    assert texts.keys() == {BOTH[0], "first-row and double-by-hand", "squared and detached"}
+    assert texts.keys() == {BOTH[0], "first-row+double-by-hand", "squared+detached"}
     assert "self.gru(encoder_input)" in texts[BOTH[0]] and "return henc_final, henc_ts" in texts[BOTH[0]]
-    assert "x * x.detach()" in texts["squared and detached"]  # in the other order there is no room
+    assert "x * x.detach()" in texts["squared+detached"]  # in the other order there is no room
