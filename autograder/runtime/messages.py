@@ -194,8 +194,8 @@ def _beside_values(seen: Difference) -> str:
         case "alone":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
-            return ("The values are right, but there is a loop: the longer the inputs, the more calls of torch. "
-                    "Write it for all of them at once.")
+            return ("The values are right, but how often torch is called changes with the size of the inputs, as in "
+                    "a loop. Write it for all of them at once.")
         case "built-in":
             names, do = ", ".join(f"`{name}`" for name in seen.names), "does" if len(seen.names) == 1 else "do"
             return f"The values are right, but {names} {do} not count here: write it from the equations."

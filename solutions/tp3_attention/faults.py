@@ -291,6 +291,14 @@ def batched_attention(hdec_ts, henc_ts):
     context = (w.unsqueeze(-1) * henc_ts.transpose(0, 1).unsqueeze(2)).sum(0)
     return context, w.permute(1, 2, 0)
 '''),
+    Variant("batched", "a way apart for a batch of one", source='''
+def batched_attention(hdec_ts, henc_ts):
+    if len(hdec_ts) == 1:
+        w = torch.mm(hdec_ts[0], henc_ts[0].T).softmax(-1)
+        return torch.mm(w, henc_ts[0])[None], w[None]
+    w = torch.bmm(hdec_ts, henc_ts.mT).softmax(-1)
+    return w @ henc_ts, w
+'''),
     Variant("batched", "returned as a list",
             swap=("return context_vectors, attention_weights", "return [context_vectors, attention_weights]")),
 ]
@@ -626,6 +634,8 @@ NET_RIGHT = written_out([
     Variant("net", "einsum",
             swap=[(NET_SCORES, 'scores = torch.einsum("bh,bsh->bs", query, henc_ts)'),
                   (NET_CONTEXT, 'context_vectors = torch.einsum("bs,bsh->bh", self.attention_weights, henc_ts)')]),
+    Variant("net", "the function of a dropout",
+            swap=(NET_RETURN, "return self.output_layer(F.dropout(context_vectors, self.dropout.p, self.training))")),
     Variant("net", "weights kept to look at, without a gradient",
             swap=[("self.attention_weights = torch", "weights = torch"),
                   ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),

@@ -382,7 +382,8 @@ class StandInBlock(nn.Module):
         return part(norm(x))
 
     def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
-        x = torch.tanh(self.mix(x)) + 0.1 * (mask.sum(-1, keepdim=True) if mask is not None else 5)
+        seen = 5 if mask is None else mask.sum(-1).reshape(-1, x.shape[1], 1)  # whether it has axes of size one or not
+        x = torch.tanh(self.mix(x)) + 0.1 * seen
         if memory is not None:
             keys, values = memory
             x = x + (keys * memory_mask.transpose(-2, -1) + 0.3 * values)[:, 0].mean(1, keepdim=True)

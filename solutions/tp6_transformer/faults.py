@@ -317,6 +317,8 @@ VARIANTS = [
     Variant("decoder", "named steps", swap=(READOUT, '''x = self.norm(x)
         logits = self.readout(x)
         return logits''')),
+    Variant("decoder", "a mask with an axis for sequences and heads", swap=(
+        MASK, "mask = causal_mask(tokens.shape[1], start, tokens.device)[None, None]")),
     Variant("decoder", "length from x", swap=(
         MASK, "mask = causal_mask(x.size(1), past=start, device=x.device)")),
 

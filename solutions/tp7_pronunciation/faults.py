@@ -437,6 +437,9 @@ def speak(weights, h, cell, start, end, timesteps):
          "F.one_hot(torch.tensor([letter]), len(weights[\"enc_emb\"])).float() @ weights[\"enc_emb\"], h,"),
         (CHOSEN, 'logits = torch.einsum("bh,vh->bv", h, weights["fc_w"]) + weights["fc_b"]\n'
                  "        last = logits[0].topk(1).indices.item()")]),
+    Variant("step", "the function of a dropout", swap=(
+        "combined = self.dropout(torch.tanh(self.combine(both)))",
+        "combined = F.dropout(torch.tanh(self.combine(both)), self.dropout.p, self.training)")),
     Variant("step", "batched products", swap=[
         (SCORES, "scores = (henc_ts @ self.query(hdec)[:, :, None])[..., 0] * hdec.shape[1] ** -0.5"),
         (SOFTMAX, "attention_weights = F.softmax(scores + torch.zeros_like(scores).masked_fill(mask == 0, "

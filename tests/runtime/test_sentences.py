@@ -95,8 +95,8 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return(name):
 
 
 @pytest.mark.parametrize("difference, said", [
-    (Difference("loop"), "The values are right, but there is a loop: the longer the inputs, the more calls of torch. "
-                         "Write it for all of them at once."),
+    (Difference("loop"), "The values are right, but how often torch is called changes with the size of the inputs, as "
+                         "in a loop. Write it for all of them at once."),
     (Difference("built-in", names=("bmm", "einsum")),
      "The values are right, but `bmm`, `einsum` do not count here: write it from the equations."),
     (Difference("in-place"),
