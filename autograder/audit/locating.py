@@ -25,6 +25,8 @@ from ..runtime.recorded import RecordedCheck
 from ..runtime.syntax import Span, segment
 from .mutants import Mutant, mutants_of
 from .mutation import Stuck, at_most
+from .pairing import BOTH, Paired
+from .pairing import WRONG as ANOTHER
 
 SECONDS = 5
 GRADIENT = {"detach", "without gradient", "double", "in place"}  # operators that leave the values as they are
@@ -67,6 +69,23 @@ def located_all(course: Course, assignments: Sequence[str], jobs: int, every: in
     """Return the same of several sessions, side by side."""
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(located, [course] * len(assignments), assignments, [every] * len(assignments))
+
+
+def table(places: Sequence[Located], pairs: Sequence[Paired]) -> str:
+    """Return what was found in several sessions together, beside what it is to be."""
+    rows = []
+    for whose, aim in (("solution", "95% placed"), ("variants", "85% placed, 3% wrong")):
+        counts = sum((one.counts[whose] for one in places), Counter[str]())
+        placed, wrong = (_share(counts, *kinds) for kinds in ((RIGHT, NEAR), (WRONG,)))
+        rows.append((f"mutants of the {whose}, {counts.total()}", f"{placed} placed, {wrong} wrong", aim))
+    named = sum((one.counts for one in pairs), Counter[str]())
+    rows.append((f"two faults at once, {named.total()}",
+                 f"{_share(named, BOTH)} both named, {_share(named, ANOTHER)} wrong", "80% explained"))
+    return "\n".join(f"{what:<36} {said:<36} aim: {aim}" for what, said, aim in rows)
+
+
+def _share(counts: Counter[str], *kinds: str) -> str:
+    return f"{sum(counts[kind] for kind in kinds) / max(counts.total(), 1):.1%}"
 
 
 def _all_written(text: str) -> str:

@@ -96,10 +96,17 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
 
 
 def _places(args: argparse.Namespace, course: Course) -> int:
-    from ..audit.locating import located_all
+    from ..audit.locating import located_all, table
+    from ..audit.pairing import paired_all
 
-    for one in located_all(course, args.session or course.assignments, args.jobs):
-        print(one, flush=True)
+    names = args.session or course.assignments
+    places, pairs = [], []
+    for place, pair in zip(located_all(course, names, args.jobs, args.every), paired_all(course, names, args.jobs),
+                           strict=True):
+        print(f"{place}\n{pair}", flush=True)
+        places.append(place)
+        pairs.append(pair)
+    print(table(places, pairs))
     return 0
 
 

@@ -1,0 +1,74 @@
+"""Whether two listed faults at once are both named, as students with two faults would read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+
+from ..course import Course
+from ..judging.judge import records_of
+from ..model import faults
+from ..model.faults import Pair
+from ..model.oracle import Oracle, oracle
+from ..runtime import compare
+from ..runtime.recorded import RecordedCheck
+from .mutation import SECONDS, Stuck, at_most
+
+PAIRS = 4  # of each exercise
+BOTH, ONE, NEITHER, WRONG = "both named", "one named", "none named", "another named"
+
+
+@dataclass
+class Paired:
+    """How often both faults of a pair were named; ``misses`` are the pairs for which another name was given."""
+
+    assignment: str
+    counts: Counter[str] = field(default_factory=Counter)
+    misses: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{kind} {self.counts[kind]}" for kind in (BOTH, ONE, NEITHER, WRONG))
+        return "\n".join([f"  two listed faults at once: {self.counts.total()}; {said}",
+                          *(f"  wrong name: {miss}" for miss in self.misses)])
+
+
+def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pairs") -> Paired:
+    """Judge so many pairs of each exercise of a session, drawn at random."""
+    truth, found = oracle(course, assignment), Paired(assignment)
+    for exercise in truth.source.exercises:
+        pairs = list(faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution))
+        chosen = Random(f"{seed} {exercise}").sample(pairs, min(most, len(pairs)))
+        records = [own[0].plain for own in records_of(truth, exercise, seed)] if chosen else []
+        with truth.with_cache({}):
+            for pair in chosen:
+                try:
+                    with at_most(SECONDS * len(records)):
+                        _count(truth, pair, records, found)
+                except Stuck:
+                    continue
+    return found
+
+
+def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterator[Paired]:
+    """Return the same of several sessions, side by side."""
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(paired, [course] * len(assignments), assignments)
+
+
+def _count(truth: Oracle, pair: Pair, records: Sequence[RecordedCheck], found: Paired) -> None:
+    """Count a pair; one whose edits cancel each other is right, and not counted."""
+    replies = truth.replies(pair.together, records)
+    if not any(compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)):
+        return
+    own = {pair.first.name, pair.second.name, pair.together.name}
+    names = {one.name for one in truth.diagnose(pair.together.exercise, records, replies) if one}
+    if names - own:
+        found.counts[WRONG] += 1
+        found.misses.append(f"{pair.together.exercise} | {pair.together.name} | {', '.join(sorted(names))}")
+    elif pair.together.name in names or len(names) == 2:
+        found.counts[BOTH] += 1
+    else:
+        found.counts[ONE if names else NEITHER] += 1
