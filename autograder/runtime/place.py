@@ -163,12 +163,6 @@ class _Search:
                 found[one.number] += calling[one.function]
         return found
 
-    @cached_property
-    def has_arrays(self) -> bool:
-        """Return whether the answer computes arrays."""
-        return any(one.kind == "array" and one.is_telling and one.type not in ("int", "str")
-                   for values in self.observed.series.values() for one in values)
-
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
         seen, todo, ends = {start}, [start], False
@@ -253,9 +247,7 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
     if found := _returned(search) or _of_loop(search):
         return found
     first = search.first(strictly=False)
-    if first and (not search.has_arrays or search.is_telling(first[0].number)):  # small numbers coincide
-        return _at(first, search)
-    return None
+    return _at(first, search) if first and search.is_telling(first[0].number) else None  # small numbers coincide
 
 
 def located(texts: Sequence[str], observed: Observed, references: References, form: bool = False,
