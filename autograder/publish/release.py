@@ -136,6 +136,7 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
     notebook = solution_notebook(course, assignment)
     begun = ["the first cell"]
     client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
+                            extra_arguments=["--Application.log_level=ERROR"],  # a warning at every start, of TCP
                             resources={"metadata": {"path": str(course.folder(assignment))}},
                             on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
     paths = [str(course.released), os.environ.get("PYTHONPATH", "")]
