@@ -182,3 +182,11 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
                 yield Scene(world, judge)
             finally:
                 world.close()
+
+
+@contextmanager
+def lowered(made: Scene, wall: str) -> Iterator[Scene]:
+    """The same world with a judge that lacks a wall; the sandbox is whole, and the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        WALLS[wall].remove(patch, made.world)
+        yield Scene(made.world, Judge(TINY_COURSE, made.judge.options, made.judge.sandbox))

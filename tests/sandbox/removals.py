@@ -24,7 +24,7 @@ import autograder
 from autograder.judging import judge
 from autograder.publish import selfchecks
 from autograder.runtime import compare, recorded, values, wire
-from autograder.runtime.difference import Difference
+from autograder.runtime.difference import Difference, Outline
 from autograder.sandbox import host, restrictions, syscalls, warm_parent, watchdog
 from conftest import SHORT, TINY_COURSE
 
@@ -266,7 +266,7 @@ def _naive(close: Callable[..., object]) -> Removal:
     """Arrays are compared by another rule, and nothing else is."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
         _plain(patch, world)
-        wrong = Difference("value", output="it")
+        wrong = Difference("value", output="it", expected=Outline("float", 1.0), got=Outline("float", 0.0))
         patch.setattr(compare, "_array_difference",
                       lambda name, expected, got, spec: None if close(expected, got) else wrong)
     return remove

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from attacks import ATTACKS, FILES, HeaderError, in_file
-from observing import scene, succeeded
+from observing import lowered, scene, succeeded
 from removals import WALLS
 
 from autograder.classroom import samples
@@ -59,7 +59,7 @@ def test_attack(attack, whole, right, record_property):
 
 @pytest.mark.parametrize("wall", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.slow)
                                   for name in WALLS])
-def test_without_its_wall_the_attack_succeeds(wall, tmp_path, record_property):
+def test_without_its_wall_the_attack_succeeds(wall, whole, tmp_path, record_property):
     """The positive control: the same notebook, the same judge, one wall less; and honest work shows nothing there."""
     mine = [attack for attack in ATTACKS if attack.wall == wall]
     failed = []
@@ -67,7 +67,7 @@ def test_without_its_wall_the_attack_succeeds(wall, tmp_path, record_property):
     for group in [mine] if WALLS[wall].warm else [[attack] for attack in mine]:
         folder = tmp_path / str(group[0])
         folder.mkdir()
-        with scene(folder, wall) as made:
+        with lowered(whole, wall) if WALLS[wall].warm else scene(folder, wall) as made:
             failed += [str(attack) for attack in group if not _shown(made, attack)]
     record_property("control", (wall, len(mine), len(mine) - len(failed)))
     assert failed == [], "these would not succeed without their wall either: they show nothing"
