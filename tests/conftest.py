@@ -1,5 +1,6 @@
 """Fixtures that many rooms share: the tiny course, a judge on it, submissions of it, and draws that can be replayed."""
 
+import functools
 import gzip
 import hashlib
 import os
@@ -7,15 +8,18 @@ import secrets
 import shutil
 import signal
 import sys
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from nbgrader import api
 
 from autograder.classroom import samples
-from autograder.classroom.grading import Classroom
+from autograder.classroom.grading import Classroom, grade_class
 from autograder.course import Course, find
+from autograder.judging import watched
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model import source
@@ -59,6 +63,14 @@ def tiny() -> Course:
     return TINY_COURSE
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_version_of_gradebooks():
+    """Ask once what version a new gradebook has: nbgrader starts a process for each, which imports SQLAlchemy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", functools.cache(api.get_alembic_version))
+        yield
+
+
 @pytest.fixture(scope="session")
 def short_judge():
     """A judge of the tiny course in bubblewrap with short deadlines; its warm parent serves the whole session."""
@@ -96,6 +108,38 @@ def term(entered, tmp_path) -> Classroom:
     """That class, its pages not written yet."""
     shutil.copytree(entered, tmp_path / "course")
     return Classroom(Course((tmp_path / "course").resolve()))
+
+
+class Here(Executor):
+    """Works in this process, at once, in the place of threads and clusters."""
+
+    def submit(self, function, *args):
+        """Return the result as a future."""
+        future = Future()
+        try:
+            future.set_result(function(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def judging_here(short_judge, monkeypatch):
+    """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
+    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
+    monkeypatch.setattr(watched.ForkServer, "begin", lambda *args: None)
+    return short_judge
+
+
+@pytest.fixture
+def grade_here(judging_here):
+    """Grade a class of the tiny session with that judge: student → what happened."""
+
+    def grade(course, options=Options(limits=SHORT), **others):
+        graded = grade_class(Classroom(course), [TINY], options, workers=Here(), **others)
+        return {one.handed.student: one for one in graded}
+
+    return grade
 
 
 @pytest.fixture

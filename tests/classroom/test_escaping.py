@@ -6,17 +6,13 @@ import json
 import unicodedata
 
 import pytest
-import workers
 
 from autograder import cli
 from autograder.classroom import grades, grading, report
-from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.judging import judge as judging
-from autograder.judging import watched
-from autograder.sandbox.options import Options
-from conftest import SHORT, TINY, TINY_COURSE
+from conftest import TINY, TINY_COURSE
 
 # Sets a title, clears the screen, colours, turns the direction of reading, opens a line, and drives other readers.
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\u200b`<script>alert(1)<!--"
@@ -36,10 +32,8 @@ def wrong(text):
 
 
 @pytest.fixture
-def term(tmp_path, short_judge, monkeypatch):
+def term(tmp_path):
     """A course in which one has handed in a notebook with a mark in every field, and that notebook's path."""
-    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
-    monkeypatch.setattr(judging, "Judge", lambda *args: short_judge)
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     made = notebook(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))
     for cell in made.cells:
@@ -49,7 +43,7 @@ def term(tmp_path, short_judge, monkeypatch):
     return course, path.rename(path.with_name(FILE))
 
 
-def test_nothing_of_a_students_drives_what_people_read(term, capsys):
+def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys):
     course, path = term
     sinks = {}
     cli.main(["--course", str(course.root), "check", str(path)])
@@ -57,7 +51,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, capsys):
     cli.main(["--course", str(course.root), "check", str(path / "no" / EVIL)])
     sinks["terminal"] = capsys.readouterr()
     sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
-    graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT), workers=workers.Here())
+    graded = list(grade_here(course).values())
     sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     entries, nothing = Classroom(course).store.entries(TINY), grades.Grades([], {}, {})

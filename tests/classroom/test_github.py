@@ -13,7 +13,9 @@ import yaml
 from autograder import cli
 from autograder.classroom import samples
 from autograder.classroom.platforms import github
+from autograder.judging import watched
 from autograder.runtime import messages
+from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, tiny_copy
 from graded import not_written, squared, stopped, verdict
 
@@ -106,8 +108,9 @@ def test_the_same_file_meets_another_instance_each_time(tmp_path, right, monkeyp
     nbformat.write(samples.notebook(TINY_COURSE, TINY, right), path)
     page = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    for _ in range(2):
-        cli.main(["--course", str(course.root), "check", str(path), "--github", "--device", "cpu"])
+    with watched.begun(course, options_of("cpu", True, Limits.exercise_seconds), None):
+        for _ in range(2):
+            cli.main(["--course", str(course.root), "check", str(path), "--github", "--device", "cpu"])
     first, second = re.findall(r"seed (\w+)\.", page.read_text())
     assert first != second
 

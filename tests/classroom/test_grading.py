@@ -15,7 +15,6 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-import workers
 from nbconvert.exporters import HTMLExporter
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
@@ -25,7 +24,7 @@ from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.verdict_store import VerdictStore
-from autograder.judging import seeds, submission, watched
+from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.model import digests, source
@@ -63,18 +62,6 @@ def term(course, right):
 
 
 @pytest.fixture
-def run(short_judge, monkeypatch):
-    """Grade a class in this process: student → what happened."""
-    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
-
-    def grade(course, options=OPTIONS, **others):
-        graded = grade_class(Classroom(course), [TINY], options, workers=workers.Here(), **others)
-        return {one.handed.student: one for one in graded}
-
-    return grade
-
-
-@pytest.fixture
 def judged(monkeypatch):
     """The students whose submissions have been judged since, in order."""
     names, real = [], Judge.judge
@@ -106,8 +93,8 @@ def shown(course, student):
     return course.gradebook / "autograded" / student / TINY / f"{TINY}.ipynb"
 
 
-def test_scores_reasons_and_notebooks(term, run):
-    assert scores_of(run(term)) == SCORES
+def test_scores_reasons_and_notebooks(term, grade_here):
+    assert scores_of(grade_here(term)) == SCORES
     assert scores(term) == SCORES
     cells = nbformat.read(shown(term, "bob"), 4).cells
     reasons = {cell.metadata.nbgrader.grade_id: cell.outputs[0].text for cell in cells if cell.get("outputs")}
@@ -115,105 +102,105 @@ def test_scores_reasons_and_notebooks(term, run):
     assert "cut off" in nbformat.read(shown(term, "tom"), 4).cells[0].source
 
 
-def test_a_second_run_judges_only_what_changed(term, run, right, judged):
-    run(term)
+def test_a_second_run_judges_only_what_changed(term, grade_here, right, judged):
+    grade_here(term)
     judged.clear()
-    assert not any(one.fresh for one in run(term).values()) and judged == []
+    assert not any(one.fresh for one in grade_here(term).values()) and judged == []
     submit(term, "eve", right)
-    assert run(term)["eve"].fresh and judged == ["eve"] and scores(term)["eve"] == FULL
-    run(term, force=True)
+    assert grade_here(term)["eve"].fresh and judged == ["eve"] and scores(term)["eve"] == FULL
+    grade_here(term, force=True)
     assert sorted(judged) == ["ada", "bob", "eve", "eve", "tom"]
 
 
-def test_under_other_terms_everything_is_judged_again(term, run, judged):
-    run(term)
+def test_under_other_terms_everything_is_judged_again(term, grade_here, judged):
+    grade_here(term)
     judged.clear()
     longer = Options(limits=replace(SHORT, exercise_seconds=2 * SHORT.exercise_seconds))
-    assert all(one.fresh for one in run(term, longer).values()) and sorted(judged) == sorted(SCORES)
-    assert not any(one.fresh for one in run(term, longer).values()) and len(judged) == len(SCORES)
+    assert all(one.fresh for one in grade_here(term, longer).values()) and sorted(judged) == sorted(SCORES)
+    assert not any(one.fresh for one in grade_here(term, longer).values()) and len(judged) == len(SCORES)
 
 
-def test_a_changed_check_has_everything_judged_again(term, run, judged):
-    run(term)
+def test_a_changed_check_has_everything_judged_again(term, grade_here, judged):
+    grade_here(term)
     judged.clear()
     path = term.folder(TINY) / "checks.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n# another\n", encoding="utf-8")
-    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+    assert all(one.fresh for one in grade_here(term).values()) and sorted(judged) == sorted(SCORES)
 
 
-def test_a_changed_constant_of_a_helper_has_everything_judged_again(term, run, judged):
+def test_a_changed_constant_of_a_helper_has_everything_judged_again(term, grade_here, judged):
     helper = term.released / "helper.py"
     helper.parent.mkdir(exist_ok=True)
     helper.write_text("FACTOR = 2\n")
-    run(term)
+    grade_here(term)
     judged.clear()
-    assert not any(one.fresh for one in run(term).values())
+    assert not any(one.fresh for one in grade_here(term).values())
     helper.write_text("FACTOR = 3\n")
-    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+    assert all(one.fresh for one in grade_here(term).values()) and sorted(judged) == sorted(SCORES)
 
 
-def test_a_changed_engine_has_everything_judged_again(term, run, judged, monkeypatch):
-    run(term)
+def test_a_changed_engine_has_everything_judged_again(term, grade_here, judged, monkeypatch):
+    grade_here(term)
     judged.clear()
     monkeypatch.setattr(digests, "of_engine", lambda: "another")
-    assert all(one.fresh for one in run(term).values()) and sorted(judged) == sorted(SCORES)
+    assert all(one.fresh for one in grade_here(term).values()) and sorted(judged) == sorted(SCORES)
 
 
-def test_who_hands_in_again_meets_another_instance_and_the_same_file_the_same(term, run, right):
+def test_who_hands_in_again_meets_another_instance_and_the_same_file_the_same(term, grade_here, right):
     """One who hands in again in a later run, and one whose new file has the name and the length of the old one."""
-    first = {student: one.verdict.seed for student, one in run(term).items()}
+    first = {student: one.verdict.seed for student, one in grade_here(term).items()}
     submit(term, "eve", right)
     path = submit(term, "ada", right)
     path.write_bytes(path.read_bytes().replace(b"2 * x", b"x * 2"))
-    again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
+    again = {student: one.verdict.seed for student, one in grade_here(term, force=True).items()}
     assert {student for student in first if again[student] == first[student]} == {"bob", "tom"}
 
 
 @pytest.mark.parametrize("content", ["", '{"student": "ada", "score": 8}', "[]"])
-def test_a_file_that_holds_no_verdict_is_made_anew(term, run, judged, content):
-    run(term)
+def test_a_file_that_holds_no_verdict_is_made_anew(term, grade_here, judged, content):
+    grade_here(term)
     judged.clear()
     path = VerdictStore(term).path(TINY, "ada")
     path.write_text(content, encoding="utf-8")
-    graded = run(term)
+    graded = grade_here(term)
     assert scores_of(graded) == SCORES and not problems_of(graded) and judged == ["ada"]
     assert VerdictStore(term).load(TINY, "ada").verdict == graded["ada"].verdict
 
 
-def test_manual_grades_and_comments_survive(term, run, right):
+def test_manual_grades_and_comments_survive(term, grade_here, right):
     place = ("why", TINY, TINY, "ada")
     submit(term, "ada", {**right, "why": "Because it is so."})
-    run(term)
+    grade_here(term)
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert grade.needs_manual_grade
         grade.manual_score = 1.5
         gradebook.stock.find_comment(*place).manual_comment = "Nearly."
         gradebook.stock.db.commit()
-    run(term, force=True)
+    grade_here(term, force=True)
     with Classroom(term).gradebook() as gradebook:
         assert gradebook.stock.find_grade(*place).manual_score == 1.5
         assert gradebook.stock.find_comment(*place).manual_comment == "Nearly."
         assert gradebook.stock.find_submission(TINY, "ada").score == FULL + 1.5
 
 
-def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, run):
+def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, grade_here):
     place = ("check-double", TINY, TINY, "bob")
-    run(term)
+    grade_here(term)
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.needs_manual_grade) == (0, False)
         grade.manual_score = 1.5  # saved in formgrader, which takes the flag away
         gradebook.stock.db.commit()
-    run(term, force=True)
+    grade_here(term, force=True)
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, True)
         assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 
-def test_graders_see_the_rubric_and_nobody_else_does(term, run):
-    run(term)
+def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
+    grade_here(term)
     path, config = shown(term, "ada"), Classroom(term).nbgrader.config
     config.HTMLExporter.update(template_name="formgrade", extra_template_basedirs=[formgrader.template_path])
     page = dict(submission_id="1", assignment_id=TINY, notebook_id=TINY, index=0, total=1, student="ada",
@@ -227,25 +214,25 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, run):
     assert "Rubric" not in (term.gradebook / "feedback" / "ada" / TINY / f"{TINY}.html").read_text()
 
 
-def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, run, monkeypatch):
+def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, grade_here, monkeypatch):
     with monkeypatch.context() as full:
         full.setattr(Classroom, "enter", lambda *args: (_ for _ in ()).throw(OSError("No space left on device")))
-        assert all("No space left" in one.problem for one in run(term).values())
+        assert all("No space left" in one.problem for one in grade_here(term).values())
     monkeypatch.setattr(grading, "judge_one", None)
-    assert scores_of(run(term)) == SCORES
+    assert scores_of(grade_here(term)) == SCORES
     assert scores(term) == SCORES
 
 
-def test_a_fault_of_one_submission_stops_nobody(term, run, monkeypatch):
+def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
     real = Judge.judge
     monkeypatch.setattr(Judge, "judge", lambda self, handed, seed:
                         1 / 0 if b"x * x" in handed.data else real(self, handed, seed))
-    graded = run(term)
+    graded = grade_here(term)
     assert list(problems_of(graded)) == ["bob"] and "ZeroDivisionError" in graded["bob"].problem
     assert graded["ada"].verdict.score == FULL
 
 
-def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, run, monkeypatch):
+def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, grade_here, monkeypatch):
     real = Path.write_text
 
     def write_text(path, text, **options):
@@ -256,15 +243,15 @@ def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, run, mo
 
     with monkeypatch.context() as full:
         full.setattr(Path, "write_text", write_text)
-        problems = problems_of(run(term))
+        problems = problems_of(grade_here(term))
     assert list(problems) == ["bob"] and "No space left on device" in problems["bob"] and "\n" not in problems["bob"]
     kept = (term.gradebook / "verdicts" / TINY).iterdir()
     assert {path.name for path in kept} == {"ada.json", "eve.json", "tom.json"}
     assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
-    assert scores_of(run(term)) == scores(term) == SCORES
+    assert scores_of(grade_here(term)) == scores(term) == SCORES
 
 
-def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(term, run, monkeypatch):
+def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(term, grade_here, monkeypatch):
     Classroom(term).register(TINY)
     monkeypatch.setattr(sqlite3.dbapi2, "connect", functools.partial(sqlite3.connect, timeout=0.1))
     holder = sqlite3.connect(term.gradebook / "gradebook.db", isolation_level=None)
@@ -281,15 +268,15 @@ def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(ter
 
     with monkeypatch.context() as locked:
         locked.setattr(Classroom, "enter", enter)
-        problems = problems_of(run(term))
+        problems = problems_of(grade_here(term))
     holder.close()
     assert list(problems) == ["bob"] and "database is locked" in problems["bob"] and "\n" not in problems["bob"]
     assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
     monkeypatch.setattr(grading, "judge_one", None)
-    assert problems_of(run(term)) == {} and scores(term)["bob"] == LESS
+    assert problems_of(grade_here(term)) == {} and scores(term)["bob"] == LESS
 
 
-def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, run, monkeypatch):
+def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, grade_here, monkeypatch):
     real = os.open
 
     def broken_disk(name, flags, *mode, **options):
@@ -299,7 +286,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, run
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "open", broken_disk)
-        problems = problems_of(run(term))
+        problems = problems_of(grade_here(term))
     assert list(problems) == ["bob"] and "Input/output error" in problems["bob"]
     assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
 
@@ -322,65 +309,65 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
     assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
 
 
-def test_a_renamed_notebook_is_found_and_noted(course, run, right):
+def test_a_renamed_notebook_is_found_and_noted(course, grade_here, right):
     path = submit(course, "ada", right)
     path.rename(path.with_name("tp0 (1).ipynb"))
-    verdict = run(course)["ada"].verdict
+    verdict = grade_here(course)["ada"].verdict
     assert verdict.score == FULL and any("tp0 (1).ipynb" in note for note in verdict.notes)
     assert scores(course) == {"ada": FULL}
 
 
-def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(course, run):
+def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(course, grade_here):
     (course.gradebook / "submitted" / "ada" / TINY).mkdir(parents=True)
-    graded = run(course)["ada"]
+    graded = grade_here(course)["ada"]
     assert graded.problem is None and "no such file" in graded.verdict.unreadable
     assert scores(course) == {"ada": 0}
 
 
-def test_a_name_that_the_gradebook_shortens_is_refused(course, run, right):
+def test_a_name_that_the_gradebook_shortens_is_refused(course, grade_here, right):
     submit(course, "ada", right)
     submit(course, "ada ", {})
-    graded = run(course)
+    graded = grade_here(course)
     assert scores(course) == {"ada": FULL} and graded["ada"].problem is None
     assert "'ada ' beside ada" in graded["ada "].problem
 
 
-def test_links_beside_a_notebook_are_not_followed(course, run, right):
+def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
     path = submit(course, "ada", right)
     (path.parent / "secret.txt").symlink_to(course.gradebook / "secret")
     (path.parent / "zero").symlink_to("/dev/zero")
     os.mkfifo(path.parent / "pipe")
-    assert run(course)["ada"].verdict.score == FULL
+    assert grade_here(course)["ada"].verdict.score == FULL
     assert not (shown(course, "ada").parent / "secret.txt").exists()
 
 
-def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, run, right, monkeypatch):
+def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, right, monkeypatch):
     monkeypatch.setattr(seeds, "SERVES", 3)
     monkeypatch.setattr(grading, "SERVES", 3)
     for number in range(4):
         submit(term, f"ann-{number}", right, f"# {number}")
-    first = {student: one.verdict.seed for student, one in run(term).items()}
+    first = {student: one.verdict.seed for student, one in grade_here(term).items()}
     assert sorted(Counter(first.values()).values()) == [2, 3, 3]
-    again = {student: one.verdict.seed for student, one in run(term, force=True).items()}
+    again = {student: one.verdict.seed for student, one in grade_here(term, force=True).items()}
     assert again == first, "the same file meets the same draws"
     for number in range(5):
         submit(term, f"new-{number}", right, f"# new {number}")
-    later = {student: one.verdict.seed for student, one in run(term, first=(TINY, "ready")).items()}
+    later = {student: one.verdict.seed for student, one in grade_here(term, first=(TINY, "ready")).items()}
     served = Counter(later[f"new-{number}"] for number in range(5))
     assert sorted(served.values()) == [2, 3] and served["ready"] == 3
     assert not served.keys() & set(first.values())
     assert {student: later[student] for student in first} == first
 
 
-def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, run, right, monkeypatch):
+def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, grade_here, right, monkeypatch):
     monkeypatch.setattr(seeds, "SERVES", 1)
     for student in ("ann", "ben"):
         submit(term, student, right)
-    first = {student: one.verdict.seed for student, one in run(term).items()}
+    first = {student: one.verdict.seed for student, one in grade_here(term).items()}
     assert first["ann"] == first["ben"] == first["ada"] and len(set(first.values())) == 4
     for student in ("cem", "dan"):
         submit(term, student, right)
-    later = {student: one.verdict.seed for student, one in run(term).items()}
+    later = {student: one.verdict.seed for student, one in grade_here(term).items()}
     assert later["cem"] == later["dan"] != first["ann"]
 
 

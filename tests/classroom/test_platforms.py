@@ -14,14 +14,13 @@ from nbgrader.coursedir import CourseDirectory
 from autograder import cli
 from autograder.classroom import samples
 from autograder.classroom.grades import Score
-from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.grading import Classroom
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import collect, table
 from autograder.classroom.platforms.names import sender, slug
 from autograder.classroom.platforms.returning import give_back
-from autograder.sandbox.options import Options
-from conftest import SHORT, TINY, TINY_COURSE, automatic_points, fingerprint
+from conftest import TINY, TINY_COURSE, automatic_points, fingerprint
 
 FULL = automatic_points(TINY_COURSE, TINY)
 MOODLE = "{name}_{id}_assignsubmission_file"
@@ -142,7 +141,7 @@ def test_letters_of_every_script_stay():
 # Both ways
 
 
-def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
+def test_a_class_from_moodle_and_back(course, zipped, grade_here, tmp_path, capsys):
     """Collected, graded, given back: the worksheet that Moodle gave, filled, and a page for each student."""
     path = zipped([
         ("Ada Lovelace_101_assignsubmission_file/tp0_tiny.ipynb", RIGHT),
@@ -157,7 +156,7 @@ def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
     assert submitted(course) == {f"ada-lovelace/{TINY}/{TINY}.ipynb": RIGHT, f"max-muller/{TINY}/{TINY}.ipynb": WRONG,
                                  f"tom-cut/{TINY}/{TINY}.ipynb": RIGHT[:3000]}
     classroom = Classroom(course)
-    assert not [one.problem for one in grade_class(classroom, [TINY], Options(limits=SHORT)) if one.problem]
+    assert not [one.problem for one in grade_here(course).values() if one.problem]
     _generate_feedback(classroom)
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
@@ -183,7 +182,7 @@ def test_a_class_from_moodle_and_back(course, zipped, tmp_path, capsys):
     assert "100 points, here 10" in said and "does not know: tom-cut" in said
 
 
-def test_a_class_from_canvas_and_back(course, zipped):
+def test_a_class_from_canvas_and_back(course, zipped, grade_here):
     path = zipped([("lovelaceada_57_9001_tp0_tiny.ipynb", BLANK), ("lovelaceada_57_9004_tp0_tiny-1.ipynb", RIGHT),
                    ("mullermax_LATE_58_9002_work.ipynb", WRONG), ("anon_Ab3dE_9003_tp0_tiny.ipynb", BLANK)])
     rows = collect(course, path)[TINY]
@@ -191,7 +190,7 @@ def test_a_class_from_canvas_and_back(course, zipped):
         ("anon-ab3de", "", True), ("lovelaceada", "", True), ("mullermax", "late", True)]
     assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
     classroom = Classroom(course)
-    grade_class(classroom, [TINY], Options(limits=SHORT))
+    grade_here(course)
     give_back(classroom, TINY)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "canvas-feedback.zip") as notebooks:

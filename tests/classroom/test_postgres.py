@@ -3,12 +3,10 @@
 import multiprocessing
 
 import pytest
-import workers
 
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.judging import watched
 from autograder.model import source
 from autograder.model.oracle import oracle
 from autograder.sandbox.options import Options
@@ -41,11 +39,10 @@ def classroom(tiny, tmp_path, server, right):
     return Classroom(course)
 
 
-def test_two_graders_enter_the_same_class_at_once(classroom, short_judge, monkeypatch):
-    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
+def test_two_graders_enter_the_same_class_at_once(classroom, grade_here, monkeypatch):
     with monkeypatch.context() as later:  # judged, but not entered: that is left to the two
         later.setattr(Classroom, "enter", lambda *args: None)
-        grade_class(classroom, [TINY], OPTIONS, workers=workers.Here())
+        grade_here(classroom.course, OPTIONS)
     monkeypatch.setattr(grading, "judge_one", None)
     together = multiprocessing.get_context("fork")
     start, results = together.Barrier(2), together.Queue()

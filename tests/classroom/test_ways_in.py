@@ -4,22 +4,20 @@ import os
 import types
 
 import pytest
-import workers
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 
 import graded
 from autograder.classroom import similar
-from autograder.classroom.grading import Classroom, grade_class, handed_in
+from autograder.classroom.grading import Classroom, handed_in
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.screen import shown
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.cli import main
-from autograder.judging import watched
 from autograder.sandbox.options import Options
-from conftest import SHORT, TINY, TINY_COURSE
+from conftest import TINY, TINY_COURSE
 
 
 @pytest.fixture
@@ -40,15 +38,10 @@ def solution(course):
 
 
 @pytest.fixture
-def grade(short_judge, monkeypatch):
+def grade(course, judging_here, grade_here, monkeypatch):
     """Grade the class; student → what came of it."""
-    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
-
-    def run(course):
-        monkeypatch.setattr(short_judge, "course", course)
-        found = grade_class(Classroom(course), [TINY], Options(limits=SHORT), workers=workers.Here())
-        return {one.handed.student: one for one in found}
-    return run
+    monkeypatch.setattr(judging_here, "course", course)
+    return grade_here
 
 
 def links(course, solution):

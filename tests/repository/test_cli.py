@@ -17,6 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.judging import watched
 from autograder.model import source
 from autograder.publish import release
+from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 
 TRIPLED = "def double(x):\n    return 3 * x"
@@ -37,6 +38,32 @@ def run(course, capfd):
         return status, *capfd.readouterr()
 
     return main
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A copy of the tiny course from whose fork server all judges of this module come: torch is imported once."""
+    course = classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])
+    with watched.begun(course, options_of("cpu", True, Limits.exercise_seconds), None):
+        yield course
+
+
+@pytest.fixture
+def check(served, capfd):
+    """Check a notebook in that course: (exit status, what it printed)."""
+
+    def main(*arguments):
+        status = cli.main(["--course", str(served.root), "check", *map(str, arguments), "--device", "cpu"])
+        return status, capfd.readouterr().out
+
+    return main
+
+
+@pytest.fixture(scope="module")
+def ours():
+    """This repository's course, likewise."""
+    with watched.begun(REPOSITORY, options_of("cpu", True, Limits.exercise_seconds), None):
+        yield REPOSITORY
 
 
 @pytest.fixture
@@ -64,8 +91,8 @@ def said_in_a_line(result):
     return err
 
 
-def test_full_marks_exit_0_and_print_one_object(run, right, filled):
-    status, out, _ = run("check", filled(right), "--json", "--device", "cpu")
+def test_full_marks_exit_0_and_print_one_object(check, right, filled):
+    status, out = check(filled(right), "--json")
     verdict = json.loads(out)
     points = automatic_points(TINY_COURSE, TINY)
     assert status == 0 and out.count("\n") == 1
@@ -73,20 +100,20 @@ def test_full_marks_exit_0_and_print_one_object(run, right, filled):
     assert verdict["isolation"] == "bubblewrap"
 
 
-def test_less_exits_1_and_the_seed_replays_it(run, right, filled):
+def test_less_exits_1_and_the_seed_replays_it(check, right, filled):
     path = filled({**right, "double": TRIPLED})
-    status, out, _ = run("check", path, "--json", "--device", "cpu", "--seed", "dispute")
+    status, out = check(path, "--json", "--seed", "dispute")
     first = json.loads(out)
     assert status == 1 and first["seed"] == "dispute"
-    status, out, _ = run("check", path, "--json", "--device", "cpu", "--seed", first["seed"])
+    status, out = check(path, "--json", "--seed", first["seed"])
     second = json.loads(out)
     for exercise in (*first["exercises"], *second["exercises"]):
         assert exercise.pop("seconds") > 0
     assert status == 1 and second["exercises"] == first["exercises"]
 
 
-def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(run, right, filled):
-    status, out, _ = run("check", filled({**right, "double": TRIPLED}), "--device", "cpu")
+def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(check, right, filled):
+    status, out = check(filled({**right, "double": TRIPLED}))
     *_, last = out.splitlines()
     truth = source.load(TINY_COURSE, TINY)
     full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - truth.points("double")
@@ -95,11 +122,11 @@ def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(ru
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
-def test_every_tp_is_checked_in_one_object(name, tmp_path, capfd):
+def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
     nbformat.write(release.released_notebook(REPOSITORY, name), path)
-    command = ["--course", str(REPOSITORY.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
+    command = ["--course", str(ours.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
@@ -203,7 +230,7 @@ def test_a_file_that_is_missing_is_one_line(run, tmp_path, command):
     assert line.startswith(f"autograder: {missing}") and "o such file or directory" in line and "Errno" not in line
 
 
-def test_a_report_of_what_is_not_there_exits_2(run, course):
+def test_a_report_of_what_is_not_there_exits_2(run, course, judging_here):
     hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
     assert run("grade", "--device", "cpu")[0] == 0
     assert "nothing is graded of tp9_nothing" in said_in_a_line(run("report", "tp9_nothing"))
@@ -216,7 +243,7 @@ def test_a_report_of_what_is_not_there_exits_2(run, course):
     ("grade", commands.NOTHING + "\n"),
     ("report", "Nothing is graded yet: run autograder grade first\n"),
 ])
-def test_where_there_is_nothing_it_says_what_to_do(run, command, says):
+def test_where_there_is_nothing_it_says_what_to_do(run, judging_here, command, says):
     assert run(command) == (0, says, "")
 
 
