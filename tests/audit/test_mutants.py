@@ -8,7 +8,7 @@ from autograder.audit.mutants import mutants_of
 from autograder.audit.mutation import Equivalent, equivalents, mutate
 from autograder.model import source
 from autograder.model.errors import SourceError
-from autograder.model.source import parse
+from autograder.model.source import cells_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 SCRIPT = '''# %% exercise="steps"
@@ -29,7 +29,7 @@ tp.check("steps")
 
 
 def changes(script):
-    cell = next(cell for cell in parse(script) if cell.role == "exercise")
+    cell = next(cell for cell in cells_of(script) if cell.role == "exercise")
     return cell, mutants_of(cell)
 
 
