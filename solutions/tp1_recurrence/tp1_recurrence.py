@@ -244,9 +244,11 @@ if tp.done("vocabulary", "one-hot"):
         ax.set_title(f"distance between {title}")
         figure.colorbar(image, ax=ax, shrink=0.8)
     plots.show(figure, "Two maps of distances between eight words. Left, with ids: "
-                       "every pair has another distance, and neighbours in the "
-                       "alphabet are close. Right, with one-hot vectors: every two "
-                       "different words are equally far, 1.41.")
+                       "the distance follows the alphabet, from 1 between cat and "
+                       "cats to "
+                       f"{torch.cdist(vectors['ids'], vectors['ids']).max():.0f} "
+                       "at most. Right, with one-hot vectors: every two different "
+                       "words are equally far, 1.41.")
 
 # %% [markdown]
 # All one-hot vectors are equally far apart: `dog` is as far from `dogs` as from `the`. And they are long. With a
@@ -935,9 +937,11 @@ if tp.done("vocabulary", "next-token", "trained"):
     plots.show(figure, "Above, the difference between two states, units by "
                        "timesteps. It is zero before the noun; from the word after "
                        f"it to the verb {kept} of 32 units keep a difference above "
-                       "0.5 at every timestep; soon after the verb it is zero "
-                       "again. Below, the probability that a plural verb comes "
-                       "next: above zero only after “dogs”, where a verb can stand.")
+                       "0.5 at every timestep; a few words after the verb it is "
+                       "close to zero again. Below, the probability that a plural "
+                       "verb comes next: after “dogs” at most "
+                       f"{plural[:, 1].max():.2f}, after “dog” at most "
+                       f"{plural[:, 0].max():.2f}.")
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 3.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
