@@ -171,7 +171,7 @@ def made_class(rng, course, assignment):
             draw = rng.random()
             pool = pools[0] if draw < 0.25 else pools[1] if draw < 0.5 else []
             version = pool[int(len(pool) * rng.random() ** 2)] if pool else None  # the first ones are frequent
-            text = faults.edited(version, solution, pools[0] + pools[1]) if version else solution
+            text = faults.edited(version, solution) if version else solution
             made |= {(exercise, version.name)} if version in wrong else set()
             try:
                 code[exercise] = in_another_hand(rng, text, 0.35)

@@ -19,7 +19,8 @@ from .errors import source_error
 from .loading import line_in, said
 from .trace import Check, CheckError, Redraw, Trace
 
-REDRAWS = 100
+REDRAWS = 5000  # some checks take one instance in fifty, and none may be left without one
+SIZED_REDRAWS = 100  # on given sizes, which a check need not have
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
 SAMPLE, MANY = 6, 24  # instances from which is seen whether a check has mostly the same answer; so many in doubt
@@ -105,7 +106,8 @@ class Recorder:
 
     def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
         """The check on a trace; instances that cannot tell right from wrong are drawn again."""
-        for attempt in range(REDRAWS):
+        tries = SIZED_REDRAWS if ones or like else REDRAWS
+        for attempt in range(tries):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, like)
             spied = check in self._forbidding
             try:
@@ -121,7 +123,7 @@ class Recorder:
                 return self._traced(check, seed, ones, like)
             _refuse_bad_outputs(check, trace)
             return trace
-        raise _wrong(check, f"no clear instance in {REDRAWS} tries")
+        raise _wrong(check, f"no clear instance in {tries} tries")
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
         """The record of a check and of all relations that the solution can follow in it."""

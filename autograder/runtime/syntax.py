@@ -13,7 +13,7 @@ Span = tuple[int, int, int, int]  # first line and column, last line and column;
 
 
 def is_sized(node: ast.expr) -> bool:
-    """Whether an expression says how large something is, or of which kind."""
+    """Return whether an expression says how large something is, or of which kind."""
     if isinstance(node, ast.Attribute):
         return node.attr in SIZES
     if isinstance(node, ast.Subscript):
@@ -25,7 +25,7 @@ def is_sized(node: ast.expr) -> bool:
 
 
 def is_pure(node: ast.AST) -> bool:
-    """Whether the function of a call is one of a library or of Python."""
+    """Return whether the function of a call is one of a library or of Python."""
     function = node.func if isinstance(node, ast.Call) else None
     while isinstance(function, ast.Attribute):
         function = function.value
@@ -33,7 +33,7 @@ def is_pure(node: ast.AST) -> bool:
 
 
 def called(node: ast.AST) -> str:
-    """The function that a call names, or the method of ``self``; nothing where it is another thing's."""
+    """Return the function that a call names, or the method of ``self``; nothing where it is another thing's."""
     match node:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
             return name
@@ -41,7 +41,7 @@ def called(node: ast.AST) -> str:
 
 
 def variable(node: ast.AST) -> str | None:
-    """The variable that an expression is: a name, or an attribute of a name; None when it is anything else."""
+    """Return the variable that an expression is: a name, or an attribute of a name; None when it is anything else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr not in SIZES:
@@ -50,7 +50,7 @@ def variable(node: ast.AST) -> str | None:
 
 
 def root(node: ast.AST) -> str | None:
-    """The variable that an expression begins with."""
+    """Return the variable that an expression begins with."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
         if isinstance(node, ast.Call):
             if ast.unparse(node.func) != PROBE or len(node.args) != 2:
@@ -62,6 +62,7 @@ def root(node: ast.AST) -> str | None:
 
 
 def stored(target: ast.AST) -> Iterator[str]:
+    """Yield the variables that an assignment to a target stores in, or changes."""
     if isinstance(target, ast.Name):
         yield target.id
     elif isinstance(target, (ast.Tuple, ast.List)):

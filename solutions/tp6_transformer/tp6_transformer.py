@@ -1682,7 +1682,7 @@ tp.check("attribution")
 # %% given="written"
 @torch.no_grad()
 def written(model, source, target):
-    """Name of a part of the decoder → what it adds to the last residual stream (T, D)."""
+    """Name of a part of the decoder → what it adds to the last residual (T, D)."""
     with tp.trace(model) as seen:
         model(source, target)
     block, found = model.decoder.blocks[0], {"embedding": seen["decoder.embedding"][0]}

@@ -7,16 +7,12 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 
-import graded
-from autograder.classroom import similar
+from autograder.classroom import similar, tampering
 from autograder.classroom.grading import Classroom, handed_in
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
-from autograder.classroom.screen import shown
-from autograder.classroom.verdict_store import Entry, Key
 from autograder.cli import main
-from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
 
@@ -131,8 +127,7 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
         (submitted / name / TINY).mkdir(parents=True)
     (submitted / "bob" / TINY / f"{TINY}.ipynb").symlink_to(told)
     os.mkfifo(submitted / "tom" / TINY / f"{TINY}.ipynb")
-    verdict, key = graded.verdict(), Key("", "", "", Options())
-    found = {name: shown._flags(course, Entry(name, verdict, key)) for name in ("zoe", "eve", "bob", "tom", "nobody")}
+    found = {name: tampering.of_submission(course, TINY, name) for name in ("zoe", "eve", "bob", "tom", "nobody")}
     assert found == {"zoe": ["ends the process: `os._exit(1)`"], "eve": [], "bob": [], "tom": [], "nobody": []}
     assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 

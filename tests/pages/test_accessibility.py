@@ -190,7 +190,7 @@ def test_the_pictures_of_the_readme_are_there_have_words_and_load_fast():
     text = (REPOSITORY.root / "README.md").read_text(encoding="utf-8")
     pictures = {path: words for words, path in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text)}
     pictures |= {path: words for path, words in re.findall(r'<img src="([^"]+)"[^>]*alt="([^"]*)"', text)}
-    taken = {f"images/pages/{name}.webp" for name in ("notebook", "selfcheck", "heatmap", "report", "feedback")}
+    taken = {f"images/pages/{name}.webp" for name in ("notebook", "heatmap", "report")}
     assert taken <= set(pictures)
     for path, words in pictures.items():
         assert len(words.split()) > 8, path

@@ -247,7 +247,9 @@ def test_where_there_is_nothing_it_says_what_to_do(run, judging_here, command, s
     assert run(command) == (0, says, "")
 
 
-def test_a_gradebook_that_cannot_be_used_is_one_line(run, monkeypatch):
+def test_a_gradebook_that_cannot_be_used_is_one_line(run, course, monkeypatch):
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+
     def locked(*args):
         raise OperationalError("SELECT 1", {}, Exception("database is locked"))
 
@@ -268,6 +270,7 @@ def test_the_course_is_the_one_that_the_present_folder_lies_in(course, capfd, mo
 
 
 def test_without_nbgraders_configuration_nothing_is_graded(run, course):
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
     (course.root / "nbgrader_config.py").unlink()
     for command in ("grade", "report"):
         assert "has no nbgrader_config.py" in said_in_a_line(run(command))

@@ -144,7 +144,9 @@ def test_the_engine_imports_nothing_of_a_course():
     ("autograder.audit", ["runtime", "course", "grammar", "model", "sandbox", "judging", "publish", "classroom"]),
     ("autograder.escaping", []),
     ("autograder.grammar", []),
-    ("autograder.classroom", ["runtime", "course", "escaping", "grammar", "model", "sandbox", "judging", "publish"]),
+    ("autograder.formulas", []),
+    ("autograder.classroom", ["runtime", "course", "escaping", "grammar", "formulas", "model", "sandbox", "judging",
+                              "publish"]),
     ("autograder.publish", ["runtime", "course", "model"]),
 ])
 def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
