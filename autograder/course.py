@@ -151,7 +151,7 @@ def find(folder: Path | None = None) -> Course:
 
 
 def _is_handed_in(place: Path) -> bool:
-    """Whether a folder lies in the gradebook of a course: its code would run as whoever calls a command there."""
+    """Return whether a folder is in the gradebook of a course: commands called there would run students' code."""
     return any((above / "solutions").is_dir() and place.is_relative_to(above / "gradebook") for above in place.parents)
 
 

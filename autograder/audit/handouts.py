@@ -89,7 +89,7 @@ def _answers(truth: Oracle, exercise: str, given: Sequence[Handout]) -> Iterator
 
 
 def _fits(thing: Thing, wanted: Any) -> bool:
-    """Whether it can be called as what is wanted: a class for a class, with as many arguments."""
+    """Return whether a thing can be called like the wanted one: both classes or both functions, enough arguments."""
     if not callable(wanted) or inspect.isclass(thing) != inspect.isclass(wanted):
         return False
     try:

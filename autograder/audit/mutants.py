@@ -81,7 +81,7 @@ def mutants_of(cell: Cell, seen: Seen | None = None) -> list[Mutant]:
 
 
 def _statements(tree: ast.AST, function: ast.FunctionDef | None = None) -> Iterator[tuple[ast.stmt, ast.FunctionDef]]:
-    """Every statement inside a function, and the function."""
+    """Yield every statement inside a function, and the function."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.FunctionDef):
             yield from _statements(child, child)
@@ -93,7 +93,7 @@ def _statements(tree: ast.AST, function: ast.FunctionDef | None = None) -> Itera
 
 
 def _with(tree: ast.AST, statement: ast.stmt, changed: list[ast.stmt]) -> ast.AST:
-    """A copy of the tree with other statements in the place of one."""
+    """Return a copy of the tree with one statement replaced."""
     place = _path(tree, statement)
     made = copy.deepcopy(tree)
     node = made
@@ -118,7 +118,7 @@ def _path(tree: ast.AST, wanted: ast.AST) -> list[tuple[str, int | None]]:
 
 
 def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """(operator, statements in its place) for one statement."""
+    """Yield (operator, replacements) for one statement."""
     yield from _of_statement(statement, function, seen)
     if isinstance(statement, ast.Raise):
         return  # words are free
@@ -130,7 +130,7 @@ def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iter
 
 
 def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The expressions of a statement, those of statements inside it apart."""
+    """Yield the expressions of a statement, without those of statements inside it."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -197,7 +197,7 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> 
 
 def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...],
               seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """A method called on the value, or on each value of a tuple, where it makes a difference."""
+    """Yield method calls on the value, or on each value of a tuple, where they make a difference."""
     value, place = statement.value, place_of(statement)
     assert value
     together = not isinstance(value, ast.Tuple)
@@ -220,7 +220,7 @@ def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...],
 
 
 def _computes(value: ast.expr) -> bool:
-    """Whether anything is computed that a gradient could flow through, rather than given a name or newly made."""
+    """Return whether a gradient could flow through an expression: it is neither a name nor a new tensor."""
     if isinstance(value, (ast.Tuple, ast.List)):
         return any(map(_computes, value.elts))
     return not (isinstance(value, (ast.Name, ast.Constant)) or _is_fresh(value))
@@ -235,7 +235,7 @@ def _method(value: ast.expr, method: str) -> ast.expr:
 
 
 def _assigns_again(statement: ast.stmt, function: ast.FunctionDef) -> bool:
-    """Whether a statement gives a new value to what has one: a state, an attribute, an argument."""
+    """Return whether a statement assigns to what has a value: a state, an attribute, an argument."""
     if not isinstance(statement, ast.Assign):
         return False
     names = [node for target in statement.targets for node in ast.walk(target)]
@@ -362,7 +362,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
-    """Softmax, its logarithm or the cross-entropy without the care for large scores."""
+    """Yield softmax, its logarithm or the cross-entropy without the shift that keeps large scores stable."""
     function, name = node.func, _called(node)
     if name not in FORMULAS or not isinstance(function, ast.Attribute):
         return
@@ -377,7 +377,7 @@ def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _of_name(node: ast.AST, place: Place, seen: Seen) -> Iterator[tuple[str, ast.AST]]:
-    """Another local name of the same kind."""
+    """Yield other local names of the same kind."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         other = seen.akin(place, node.id)
         if other:
@@ -385,12 +385,12 @@ def _of_name(node: ast.AST, place: Place, seen: Seen) -> Iterator[tuple[str, ast
 
 
 def _called(node: ast.Call) -> str:
-    """The name of the function or method that is called."""
+    """Return the name of the function or method that is called."""
     return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
 
 
 def _root(node: ast.expr) -> str | None:
-    """The name that a chain of attributes begins with."""
+    """Return the first name in a chain of attributes."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None

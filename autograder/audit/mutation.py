@@ -130,7 +130,7 @@ def _killed(truth: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence
 
 
 def _alike_in_shape(record: RecordedCheck, reply: Reply) -> bool:
-    """Whether types and shapes are right: what a test that looks at shapes only would see."""
+    """Return whether types and shapes are right, as a test of shapes alone would check."""
     if reply.error or reply.outputs.keys() != record.expected.outputs.keys():
         return False
     return all(_form(value) == _form(reply.outputs[name]) for name, value in record.expected.outputs.items())

@@ -130,7 +130,7 @@ class _Naming:
         return "right" if all(self._holds(one, version) for one in named) else "wrong"
 
     def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
-        """Whether all that the fault does wrong on other instances is what is answered there, too."""
+        """Return whether the answer has all differences that the fault shows on other instances."""
         for records in self.others:
             theirs, own = self.truth.replies(fault, records), self.truth.replies(version, records)
             for record, one, other in zip(records, theirs, own, strict=True):

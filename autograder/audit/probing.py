@@ -116,7 +116,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether real numbers that torch could follow are in it, or may be."""
+    """Return whether a value has, or may have, real numbers that autograd could follow."""
     if arrays.is_tensor(value):
         return arrays.is_real(value)
     if isinstance(value, (list, tuple, set)):

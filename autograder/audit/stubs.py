@@ -30,7 +30,7 @@ def problems(truth: Oracle) -> Iterator[str]:
 
 
 def _definition(source: Source, name: str) -> Definition | None:
-    """Where the course itself defines a name."""
+    """Return where the course itself defines a name."""
     for cell in source.by_role("given", "exercise"):
         found = _named(cell.solution, name)
         if found:
@@ -46,7 +46,7 @@ def _named(text: str, name: str) -> Definition | None:
 
 
 def _lacks(original: Definition, stub: Definition, made: bool) -> Iterator[str]:
-    """What a stub lacks; one that the check has made itself may be made in another way."""
+    """Yield what a stub lacks; a stub that the check creates may be created in another way."""
     if isinstance(original, ast.FunctionDef) and isinstance(stub, ast.FunctionDef):
         yield from _other_parameters("", original, stub)
     if not (isinstance(original, ast.ClassDef) and isinstance(stub, ast.ClassDef)):
@@ -78,7 +78,7 @@ def _other_parameters(what: str, original: ast.FunctionDef, stub: ast.FunctionDe
 
 
 def _attributes(definition: ast.ClassDef) -> set[str]:
-    """The public attributes that a class gives itself: on `self`, or in its body."""
+    """Return the public attributes that a class sets on `self` or in its body."""
     found = {target.id for node in definition.body if isinstance(node, ast.Assign)
              for target in node.targets if isinstance(target, ast.Name)}
     for node in ast.walk(definition):

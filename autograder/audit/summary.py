@@ -112,7 +112,7 @@ def best_constants(truth: Oracle, exercise: str) -> float:
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:
-    """Whether the right answers to other instances of a check are right for this one, too."""
+    """Return whether the right answers to other instances of a check are right on this one too."""
     return all(compare.first_difference(record, other.answer) is None
                for record, other in zip(records, others, strict=True))
 

@@ -109,7 +109,7 @@ def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audite
 
 
 def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, device: str, audited: Audit) -> None:
-    """The solution passes, its answers to another instance gain nothing, faults are caught and named, variants pass."""
+    """Check the solution, answers to another instance, the faults and the variants of an exercise."""
     right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
                                               for own in records for record in own])
     for result in right.checks:

@@ -95,7 +95,7 @@ def _stopping_at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    """Where submissions are judged: so many processes of this machine, or a Dask cluster."""
+    """Start the pool that judges submissions: processes of this machine, or a Dask cluster."""
     if not args.scheduler:
         yield args.jobs
         return
@@ -199,7 +199,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
-    """The sessions that are wanted, or all that are graded; ``SourceError`` names one of which nothing is."""
+    """Return the wanted sessions, or all graded ones; ``SourceError`` names a session without grades."""
     there: list[str] = classroom.store.assignments()
     for name in wanted:
         if name not in there:

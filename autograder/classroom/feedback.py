@@ -253,12 +253,12 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
 
 
 def _without_notes(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells but the one with the grader's notes, which the page shows elsewhere."""
+    """Return the cells without the grader's notes, which the page shows elsewhere."""
     return [cell for cell in cells if cell.grade_id != "grader-notes"]
 
 
 def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
-    """When a verdict was kept."""
+    """Return when a verdict was kept."""
     if entry is None:
         return None
     path = store.path(entry.verdict.assignment, entry.student)
@@ -266,7 +266,7 @@ def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
 
 
 def _sections(truth: source.Source) -> dict[str, Section]:
-    """The heading above each exercise and answer; its anchor is the cell that it stands in."""
+    """Return the heading above each exercise and answer; its anchor is the cell that it stands in."""
     found, last, texts = {}, Section(truth.title, "cell-text-1"), 0
     for cell in truth.cells:
         texts += cell.grade_id is None
@@ -279,7 +279,7 @@ def _sections(truth: source.Source) -> dict[str, Section]:
 
 
 def _shown(cell: Cell, number: int, figures: Path) -> CellShown:
-    """A cell of the whole notebook; its headings stand beneath those of the page."""
+    """Render a cell of the whole notebook; its headings are below those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":
         return CellShown(anchor, cell.source, Markup())

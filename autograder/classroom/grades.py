@@ -115,7 +115,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
 
 
 def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
-    """One row for each student who has a grade: an empty cell, and "-" too, would take away the grade that is there.
+    """Yield a row for each student with a grade: an empty cell, and "-" too, would remove the present grade.
 
     A new grade item has a maximum of 100 on Moodle; the last column fits one. The columns are mapped by hand.
     (grade/import/csv/classes/load_data.php: `update_grade_item`, `import_new_grade_item`)
@@ -130,7 +130,7 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
 
 
 def _canvas(grades: Grades) -> Iterator[list[str]]:
-    """One row a student, found by its login; "Section" has to be the last column before the sessions."""
+    """Yield a row for each student, found by login; "Section" has to be the last column before the sessions."""
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_points]
     yield ["    Points Possible", "", "", "", "", *map(number, grades.max_points.values())]
     for name, last, first, _ in grades.students:

@@ -117,7 +117,7 @@ def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
 
 
 def _notebook_in(folder: Path, assignment: str) -> Handed:
-    """The notebook of a submission folder: the one of the right name, else the only one there is."""
+    """Return the notebook of a submission folder: the one with the session's name, else the only one."""
     student, right = folder.parent.name, folder / f"{assignment}.ipynb"
     if not _is_text(student):
         shown = ascii(os.fsencode(student))[2:-1]
@@ -192,7 +192,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
 @contextmanager
 def _executor(workers: int | Executor, submissions: int, course: Course, options: Options) -> Iterator[Executor]:
-    """Who judges: threads of ours, each with a judge in a process of its own; the judges end with this."""
+    """Start threads that each judge in a process of their own; stop the judges at the end."""
     if not isinstance(workers, int):
         yield workers
         return
@@ -210,10 +210,11 @@ def _executor(workers: int | Executor, submissions: int, course: Course, options
 
 def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], options: Options, ahead: int,
             first: tuple[str, str] | None, shared: Mapping[bytes, str]) -> Iterator[Graded]:
-    """Every waiting submission, as it is judged and entered; few are on their way at once.
+    """Yield every waiting submission once it is judged and entered; few are judged at the same time.
 
-    ``shared`` are the seeds of bytes that several have handed in: the same answer has the same marks. Who takes longer
-    than others is set aside, and judged when those are done, on one worker, those first who came farthest.
+    ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points.
+    A submission that takes longer than others is set aside and judged after them, on one worker, those with most
+    parts done first.
     """
     class_ = _Class(executor, classroom, options, new_seed(), first, shared)
     paces = class_.paces(waiting)

@@ -138,7 +138,7 @@ def offline(source: str, folder: Path | None = None) -> Markup:
 
 
 def _rendered(source: str, renderer: type[Renderer]) -> str:
-    """Markdown → HTML as it was written; a text that is too long, or nested too deeply, as it stands."""
+    """Convert Markdown to HTML; return a text that is too long or nested too deeply as it is."""
     if len(source) <= MAX_TEXT:
         with contextlib.suppress(RecursionError):
             return MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
@@ -146,7 +146,7 @@ def _rendered(source: str, renderer: type[Renderer]) -> str:
 
 
 def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
-    """HTML by an allow-list."""
+    """Reduce HTML to an allow-list."""
     return nh3.clean(
         rendered,
         tags=tags,
@@ -158,7 +158,7 @@ def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
 
 
 def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | None:
-    """An attribute as it may stand on the page; None leaves it out."""
+    """Return an attribute as the page may have it; None removes it."""
     if name == "src":
         return _pasted(value) if DATA.match(value) else _embedded(folder, value)
     if name == "href":
@@ -167,14 +167,14 @@ def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | No
 
 
 def _pasted(source: str) -> str | None:
-    """A picture that lies in the text itself."""
+    """Return a picture that is in the text itself."""
     with contextlib.suppress(binascii.Error, ValueError):
         return _data_url(raster(data := base64.b64decode(source.partition(",")[2])), data)
     return None
 
 
 def _embedded(folder: Path | None, source: str) -> str | None:
-    """A picture in ``folder`` as a data URL. Pictures lie in the page itself, so that nobody is told who opens it."""
+    """Return a picture in ``folder`` as a data URL, so that opening the page sends no request to another server."""
     if folder is None:
         return None
     try:

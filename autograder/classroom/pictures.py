@@ -63,7 +63,7 @@ def times(assignment: str, seconds: Sequence[float]) -> Picture:
 def _axes(
     x: str, y: str, width: float = WIDTH, height: float = HEIGHT, whole: Literal["y"] | None = None
 ) -> tuple[Figure, Axes]:
-    """An empty chart; the axis ``whole`` counts in whole numbers."""
+    """Return an empty chart; the axis ``whole`` has whole numbers only."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlabel=x, ylabel=y)
@@ -79,7 +79,7 @@ def _axes(
 
 
 def _svg(figure: Figure, name: str) -> Markup:
-    """The drawing as an element of a page; ``name`` keeps what it refers to apart from other drawings there."""
+    """Return the drawing as an element of a page; ``name`` keeps its ids apart from those of other drawings."""
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

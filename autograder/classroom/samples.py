@@ -98,7 +98,7 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 
 
 def _question(course: Course, assignment: str, answer: source.Cell) -> str:
-    """A question as a student finds it."""
+    """Return a question as a student finds it."""
     cells = release.released_notebook(course, assignment).cells
     text: str = next(cell.source for cell in cells if cell.id == answer.grade_id)
     return text.replace(source.ANSWER_STUB, "").strip()
@@ -111,7 +111,7 @@ def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]
 
 
 def _ways(answer: source.Cell) -> list[str]:
-    """What different students write: much of the model answer, a part of it, something else, nothing."""
+    """Return what different students write: most of the model answer, a part of it, something else, nothing."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
     most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])
     return [most, first, WRITTEN, last, first, "I do not know.", ""]

@@ -146,7 +146,7 @@ class Comparison:
         return Counter(fault for work in self.works for fault in work.faults)
 
     def _rare(self, having: int) -> float:
-        """1 for what two have, 0 for what all have, and between them as surprising as it is that two share it."""
+        """Return 1 for what two have, 0 for what all have; between them, how surprising it is that two share it."""
         several = max(3, len(self.works))
         return max(0.0, log(several / max(2, having)) / log(several / 2))
 
@@ -168,16 +168,16 @@ class Comparison:
                 yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
 
     def _telling(self, exercise: str, code: _Code) -> frozenset[int]:
-        """The fingerprints that at least two have, and neither all of this class nor everybody."""
+        """Return the fingerprints that at least two have, and neither the whole class nor the sources have."""
         return frozenset(one for one in code.at.keys() - self.common.get(exercise, frozenset())
                          if (having := self._having[exercise, one]) > 1 and self._rare(having))
 
     def _both(self, i: int, j: int) -> list[str]:
-        """The exercises of which both handed in something."""
+        """Return the exercises in which both handed in something."""
         return [exercise for exercise in self.code[i] if exercise in self.code[j]]
 
     def _rarity(self, exercise: str, i: int, j: int) -> dict[int, float]:
-        """The fingerprints that two share in an exercise, and not with everybody; and how rare they are."""
+        """Return the fingerprints that two share in an exercise, and not with everybody, and how rare they are."""
         return {fingerprint: self._rare(self._having[exercise, fingerprint])
                 for fingerprint in self.telling[i][exercise] & self.telling[j][exercise]}
 

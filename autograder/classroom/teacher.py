@@ -61,7 +61,7 @@ def slides(tp: Source) -> list[Slide]:
 
 
 def _shown(tp: Source, most: int) -> list[Slide]:
-    """So many sections in their order: those with pictures first."""
+    """Return a number of sections in their order: those with pictures first."""
     found = [(heading, *_first(text)) for heading, text in sections(tp)]
     chosen = sorted(range(len(found)), key=lambda i: (not found[i][2], i))[:most]
     return [Slide(found[i][0], f"{found[i][1]}\n\n{found[i][2]}", "picture" if found[i][2] else "")
@@ -69,7 +69,7 @@ def _shown(tp: Source, most: int) -> list[Slide]:
 
 
 def _first(text: str) -> tuple[str, str]:
-    """The first two sentences of a section, before its first exercise, and the first picture of all of it."""
+    """Return the first two sentences of a section, before its first exercise, and its first picture."""
     picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
     words = next((block for block in _blocks(_PICTURE.sub("", opening))
                   if block[0] not in "#|-*<$(0123456789" and block[-1] in ".?!"), "")
@@ -83,7 +83,7 @@ def sections(tp: Source) -> Iterator[tuple[str, str]]:
 
 
 def _plain(tp: Source) -> list[str]:
-    """The headings of the sections without the numbers that they have in the source."""
+    """Return the headings of the sections without the numbers of the source."""
     return [re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(tp)]
 
 
@@ -137,7 +137,7 @@ def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
 
 
 def _printed(browser: str, path: Path) -> bool:
-    """Whether the browser has printed the page as PDF beside it, with animations at their end."""
+    """Print the page as PDF beside it, with animations at their end; return whether a browser could."""
     target = path.with_suffix(".pdf")
     target.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as profile:
@@ -149,10 +149,10 @@ def _printed(browser: str, path: Path) -> bool:
 
 
 def _texts(tp: Source) -> list[str]:
-    """The text cells of a session, without hints."""
+    """Return the text cells of a session, without hints."""
     return [re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S) for cell in tp.by_role("text")]
 
 
 def _blocks(text: str) -> list[str]:
-    """The paragraphs of a text."""
+    """Return the paragraphs of a text."""
     return [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]

@@ -55,7 +55,7 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
 
 
 def _handed(args: argparse.Namespace, course: Course, data: bytes) -> tuple[submission.Submission, str]:
-    """What is to be judged, and its seed."""
+    """Return what is to be judged, and its seed."""
     from ..classroom.verdict_store import VerdictStore
     from ..judging.seeds import new_seed, seed_of
 

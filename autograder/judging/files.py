@@ -57,7 +57,7 @@ def root_of(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _opened(path: Path, root: Path) -> Iterator[int]:
-    """A plain file, open for reading."""
+    """Open a plain file for reading."""
     *folders, name = Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).parts or (".",)
     above = os.open(root, os.O_PATH | os.O_DIRECTORY)
     try:

@@ -127,10 +127,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge what comes over a connection until it is closed: first comes the number of this process, then a verdict.
-
-    Of what is to be measured comes its pace.
-    """
+    """Judge what comes over a connection until it is closed: send the PID of this process, then a verdict or a pace."""
     from ..model.oracle import oracle
 
     with judge:

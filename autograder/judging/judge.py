@@ -122,7 +122,7 @@ class Judge:
         return Verdict.graded(handed, seed, self.options, results, notes, seconds)
 
     def _instance_of(self, truth: Oracle, seed: str) -> _Instance:
-        """The instance of this seed; the last one is kept, for other submissions may share it."""
+        """Return the instance of this seed; keep the last one, because other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
             solution = _bytes_of(self.course.folder(truth.source.name) / f"{truth.source.name}.ipynb")
@@ -139,7 +139,7 @@ class Judge:
 
 
 def _placed(session: Session, result: ExerciseResult, instance: _Instance) -> ExerciseResult:
-    """The result, the first checks whose values are wrong with the place where the answer goes wrong."""
+    """Return the result, its first wrong checks with the place where the answer goes wrong."""
     if result.verdict in ("timeout", "crashed"):
         return result
     checks = list(result.checks)
@@ -190,7 +190,7 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
 def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | None],
                     records: Sequence[Sequence[RecordedCheck]],
                     answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
-    """The names, where one fault alone was recognised also for the checks in which it breaks the same relation."""
+    """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
     causes = {one.name: one for one in named if one}
     found = list(named)
     if len(causes) != 1 or all(found):
@@ -207,7 +207,7 @@ def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | N
 
 
 def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
-    """The results, without points for what a constant would answer too: such checks count beside one that varies."""
+    """Return the results without points for checks that a constant passes, unless a check that varies passes."""
     passed = [result.passed for result in results]
     if all(passed) or not any(passed):
         return results
@@ -218,7 +218,7 @@ def _telling(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
 
 
 def _whole(records: Sequence[Sequence[RecordedCheck]], replies: int) -> int:
-    """How many checks have all their replies."""
+    """Return how many checks have all their replies."""
     for i, own in enumerate(records):
         replies -= len(own)
         if replies < 0:

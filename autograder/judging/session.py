@@ -85,7 +85,7 @@ class Session:
             self._kernel = None
 
     def _ready(self, exercise: str) -> Kernel:
-        """A kernel in which the cells have been run; a cell that kills it is left out from then on."""
+        """Return a kernel in which the cells have been run; a cell that kills it is left out from then on."""
         while self._kernel is None:
             self._still()
             started = time.monotonic()
@@ -109,7 +109,7 @@ class Session:
         return Budget(seconds, self._clock, self._whole, self.pace.patience(part) if self.pace else math.inf)
 
     def _still(self) -> None:
-        """``KernelLost`` when the time of the notebook is over, ``SetAside`` when others are to come first."""
+        """Raise ``KernelLost`` when the notebook's time is over, ``SetAside`` when other submissions come first."""
         if self.pace and time.monotonic() - self._begun > self.pace.whole:
             self._drop()
             raise SetAside

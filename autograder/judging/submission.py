@@ -196,7 +196,7 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
 
 
 def _renamed(cells: list[Cell], course: Course) -> list[str]:
-    """A note where a released cell has the name that the session had before, as in notebooks of earlier years."""
+    """Note each released cell that has a former name of the session, as notebooks of earlier years have."""
     released = "\n".join(cell.source for cell in cells if cell.grade_id)
     return [str(course.renamed(old)) for old in course.former if f'"{old}"' in released]
 
@@ -206,7 +206,7 @@ def _missing(given: source.Cell) -> str:
 
 
 def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
-    """Another session's notebook shares a few names with this one; a notebook of this session shares most."""
+    """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
     ids, ours = {cell.grade_id for cell in cells}, _ids(truth)
     if len(ids & ours) < len(ours) / 2:
         other = which_assignment(cells, course)
@@ -215,14 +215,14 @@ def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
 
 
 def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None:
-    """Right behind the given cell that comes before it in the source."""
+    """Insert a given cell behind the given cell that precedes it in the source."""
     before = givens[givens.index(given) - 1].name if givens.index(given) else None
     behind = (i + 1 for i, step in enumerate(result.steps) if (step.kind, step.name) == ("given", before))
     result.steps.insert(next(behind, 0), Step("given", given.name, given.solution))
 
 
 def _joined(cells: list[Cell]) -> list[Cell]:
-    """Neighbours that were one cell before it was split: joined again where a part alone is no Python."""
+    """Join neighbours that were one cell before it was split, where a part alone is no Python."""
     result: list[Cell] = []
     for cell in cells:
         last = result[-1] if result else None
@@ -243,7 +243,7 @@ def _parses(text: str) -> bool:
 
 
 def _imports(text: str, ours: str) -> str:
-    """The import lines that a student added to a given cell."""
+    """Return the import lines that a student added to a given cell."""
     if text.strip() == ours.strip() or not _parses(text) or not _parses(ours):
         return ""
     given = {ast.unparse(node) for node in ast.parse(ours).body}

@@ -76,7 +76,7 @@ class WatchedJudge:
             self._fork_server.close()
 
     def _end(self) -> None:
-        """End the process; the next submission gets another."""
+        """Kill the process; the next submission gets another."""
         if self._process is not None:
             with contextlib.suppress(psutil.Error):
                 self._process.kill()

@@ -168,7 +168,7 @@ class Oracle:
         return found
 
     def _part(self, pair: Pair, record: RecordedCheck, got: Reply) -> Recognised:
-        """The one of two faults that alone answers a check so; both where neither does."""
+        """Return the one of two faults that alone gives a check's answer; both together where neither does."""
         alone = (one for one in (pair.first, pair.second) if self._answers_so(one, record, got))
         said = next(alone, pair.together)
         return Recognised(said.name, said.says)

@@ -48,7 +48,7 @@ class Recorder:
         return found + self._on_equal_sizes(check, trace, seed)
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
-        """The check with all axes of one size or, where it cannot have that, with those that course.toml declares."""
+        """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
         declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
         for axes in ([*trace.axes], declared):
             case = f"{EQUAL}: {' '.join(axes)}"
@@ -60,7 +60,7 @@ class Recorder:
 
     def _on_sizes(self, check: Check, seed: int, relation: str, case: str, ones: str = "",
                   like: Mapping[str, int] | None = None) -> list[RecordedCheck]:
-        """The check on given sizes; nothing, from now on, where its inputs or the solution cannot have them."""
+        """Record the check on given sizes; return nothing, from now on, where inputs or solution cannot have them."""
         try:
             return [replace(_plain(self._traced(check, seed, ones, like)), relation=relation)]
         except CheckError:
@@ -93,7 +93,7 @@ class Recorder:
         return relation not in check.without and (check, relation) not in self._impossible
 
     def _other(self, check: Check, trace: Trace, seed: int) -> list[Op] | None:
-        """The same calls with inputs of another instance, and another number of sequences where that can be."""
+        """Return the same calls with inputs of another instance, and with another batch size where possible."""
         if not self._asks(check, OTHER):
             return None
         as_many = not self._asks(check, OTHER_BATCH)
@@ -105,7 +105,7 @@ class Recorder:
         return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in trace.ops] else None
 
     def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
-        """The check on a trace; instances that cannot tell right from wrong are drawn again."""
+        """Run the check on a trace; draw again where an instance cannot tell right from wrong."""
         tries = SIZED_REDRAWS if ones or like else REDRAWS
         for attempt in range(tries):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, like)
@@ -126,7 +126,7 @@ class Recorder:
         raise _wrong(check, f"no clear instance in {tries} tries")
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
-        """The record of a check and of all relations that the solution can follow in it."""
+        """Record a check with all relations that the solution can follow in it."""
         base = _plain(trace)
         other = self._other(check, trace, seed)
         asked = [added for added in relations.additions(trace, other) if self._asks(check, added.relation)]
@@ -149,7 +149,7 @@ class Recorder:
         return base
 
     def _is_clear(self, ops: Sequence[Op], added: relations.Addition, reply: Reply) -> bool:
-        """Whether no answer to a relation jumps when all weights are a little different, as it does near a tie.
+        """Return whether every answer to a relation stays close when all weights change slightly, as near no tie.
 
         A check makes sure of its own instance alone.
         """
@@ -162,7 +162,7 @@ class Recorder:
 
 
 def _nudged(op: Op, rng: np.random.Generator) -> Op:
-    """The operation, with weights that differ by some roundings."""
+    """Return the operation with weights changed by some roundings."""
     if not isinstance(op, Weights):
         return op
     return replace(op, values={name: (value * (1 + NUDGE * rng.standard_normal(value.shape))).astype(value.dtype)
@@ -170,7 +170,7 @@ def _nudged(op: Op, rng: np.random.Generator) -> Op:
 
 
 def _kind(op: Op) -> tuple[Any, ...]:
-    """What an operation does, its inputs apart."""
+    """Return what an operation does, without its inputs."""
     return op.kind, *(getattr(op, name, None) for name in ("to", "name", "of", "f"))
 
 
@@ -199,7 +199,7 @@ def _plain(trace: Trace) -> RecordedCheck:
 
 
 def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
-    """The relation that an operation behind those of the check belongs to."""
+    """Return the relation of an operation behind those of the check."""
     for added in asked:
         if number < len(added.ops):
             return added.relation
@@ -209,7 +209,7 @@ def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
 
 def _liked(base: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
            asked: Iterable[relations.Addition]) -> RecordedCheck:
-    """The record with relations; where the solution answers a relation as the check, the check's answer stands."""
+    """Return the record with relations; an answer to a relation that equals the check's is replaced by it."""
     specs: dict[str, Spec] = dict(base.specs)
     outputs = dict(base.expected.outputs)
     for name, spec in (pair for added in asked for pair in added.specs.items()):

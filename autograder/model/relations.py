@@ -122,7 +122,7 @@ class _Again:
         return self.fresh[at]
 
     def _mapped(self, tree: Any) -> Any:
-        """An argument with the results of this time in the place of those of the first."""
+        """Return an argument with references to results of the first run replaced by those of this run."""
         if isinstance(tree, list):
             return [self._mapped(item) for item in tree]
         if isinstance(tree, dict):
@@ -135,7 +135,7 @@ class _Again:
 
 
 def _parameters(function: Any) -> list[str]:
-    """The names of a function's positional parameters; of a network, those of ``forward``."""
+    """Return the names of a function's positional parameters; of a network, those of ``forward``."""
     try:
         parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters
     except (TypeError, ValueError):
@@ -144,7 +144,7 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _other_inputs(again: _Again) -> None:
-    """The calls with other inputs and other parameters: nothing of the first answers shows."""
+    """Add the calls with other inputs and other parameters: nothing of the first answers may show."""
     if again.other is None:
         return
     again.ops += again.weights(again.other)
@@ -154,19 +154,19 @@ def _other_inputs(again: _Again) -> None:
 
 
 def _memory(again: _Again) -> None:
-    """The same calls again: the answers are the same."""
+    """Add the same calls again: the answers are the same."""
     again.repeat()
     again.outputs("when called again")
 
 
 def _fits(op: Weights, module: Any) -> bool:
-    """Whether these weights are still those of a network, of which the check may have exchanged a part since."""
+    """Return whether weights still fit a network, a part of which the check may have replaced since."""
     return {name: value.shape for name, value in op.values.items()} == {
         name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
 
 
 def _gradient(again: _Again) -> None:
-    """Gradients of a fixed random projection of all results, with respect to all inputs and parameters."""
+    """Add gradients of a fixed random projection of all results, with respect to all inputs and parameters."""
     leaves: dict[str, int] = {}
 
     def leaf(tree: Any, name: str) -> Any:
@@ -195,17 +195,17 @@ def _gradient(again: _Again) -> None:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number where it is taken already."""
+    """Return the name, with a number where it is taken."""
     return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:
-    """Whether an input holds real numbers; zeros and ones, such as one-hot rows, are data, and nobody trains them."""
+    """Return whether an input holds real numbers; zeros and ones, such as one-hot rows, are data, not trained."""
     return bool(array.dtype.kind == "f" and not np.isin(array, (0, 1)).all())
 
 
 def _modes(again: _Again) -> None:
-    """The same calls in evaluation: what differs there is what differs in the solution."""
+    """Add the same calls in evaluation mode: what differs there also differs in the solution."""
     modules = again.modules()
     if not any(module.training for module in modules.values()):
         return

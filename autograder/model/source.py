@@ -171,7 +171,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
 
 
 def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
-    """Each exercise has one check cell, and each check cell an exercise."""
+    """Raise ``SourceError`` unless each exercise has one check cell, and each check cell an exercise."""
     by_role = {role: {cell.name: cell for cell in cells if cell.role == role} for role in ("exercise", "check")}
     for role, other in (("exercise", "check"), ("check", "exercise")):
         for name, cell in by_role[role].items():

@@ -330,7 +330,7 @@ def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:
 
 
 def _encode(value: Any) -> Argument:
-    """An argument as a transcript holds it."""
+    """Return an argument as a trace holds it."""
     if isinstance(value, Handle):
         return {"$ref": value._at}
     if value is _DEVICE:

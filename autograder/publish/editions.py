@@ -65,7 +65,7 @@ def binder_requirements(course: Course, engine: str) -> str:
 
 
 def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
-    """The released notebook with its figures inside."""
+    """Return the released notebook with its figures inside."""
     notebook = release.released_notebook(course, assignment)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -78,7 +78,7 @@ def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path]
 
 
 def _attached(cell: NotebookNode, path: Path) -> str:
-    """As an attachment of the cell."""
+    """Embed a figure as an attachment of the cell."""
     data, mime = _pixels(path)
     name = f"{path.stem}.{mime.removeprefix('image/')}"
     cell.setdefault("attachments", {})[name] = {mime: base64.b64encode(data).decode()}
@@ -86,14 +86,14 @@ def _attached(cell: NotebookNode, path: Path) -> str:
 
 
 def _inline(cell: NotebookNode, path: Path) -> str:
-    """Within the text: Colab shows no attachments."""
+    """Embed a figure in the text, because Colab shows no attachments."""
     data, mime = _pixels(path)
     return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
 @cache
 def _pixels(path: Path) -> tuple[bytes, str]:
-    """A figure as pixels, and their type: neither Colab nor JupyterLab shows SVG that is inside a notebook."""
+    """Return a figure as pixels, and their type: neither Colab nor JupyterLab shows SVG inside a notebook."""
     if path.suffix != ".svg":
         return path.read_bytes(), _TYPES[path.suffix]
     from resvg_py import svg_to_bytes
@@ -122,7 +122,7 @@ def _laid_out(rows: list[Any]) -> str:
 
 
 def _readme(course: Course, kind: str, title: str, names: list[str], address: Address | None) -> str:
-    """A page with a row for each notebook, and a badge for each place where it can be opened."""
+    """Return a page with a row for each notebook, and a badge for each place where it can be opened."""
     lines = [f"# {title}", ""]
     if address and address.repository:
         lines += ["| session | on Colab | on Binder |", "|---|---|---|"]

@@ -80,7 +80,7 @@ def time(tp: Source) -> str:
 
 
 def _hours(minutes: int) -> str:
-    """Minutes in words, up to the next five."""
+    """Return minutes in words, rounded up to the next five."""
     hours, rest = divmod(5 * -(-minutes // 5), 60)
     return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest))
 
@@ -109,7 +109,7 @@ def _place(course: Course) -> Path:
 
 
 def _has_page(course: Course) -> bool:
-    """Whether a course asks for minutes, and has a folder docs to say them in."""
+    """Return whether a course asks for minutes and has a folder docs for the page."""
     return about(course).effort and _place(course).parent.is_dir()
 
 

@@ -68,7 +68,7 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
 
 
 def _texts(name: str, data: bytes) -> Iterator[str]:
-    """The texts that a file holds, however it is packed."""
+    """Yield the texts that a file holds, however it is packed."""
     if name.endswith(_ARCHIVES):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for inner in archive.namelist():
@@ -93,7 +93,7 @@ def _texts(name: str, data: bytes) -> Iterator[str]:
 
 
 def _strings(tree: object) -> Iterator[str]:
-    """Every text in a notebook; lists of lines as one."""
+    """Yield every text in a notebook; lists of lines as one."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list):

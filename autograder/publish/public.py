@@ -142,7 +142,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def _published(folder: Path) -> set[str]:
-    """What was published there before; ``CourseError`` where something else lies there."""
+    """Return what was published there before; ``CourseError`` where the folder holds something else."""
     if (folder / LIST).is_file():
         names = (folder / LIST).read_text(encoding="utf-8").splitlines()
         return {name for name in names if (folder / name).resolve().is_relative_to(folder.resolve())}

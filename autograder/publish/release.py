@@ -64,7 +64,7 @@ def solution_notebook(course: Course, assignment: str) -> NotebookNode:
 
 
 def _text(tp_source: Source, cell: Cell) -> str:
-    """A cell as it stands in the solution notebook; a check says where its hidden part is to be found."""
+    """Return a cell as it stands in the solution notebook; a check cell says where its hidden part is."""
     if cell.is_markdown:
         text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
         return text.replace(effort.TIME, effort.time(tp_source))
@@ -156,9 +156,9 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
 
 
 def _code(notebook: NotebookNode) -> str:
-    """The digest of a notebook's code, which its outputs depend on. Text, comments and docstrings may change.
+    """Return the digest of a notebook's code, which its outputs depend on, without comments and docstrings.
 
-    So may what a cell says before it gives up for want of a module: a run that has outputs came past it.
+    A cell's message about a missing module does not count either: a run with outputs has the module.
     """
     return digests.of_texts(dependencies.essential_of_cell(cell.source) for cell in _code_cells(notebook))
 
@@ -168,7 +168,7 @@ def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
-    """The solution notebook with the outputs of its last run; None when its code has changed since."""
+    """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
     path, notebook = _executed(course, assignment), solution_notebook(course, assignment)
     ran = nbformat.read(path, 4) if path.is_file() else notebook
     if ran.metadata.get("course", {}).get("executed") != _code(notebook):
@@ -237,7 +237,7 @@ def refuse_work(course: Course, folder: Path | None = None) -> None:
 
 
 def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None) -> bool:
-    """Whether a notebook was made from the present source, and from which code it was executed, if it was."""
+    """Return whether a notebook was made from the present source, and executed from the present code, if at all."""
     made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
     current = digests.of_source(course, assignment)
     return bool(made.get("made_from") == current and made.get("executed") == executed)

@@ -39,13 +39,13 @@ def recorded(course: Course, assignment: str) -> dict[str, Any]:
 
 
 def _values(references: References) -> Any:
-    """What right answers compute in a check, packed by itself: it is read only where an answer is wrong."""
+    """Pack what right answers compute in a check by itself: it is read only where an answer is wrong."""
     packed = gzip.compress(wire.pack(known.to_tree(references)), mtime=0)
     return np.frombuffer(packed, np.uint8) if len(packed) < MOST else None
 
 
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
-    """What a fault answers to a check; None where that is what is expected, as most faults do in most checks."""
+    """Return what a fault answers to a check; None for the expected answer, as of most faults in most checks."""
     return to_tree(reply) if plain_difference(record, reply) else None
 
 

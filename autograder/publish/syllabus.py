@@ -82,7 +82,7 @@ def coverage(source: Source, count: int) -> dict[int, list[Mention]]:
 
 
 def _kind(cell: Cell) -> str:
-    """What a student does there; a worked cell that asserts something has a check."""
+    """Return what a student does there; a worked cell that asserts something counts as a check."""
     worked = cell.role in ("given", "demo", "training")
     return _CHECKED if worked and re.search(r"^\s*assert ", cell.source, re.M) else _ROLES[cell.role]
 
@@ -101,7 +101,7 @@ def page(source: Source, syllabus: Syllabus) -> str:
 
 
 def _places(places: Iterable[Mention]) -> str:
-    """The places of a point: what a student does there, the text only where there is nothing else."""
+    """Return the cells of a point: those with work in them, or text cells where there are no others."""
     done = [place for place in places if place.kind != "text"] or places
     return "; ".join(dict.fromkeys(map(str, done)))
 

@@ -41,7 +41,7 @@ def student_wheel(course: Course, folder: Path) -> Path:
 
 
 def _lay_out(course: Course, details: About, folder: Path) -> None:
-    """A project for setuptools: what notebooks import at its top, the notebooks inside the package of the command."""
+    """Write a project for setuptools: what notebooks import at its top, the notebooks inside the command's package."""
     package, modules = folder / "src" / details.module, []
     for name, data in [*kit.released(course), ("start.py", kit.script_bytes("start.py"))]:
         top = name.split("/")[0]

@@ -75,7 +75,7 @@ def beside(record: RecordedCheck, got: Reply) -> Beside | None:
 
 
 def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Array, Array] | None:
-    """The first two arrays of the same shape with other values, in whatever holds them."""
+    """Return the first two arrays of the same shape that differ, in whatever holds them."""
     if isinstance(expected, Array) and isinstance(got, Array):
         kinds = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
         alike = kinds[0] == kinds[1] and expected.array.dtype.kind == got.array.dtype.kind != "c"
@@ -97,7 +97,7 @@ def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Ar
 
 
 def _part(name: str, expected: Array, got: Array, spec: Spec) -> Beside:
-    """Two axes at most, and of these a window, around the first number that differs."""
+    """Return two axes at most, and of these a window around the first number that differs."""
     want, have, wrong = expected.array, got.array, wrong_values(expected, got, spec)
     letters = (spec.axes or "").split()
     letters = [letter if letter.isidentifier() else "" for letter in letters]
@@ -127,12 +127,12 @@ def _written(value: bool | int | float) -> str:
 
 
 def _is_long(text: str) -> bool:
-    """Whether a number is written with more digits than most readers want."""
+    """Return whether a number is written with more digits than most readers want."""
     return text not in ("True", "False") and ("." in text or "e" in text or len(text) > 7)
 
 
 def _apart(want: str, have: str) -> tuple[str, str]:
-    """Two numbers with four digits that matter, where these tell them apart."""
+    """Return two numbers with four significant digits, where these tell them apart."""
     short = [number(float(text), 4) if _is_long(text) else text for text in (want, have)]
     return (short[0], short[1]) if short[0] != short[1] else (want, have)
 
@@ -160,7 +160,7 @@ def _numeric(text: str) -> str:
 
 
 def _grid(one: Beside, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
-    """A cell for each number, and the names of the axes."""
+    """Return a cell for each number, and the names of the axes."""
     wide, high = MARGIN + WIDTH * len(wrong[0]) + 2, HEIGHT * (len(rows) + 1) + 2
     drawing = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
                'font-family="system-ui, sans-serif" font-size="11" text-anchor="middle">']
@@ -185,7 +185,7 @@ def _grid(one: Beside, rows: Sequence[str], wrong: Sequence[str], limit: float) 
 
 
 def _short(text: str) -> str:
-    """A number with as many digits that matter as there is room for, three at most."""
+    """Return a number with at most three significant digits, as room allows."""
     if not _is_long(text):
         return text
     written = [number(float(text), digits) for digits in (3, 2, 1)]

@@ -61,7 +61,7 @@ class Case:
         return outputs
 
     def _own(self, error: BaseException) -> TracebackType | None:
-        """The traceback of an error from the student's own code on; the whole one where no line of theirs is in it."""
+        """Return the traceback of an error from the student's own code on; the whole one where it has none."""
         trace = error.__traceback__
         while trace and trace.tb_frame.f_globals is not self.namespace:
             trace = trace.tb_next
@@ -112,7 +112,7 @@ class Case:
         return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
 
     def _ipython_display_(self) -> None:
-        """Silent: it has been shown when it was made, and need not be shown again as a value."""
+        """Show nothing: the card has been shown when it was made."""
 
 
 AFTER = ("`case.run()` makes these calls exactly as the check does, and returns what comes out: your prints are seen, "
@@ -128,7 +128,7 @@ def _short(value: Any) -> str:
 
 
 def _expected(value: Value) -> Any:
-    """An expected output as the student's code would give it."""
+    """Return an expected output as the student's code would give it."""
     if isinstance(value, Array) and value.kind == "tensor":
         return arrays.to_tensor(value.array, dtype=value.dtype)
     return plain(value)
@@ -152,7 +152,7 @@ class _Writer:
             self.lines += self._lines(op)
 
     def _lines(self, op: Op) -> list[str]:
-        """The lines of one operation; of some there are none, and what they make is said where it is used."""
+        """Return the lines of one operation; some have none, and what they make is written where it is used."""
         said = self.said
         match op:
             case operations.Name(name=name, to=to):
@@ -267,7 +267,7 @@ def _holds_refs(tree: Any) -> bool:
 
 
 def _numbered(name: str, between: str = " ") -> Iterator[str]:
-    """The name, then the name with numbers from 2 up."""
+    """Yield the name, then the name with numbers from 2 up."""
     yield name
     number = 2
     while True:
@@ -276,7 +276,7 @@ def _numbered(name: str, between: str = " ") -> Iterator[str]:
 
 
 def _parameters(function: Any) -> Iterator[str]:
-    """The names of a function's parameters, without `self`; none where it does not tell."""
+    """Return the names of a function's parameters, without `self`; none where it has no signature."""
     try:
         return iter([name for name in inspect.signature(function).parameters if name != "self"])
     except (TypeError, ValueError):

@@ -136,7 +136,7 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
 
 
 def _nothing_difference(name: str, expected: Value, got: Value) -> Difference:
-    """None in the place of a value. Elements and attributes are not returned: only results are."""
+    """Return the difference where a value is None; elements and attributes are not named, only results are."""
     kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
@@ -146,7 +146,7 @@ def _of_type(name: str, expected: Value, got: Value) -> Difference:
 
 
 def _predicate(source: str) -> Callable[[Any], str | None]:
-    """A predicate of our own checks, from its source text."""
+    """Compile a predicate of our own checks from its source text."""
     scope: dict[str, Any] = {"np": np}
     exec(compile(source, "<predicate>", "exec"), scope)
     found: Callable[[Any], str | None]
@@ -176,7 +176,7 @@ def outline(value: Value) -> Outline:
 
 
 def _number(value: Any, other: Any) -> Outline:
-    """A number, with as many digits as tell it from the other."""
+    """Return a number with as many digits as tell it from the other."""
     kind = "none" if value is None else type(value).__name__
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return Outline(kind, f"{value:.4g}")
@@ -265,7 +265,7 @@ def _is_transposed(want: NDArray[Any], have: NDArray[Any]) -> bool:
 
 
 def _sum_difference(name: str, have: NDArray[Any], axis: int) -> Difference | None:
-    """Values that do not sum to one over an axis; their first sum that is another, at index 0 of that axis."""
+    """Return values that do not sum to one over an axis; their first wrong sum, at index 0 of that axis."""
     sums = have.sum(axis)
     bad = np.argwhere(np.abs(sums - 1) > 1e-3)
     if not len(bad):
@@ -279,7 +279,7 @@ def _sum_difference(name: str, have: NDArray[Any], axis: int) -> Difference | No
 
 
 def _common_axis(wrong: NDArray[np.bool_]) -> int | None:
-    """The axis at one position of which all of several wrong values lie, when there is one."""
+    """Return the axis at one position of which all of several wrong values lie, if there is one."""
     for axis in range(wrong.ndim) if wrong.sum() > 1 else ():
         others = tuple(other for other in range(wrong.ndim) if other != axis)
         if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=others)) == 1:
@@ -308,7 +308,7 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
 
 
 def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
-    """Two strings, from shortly before the first character that differs."""
+    """Return two strings, from shortly before the first character that differs."""
     want, have = str(expected.value), str(got.value)
     at = next((i for i, (a, b) in enumerate(zip(want, have, strict=False)) if a != b), min(len(want), len(have)))
     part = slice(max(0, at - BEFORE), max(0, at - BEFORE) + ROOM)
@@ -349,7 +349,7 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
 
 
 def _largest(value: Value) -> float:
-    """The largest of the numbers in an array, by size; 0 of anything else."""
+    """Return the largest absolute value in an array; 0 for anything else."""
     if not isinstance(value, Array) or not value.array.size or value.array.dtype.kind not in "fiu":
         return 0.0
     finite = np.abs(value.array[np.isfinite(value.array)])

@@ -67,7 +67,7 @@ class _Compared:
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:
-    """Of the faults that explain a check, the one that explains most; none where two explain as much."""
+    """Return the fault that explains most of a check's exercise; None where two explain as much."""
     most = max((one.explained for one in matching), default=0)
     best = [one.candidate for one in matching if one.explained == most]
     return Recognised(best[0].name, best[0].says) if len(best) == 1 else None

@@ -73,7 +73,7 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
 
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:
-    """What two checks that see the same thing have in common, where no fault is recognised."""
+    """Return what two checks with the same finding have in common, where no fault is recognised."""
     if seen.relation:
         return "relation", seen.relation
     return ("values", place and (place.cell, place.span)) if seen.kind in VALUES else essence(seen)

@@ -104,7 +104,7 @@ def show(handed: HandedIn) -> None:
 
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
-    """The notebook's file, as its front end calls it, or as it is called in the course."""
+    """Return the notebook's file, by its name in the front end or in the course."""
     told = namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name
     named = Path(str(told)) if told else None
     return named if named and named.suffix == ".ipynb" and named.is_file() else Path(f"{session}.ipynb")
@@ -116,7 +116,7 @@ def _about(cell: Any) -> dict[str, Any]:
 
 
 def _is_unsaved(saved: str) -> bool:
-    """Whether a cell that defines the same was run later, and reads otherwise."""
+    """Return whether a later run of a cell that defines the same has another text."""
     names = set(_DEFINITION.findall(saved))
     ran = next((text for text in reversed(history.cells()) if names & set(_DEFINITION.findall(text))), None)
     return ran is not None and ran.strip() != saved.strip()

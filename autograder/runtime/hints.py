@@ -33,5 +33,5 @@ def _text(cell: Any) -> str:
 
 
 def _plain(body: str) -> str:
-    """What a hint says, without tags other than those of code and emphasis."""
+    """Return the text of a hint, without tags other than those of code and emphasis."""
     return _OTHER_TAG.sub("", body).strip()

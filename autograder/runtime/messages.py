@@ -129,7 +129,7 @@ def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
 
 
 def _advice(seen: Difference) -> str:
-    """What to do where a name is not there: most often a cell was not run."""
+    """Return what to do where a name is missing: most often a cell was not run."""
     if seen.kind == "missing-name":
         return "Run the cell above, then this one."
     if seen.error and seen.error.type == "NameError":
@@ -207,7 +207,7 @@ def _beside_values(seen: Difference) -> str:
 
 
 def _of_output(seen: Difference) -> str:
-    """What follows the name of the output."""
+    """Return what follows the name of the output."""
     match seen.kind:
         case "absent":
             return " did not come back."
@@ -236,7 +236,7 @@ def _of_output(seen: Difference) -> str:
 
 
 def _place(seen: Difference) -> str:
-    """Where in an array the first wrong value stands."""
+    """Return where in an array the first wrong value is."""
     if not seen.size or not seen.index:
         return ""
     places = [":" if seen.kind == "sum" and i == seen.axis else str(n) for i, n in enumerate(seen.index)]
@@ -244,7 +244,7 @@ def _place(seen: Difference) -> str:
 
 
 def _expected(seen: Difference) -> str:
-    """Expected beside got: numbers and strings as they are, when both are such, else what they are."""
+    """Return expected and got: numbers and strings as they are, if both are such, else what they are."""
     if seen.kind in ("value", "nan"):
         at = f"; they first differ at index {seen.index[0]}" if not seen.size and any(seen.index) else ""
         return f"expected {_short(seen.expected, seen)}, got {_short(seen.got, seen)}{at}"
@@ -252,7 +252,7 @@ def _expected(seen: Difference) -> str:
 
 
 def _spread(seen: Difference) -> str:
-    """How many values are wrong, and where all of them lie."""
+    """Return how many values are wrong, and where all of them lie."""
     if seen.size < 2:
         return ""
     if seen.kind == "nan":
@@ -262,7 +262,7 @@ def _spread(seen: Difference) -> str:
 
 
 def _axis(seen: Difference, axis: int | None, position: int | None = None) -> str:
-    """An axis by its letter, or where it has none by its place; with a position on it, when one is given."""
+    """Return an axis by its letter, or by its number where it has none, with a position if one is given."""
     assert axis is not None
     letter = seen.axes[axis] if seen.axes and seen.axes[axis].isidentifier() else ""
     if letter:
@@ -297,7 +297,7 @@ def _lengths(seen: Difference) -> str:
 
 
 def _outline(one: Outline | None) -> str:
-    """What a value is."""
+    """Return what a value is."""
     assert one
     match one.kind:
         case "tensor":
@@ -321,7 +321,7 @@ def _outline(one: Outline | None) -> str:
 
 
 def _short(one: Outline | None, seen: Difference | None = None) -> str:
-    """A number or string as people write it; a string from where it is kept."""
+    """Return a number or string as people write it; a string from where it is kept."""
     assert one
     if one.kind == "str":
         text, start = str(one.value), max(0, seen.index[0] - BEFORE) if seen and seen.index else 0
@@ -342,7 +342,7 @@ def _sentence(said: str) -> str:
 
 
 def _ended(said: str) -> str:
-    """The words of somebody else, with a full stop where they have none."""
+    """Return the text with a full stop where it has none."""
     return said if said.endswith((".", "?", "!")) else f"{said}."
 
 

@@ -231,7 +231,7 @@ def progress() -> None:
 
 
 def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
-    """The share of an exercise's points that its checks give now, and how many pass."""
+    """Return the share of an exercise's points that its checks give now, and how many pass."""
     try:
         with bounded(SECONDS):
             results = _results(exercise, namespace)
@@ -244,7 +244,7 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
 
 @cache
 def _data(name: str | None) -> dict[str, ShippedExercise]:
-    """Exercise → what was shipped of it."""
+    """Return the shipped data of each exercise."""
     if name is None:
         raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
     path = selfcheck_data.find(name)
@@ -273,7 +273,7 @@ def _shipped(tree: dict[str, Any]) -> ShippedExercise:
 
 
 def _exercise(name: str) -> ShippedExercise:
-    """What was shipped of an exercise."""
+    """Return the shipped data of an exercise."""
     data = _data(_started)
     if name not in data:
         raise NotUsable(f"{_started} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
@@ -281,13 +281,13 @@ def _exercise(name: str) -> ShippedExercise:
 
 
 def _nearest(name: str, there: Iterable[str]) -> str:
-    """The name that was probably meant, as a question; nothing where none is near."""
+    """Return the name that was probably meant, as a question; an empty text where none is near."""
     near = difflib.get_close_matches(name, there, 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:
-    """The result of each check of an exercise, on what ``namespace`` defines.
+    """Return the result of each check of an exercise, on what ``namespace`` defines.
 
     Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
     """
@@ -313,7 +313,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
 
 
 def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:
-    """The reply of a namespace; ``TimeIsUp`` says in which check it was."""
+    """Return the reply of a namespace; ``TimeIsUp`` says in which check it was."""
     try:
         return replay(record.ops, namespace, printed=printed)
     except TimeIsUp as error:
@@ -323,7 +323,7 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
 
 def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, texts: Sequence[str],
            namespace: dict[str, Any]) -> Place | None:
-    """Where the notebook's cells first go wrong in a check; only its first record can show it."""
+    """Return where the notebook's cells first go wrong in a check; only its first record can show it."""
     if not texts or record is not check.records[0] or not difference.is_of_values:
         return None
     references, ops = check.references, record.plain.ops
@@ -334,7 +334,7 @@ def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, t
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
-    """The notebook's cells with definitions, first that of what the checks of an exercise call."""
+    """Return the notebook's cells with definitions, first that of what the checks of an exercise call."""
     asked = _names(exercise)
     own = [name for name, thing in namespace.items() if getattr(thing, "__module__", None) == namespace.get("__name__")]
     texts = (history.cell_of(namespace[name]) for name in sorted(own, key=lambda name: name not in asked))
@@ -342,7 +342,7 @@ def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
 
 
 def _names(exercise: str) -> set[str]:
-    """The names that the checks of an exercise ask for."""
+    """Return the names that the checks of an exercise need."""
     return {op.name for check in _exercise(exercise).checks for record in check.records for op in record.ops
             if isinstance(op, Name)}
 
@@ -352,7 +352,7 @@ def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
 
 
 def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) -> Card:
-    """What is said about an exercise."""
+    """Return the card of an exercise."""
     _exercise(exercise)
     if _is_borrowed(exercise, namespace):
         return Card(exercise, "borrowed. It works, and is worth no points")
@@ -383,7 +383,7 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
 
 
 def _next_hint(exercise: str) -> tuple[str, str]:
-    """The first hint when a check fails once, the next one when it fails again; the last one from then on."""
+    """Return the first hint when a check fails once, the next one when it fails again; the last one from then on."""
     there = hints.hints(Path(f"{_started}.ipynb"), exercise)
     _failed[exercise] += 1
     return there[min(_failed[exercise], len(there)) - 1] if there else ("", "")

@@ -81,7 +81,7 @@ def _merge(work: Path, name: str, data: bytes, record: dict[str, str]) -> str | 
 
 
 def _beside(work: Path, name: str, record: dict[str, str]) -> str:
-    """The name under which a new release lies beside a changed file: one that is free, or that nobody has touched."""
+    """Return a name for a new release beside a changed file: one that is free, or that was not changed."""
     path, number = Path(name), 1
     while True:
         beside = path.with_name(f"{path.stem}.new{'' if number == 1 else number}{path.suffix}").as_posix()
@@ -103,7 +103,7 @@ def _digest(data: bytes) -> str:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The digests that a file holds; none where it holds anything else, so that every file there counts as changed."""
+    """Read the digests that a file holds; none where it holds anything else, so that every file counts as changed."""
     try:
         record = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -71,7 +71,7 @@ def make() -> Group | None:
 
 
 def _own() -> Path | None:
-    """Where the group of this process lies."""
+    """Return the path of this process's group."""
     with contextlib.suppress(OSError, StopIteration):
         name = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())

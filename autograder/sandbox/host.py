@@ -153,7 +153,7 @@ class Kernel:
                 self.warm.close()
 
     def _look(self) -> None:
-        """End what breaks a bound while nothing is asked, as long as the judge compares."""
+        """End what breaks a bound between requests, as long as the judge compares."""
         while not self._ended.wait(LOOK_EVERY):
             if not self._mine.acquire(blocking=False):
                 continue
@@ -235,7 +235,7 @@ class Kernel:
 
 
 def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:
-    """Whether this answers the message of that number; whatever arrives, nothing but its type is relied on."""
+    """Return whether this answers the message of that number; nothing but its type is relied on."""
     if not isinstance(reply, dict) or "failed" in reply:
         return False
     return type(reply.get("number")) is int and reply["number"] == number

@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
-    """Fork as the control socket orders until it is closed; in a branch of this process, the socket that orders it."""
+    """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
     guards: set[int] = set()
@@ -121,7 +121,7 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
 
 
 def _warm(helpers: list[str]) -> Any:
-    """Import what notebooks import, ``helpers`` and the runtime; the shell that runs cells."""
+    """Import what notebooks import, ``helpers`` and the runtime; return the shell that runs cells."""
     import numpy.random  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -145,7 +145,7 @@ def _warm(helpers: list[str]) -> Any:
             """There is no window here; `%matplotlib inline` is no error."""
 
         def _showtraceback(self, *args: Any, **kwargs: Any) -> None:
-            """Errors are reported to the judge, not printed."""
+            """Report errors to the judge instead of printing them."""
 
     vars(selectors)["DefaultSelector"] = selectors.PollSelector  # epoll is refused
     config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor", "xmode": "Plain"}}
@@ -155,7 +155,7 @@ def _warm(helpers: list[str]) -> Any:
 
 
 def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], refused: bytes) -> tuple[bool, int]:
-    """Fork a kernel that serves the socket ``fd``: whether it has namespaces of its own, and its guard's number."""
+    """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
     if guard == 0:
@@ -170,7 +170,7 @@ def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], r
 
 
 def _kill(others: set[int]) -> None:
-    """Kill what a kernel started, and itself, wherever they went: everything beneath us but the other kernels.
+    """Kill a kernel and everything that it started: all processes beneath this one but the other kernels.
 
     First all are stopped, so that none can start another while we look.
     """
@@ -200,7 +200,7 @@ def _signal(pid: int, which: int) -> None:
 
 
 def _beneath(root: int, spared: set[int]) -> set[int]:
-    """The processes beneath one, without those that are spared and what is beneath them."""
+    """Return the processes beneath one, without those that are spared and what is beneath them."""
     children: dict[int, set[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -219,7 +219,7 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
 
 
 def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: bytes) -> NoReturn:
-    """Between the warm parent and a kernel: makes the namespaces, waits for the kernel, dies with it."""
+    """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
@@ -254,7 +254,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
 
 
 def _confine(apart: bool, limits: dict[str, int]) -> None:
-    """No way back: fresh scratch and /proc, bounded resources, no capabilities."""
+    """Give up all rights for good: fresh scratch and /proc, bounded resources, no capabilities."""
     if apart:
         options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
@@ -296,7 +296,7 @@ class _Program(ctypes.Structure):
 
 
 def _refuse(refused: bytes) -> None:
-    """A session keyring of its own, and the filter of system calls, if there is one."""
+    """Install a session keyring of its own, and the filter of system calls, if there is one."""
     if not refused:
         return
     _libc.syscall({"x86_64": 250}.get(os.uname().machine, 219), KEYCTL_JOIN_SESSION_KEYRING, None)  # keyctl
@@ -305,7 +305,7 @@ def _refuse(refused: bytes) -> None:
 
 
 def _bound_gpu(limit: int) -> None:
-    """torch gives out so many bytes of the GPU and no more; whoever asks CUDA itself is seen from outside."""
+    """Limit the GPU memory that torch gives out; use of CUDA without torch is seen from outside."""
     if limit:
         import torch
 
@@ -314,7 +314,7 @@ def _bound_gpu(limit: int) -> None:
 
 
 def _seed(seed: int) -> None:
-    """Random numbers of its own, and the same when the submission is run again."""
+    """Seed all random numbers: another seed for each submission, the same when it is run again."""
     import numpy.random
 
     torch = sys.modules.get("torch")  # a course need not have it

@@ -113,7 +113,7 @@ def _scratch(limits: Limits) -> list[str]:
 
 
 def _font_caches() -> list[str]:
-    """Matplotlib's list of fonts, which takes seconds to make and never changes here."""
+    """Return Matplotlib's lists of fonts, which take seconds to make and never change here."""
     import matplotlib
 
     return glob.glob(f"{matplotlib.get_cachedir()}/fontlist-*.json")

@@ -101,7 +101,7 @@ def program(options: Options) -> bytes:
 
 
 def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
-    """Calls that are refused where the bits of one argument under a mask have a value."""
+    """Return the filter for calls refused where the bits of one argument under a mask have a value."""
     rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
     rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
@@ -114,7 +114,7 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
 
 
 def _exported(made: Any) -> bytes:
-    """The program, behind three instructions that answer ENOSYS to calls of which it knows nothing."""
+    """Return the program, behind three instructions that answer ENOSYS to unknown calls."""
     newer = ((0x20, 0, 0, 0), (0x35, 0, 1, NEWER), (0x06, 0, 0, 0x00050000 | errno.ENOSYS))
     with tempfile.TemporaryFile() as file:
         made.export_bpf(file)

@@ -221,7 +221,7 @@ class Branched(WarmParent):
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:
-    """Whose rights student code has, when they are not ours and bubblewrap does not take them away."""
+    """Return the account of student code, if it is not ours and bubblewrap does not drop its rights."""
     if options.isolated or not options.account:
         return None
     if os.geteuid():
@@ -234,7 +234,7 @@ def _account(options: Options) -> pwd.struct_passwd | None:
 
 def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | None,
              home: str) -> tuple[list[str], dict[str, str]]:
-    """How it is started, by bubblewrap or without it, and its environment."""
+    """Return the command that starts it, by bubblewrap or without it, and its environment."""
     if program is None:
         folders = {str(helper.parent) for helper in helpers}
         path = os.pathsep.join([str(restrictions.ENGINE.parent), *sorted(folders)])
@@ -248,7 +248,7 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
 
 
 def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
-    """What it is started with: the filter of system calls, what it imports, and its limits."""
+    """Return what it is started with: the filter of system calls, its imports, and its limits."""
     limits = options.limits
     values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
               "cpu": int(limits.notebook_seconds) + 1, "isolated": int(options.isolated),
@@ -273,7 +273,7 @@ def sweep() -> None:
 
 
 def _numbers(process: psutil.Process) -> list[int]:
-    """The numbers of a process, in each namespace that sees it; none when it has ended."""
+    """Return the PIDs of a process, one in each namespace that sees it; none when it has ended."""
     with contextlib.suppress(OSError):
         return [int(number) for number in status(process).get(b"NSpid", [])]
     return []

@@ -53,7 +53,7 @@ def held(fields: dict[bytes, list[bytes]]) -> int:
 
 
 def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> int:
-    """How many files a process has open; where it does not let us count, for how many the system has made room."""
+    """Return how many files a process has open; where that is hidden, how many the system has made room for."""
     try:
         count: int = process.num_fds()
         return count

@@ -54,27 +54,44 @@ def test_a_module_can_be_read_in_one_go(path):
 
 
 # Words that no sentence in the imperative begins with.
-NO_VERBS = set("a after all an another are as at before between by each every everything for from how if in is it its "
-               "no nobody of on one only random several text that the these this those two what when where whether "
-               "which who whoever whose with within without".split())
+NO_VERBS = set("a after all an another any are as at before between by each every everything for from how if in is it "
+               "its neighbours no nobody none not of on one only other random several so some somebody text that the "
+               "these this those two values what when where whether which who whoever whose with within "
+               "without".split())
 
 
-def public_functions(node):
-    """The functions of a module and of its classes that somebody may call, properties apart."""
-    for child in node.body:
-        if isinstance(child, ast.ClassDef):
-            yield from public_functions(child)
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            decorators = {ast.unparse(one).rpartition(".")[2] for one in child.decorator_list}
-            if not decorators & {"property", "cached_property"} and not re.match("_[^_]", child.name):
-                yield child
+def documented(tree):
+    """Function → its docstring, wherever in a module; properties describe a value and are left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node):
+            decorators = {ast.unparse(one).rpartition(".")[2] for one in node.decorator_list}
+            if not decorators & {"property", "cached_property"}:
+                yield node.name, ast.get_docstring(node)
+
+
+# Modules whose private functions are still to be described so.
+NOT_YET = {"fingerprints.py", "known.py", "locating.py", "observation.py", "place.py", "rewriting.py", "steps.py"}
+
+
+def begins_with_a_verb(text):
+    """Whether a docstring may be in the imperative: no form of the third person, no word that is no verb."""
+    word = re.match(r"[A-Z][a-z]+(?=[\s,])|", text)[0].lower()
+    return word not in NO_VERBS and not re.search("^$|[^s]s$", word)
 
 
 @pytest.mark.parametrize("path", modules("autograder").values(), ids=named)
-def test_docstrings_of_public_functions_begin_with_a_verb(path):
-    documented = {one.name: ast.get_docstring(one) for one in public_functions(ast.parse(path.read_text("utf-8")))}
-    first = {name: re.match(r"[A-Z][a-z]+(?=[\s,])|", text)[0] for name, text in documented.items() if text}
-    assert {name: word for name, word in first.items() if not word or word.lower() in NO_VERBS} == {}
+def test_docstrings_begin_with_a_verb(path):
+    texts = dict(documented(ast.parse(path.read_text("utf-8"))))
+    left = path.name in NOT_YET
+    assert {name: text for name, text in texts.items()
+            if not begins_with_a_verb(text) and not (left and name.startswith("_"))} == {}
+
+
+@pytest.mark.parametrize("text", [
+    "The names of a fault.", "An axis by its letter.", "Whether it is so.", "Values that do not sum to one.",
+    "``None`` where there is none.", "Judges what is handed in."])
+def test_a_docstring_without_a_verb_is_seen(text):
+    assert not begins_with_a_verb(text)
 
 
 def imports(module, text):

@@ -33,7 +33,7 @@ def _in_place_of(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callabl
 
 
 def _refuse_to_overwrite_work(stock: Callable[..., None], converter: Any) -> None:
-    """Nobody's work is lost: `nbgrader generate_assignment --force` stops where somebody has filled a release."""
+    """Stop `nbgrader generate_assignment --force` where a release was filled in, so that no work is lost."""
     stock(converter)
     for source in converter.assignments:
         folder = Path(converter._format_dest(Path(source).name, converter.coursedir.student_id))
@@ -45,7 +45,7 @@ def _refuse_to_overwrite_work(stock: Callable[..., None], converter: Any) -> Non
 
 
 def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
-    """No answers reach the class: `nbgrader release_assignment` stops there, over any exchange (a folder, ngshare)."""
+    """Stop `nbgrader release_assignment` where a release was filled in, over any exchange (a folder, ngshare)."""
     coursedir = exchange.coursedir
     folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
     try:
@@ -56,7 +56,7 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
 
 
 def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
-    """No page shows an old grade: `nbgrader generate_feedback` writes a page anew when what it shows has changed."""
+    """Make `nbgrader generate_feedback` renew a page when what it shows has changed."""
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:

@@ -29,7 +29,7 @@ def in_a_server() -> None:
 
 
 def _as_data(handler: Any, path: str) -> None:
-    """A picture is shown as what its bytes say; all else is saved, not opened, and neither has an origin."""
+    """Serve a picture by what its bytes say, and save all else instead of opening it; neither has an origin."""
     with open(handler.absolute_path, "rb") as file:
         kind = raster(file.read(HEAD))
     handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")

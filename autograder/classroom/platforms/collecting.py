@@ -127,7 +127,7 @@ def _assignment_of(course: Course, found: Found) -> str | None:
 
 
 def _taken(course: Course, assignment: str, student: str, own: list[_Candidate]) -> Iterable[Collected]:
-    """The one notebook of several that counts: of this session before others, then the latest."""
+    """Write the one notebook of several that counts: of this session before others, then the latest."""
     own.sort(key=lambda one: (one.assignment == assignment, one.sender.order, one.found.name), reverse=True)
     yield _row(own[0].sender, own[0].found.name, student, _put(course, assignment, student, own[0].found.data))
     for one in own[1:]:

@@ -61,7 +61,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _reasons(exercise: ExerciseResult) -> list[str]:
-    """Each thing that is wrong, behind what the first check that sees it asks for, and no number of the instance."""
+    """Return each reason with what the first check that found it asks for, and no number of the instance."""
     return [line for finding in findings(exercise.checks) for line in
             (f"{finding.results[0].check}: {finding.results[0].says}", messages.result_by_kind(finding.results[0]))]
 
@@ -71,6 +71,6 @@ def _points(exercise: ExerciseResult) -> str:
 
 
 def _line(text: str, exercise: str) -> int:
-    """The line of the file at which the exercise's cell is named."""
+    """Return the line of the file that names the exercise's cell."""
     found = re.search(rf'"grade_id":\s*"{re.escape(exercise)}"', text)
     return text.count("\n", 0, found.start()) + 1 if found else 1

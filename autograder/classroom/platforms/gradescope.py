@@ -62,7 +62,7 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
-    """A module, or a package with all files in it."""
+    """Yield a module, or a package with all its files."""
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     for file in files:
         if "__pycache__" not in file.parts:
@@ -70,7 +70,7 @@ def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _requirements(course: Course) -> list[str]:
-    """What the engine needs to judge: what notebooks and grading ask for."""
+    """Return what the engine needs for judging: the requirements of notebooks and of grading."""
     lines = [line.partition(";") for line in requires(ENGINE) or ()]
     ours = [name.strip() for name, _, marker in lines if not marker or 'extra == "grading"' in marker.replace("'", '"')]
     return [*about(course).requirements, *ours]
@@ -111,7 +111,7 @@ def find(folder: Path, assignment: str) -> Submission:
 
 
 def _terms(course: Course) -> Options:
-    """The best isolation that can be had here, tried out before a line of a student's is run."""
+    """Return the best isolation that this machine allows, tried before any student code runs."""
     refused = []
     for options in (Options(), Options(isolated=False, account=ACCOUNT)):
         try:

@@ -57,7 +57,7 @@ def sender(path: str) -> Sender | None:
 
 
 def _copy(file: str) -> int:
-    """How often it was saved beside an earlier one: ``tp1 (2).ipynb``, ``tp1-2.ipynb``."""
+    """Return the number of a copy saved beside an earlier one: ``tp1 (2).ipynb``, ``tp1-2.ipynb``."""
     match = re.search(r"(?:\((\d{1,3})\)|-(\d{1,3}))\.\w+$", file)
     return int(match[1] or match[2]) if match else 0
 

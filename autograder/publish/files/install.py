@@ -53,7 +53,7 @@ def _extra_indexes() -> list[str]:
 
 
 def _configured() -> dict[str, str]:
-    """What pip's files and variables say: name → value, the variables last, which come before the files."""
+    """Return what pip's files and variables set, by name; variables override files."""
     done = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True)
     found: dict[str, str] = {}
     for line in sorted(done.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
@@ -64,7 +64,7 @@ def _configured() -> dict[str, str]:
 
 
 def _answers(index: str) -> bool:
-    """Whether an index can be reached; one line where it cannot."""
+    """Return whether an index can be reached; print one line where it cannot."""
     if not index.startswith(("http://", "https://")):
         return True
     try:
@@ -80,7 +80,7 @@ def _answers(index: str) -> bool:
 
 
 def _uv(folder: Path) -> str | None:
-    """Where uv is, from the package index."""
+    """Install uv from the package index, and return its path; None where that fails."""
     wanted = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps", "--target", str(folder)]
     if _sees_the_system() or subprocess.run([*wanted, "uv"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                             env={**os.environ, "PIP_EXTRA_INDEX_URL": ""}).returncode:
@@ -89,13 +89,13 @@ def _uv(folder: Path) -> str | None:
 
 
 def _sees_the_system() -> bool:
-    """Whether this environment has what its Python has: uv would install all of it once more."""
+    """Return whether this environment sees its Python's packages: uv would install all of them again."""
     path = Path(sys.prefix) / "pyvenv.cfg"
     return path.is_file() and "include-system-site-packages = true" in path.read_text(encoding="utf-8")
 
 
 def _as_uv() -> list[str]:
-    """What pip's configuration says, as options of uv; of all indexes the best version counts, as it does for pip."""
+    """Return pip's configuration as options of uv; of all indexes the best version counts, as for pip."""
     configured, options = _configured(), ["--index-strategy", "unsafe-best-match"]
     for name, option in (("index-url", "--default-index"), ("extra-index-url", "--index"),
                          ("find-links", "--find-links"), ("constraint", "--constraint")):

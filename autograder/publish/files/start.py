@@ -65,7 +65,7 @@ def _session(path: str, cells: list[dict[str, Any]]) -> Session:
 
 
 def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int:
-    """The minutes of what is not done, extensions apart."""
+    """Return the minutes of what is not done, without extensions."""
     left, before = 0, ""
     for cell in cells:
         text = "".join(cell["source"])
@@ -79,7 +79,7 @@ def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int
 
 
 def _minutes(text: str) -> int:
-    """What a text says of an exercise or question, unless that is an extension."""
+    """Return the minutes that a text gives for an exercise or question, unless that is an extension."""
     said = re.search(r"^\*Minutes\* (\d+)(?!.*\*Extension\*)", text, re.M)
     return int(said[1]) if said else 0
 
@@ -89,7 +89,7 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 
 def _passes(cell: dict[str, Any]) -> bool:
-    """Whether a check cell was run and said that all is right, as a card or as text."""
+    """Return whether a check cell was run and all its checks passed, as a card or as text."""
     said = "".join("".join(output.get("text") or output.get("data", {}).get("text/plain", ""))
                    for output in cell.get("outputs", []))
     return "✓" in said and "✗" not in said
