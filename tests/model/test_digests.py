@@ -207,3 +207,12 @@ def test_outputs_are_kept_when_only_words_change(same):
 ])
 def test_outputs_are_not_kept_when_code_changes(other):
     assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)
+
+
+@pytest.mark.parametrize("text", [
+    '''f"{', '.join(names)} of {n:>{width}.2f}"''', "f'{x!r} {{}} {(a if b else c)}\\\\n{ {1}}'",
+    """f\"\"\"{x['a']} "b" \"\"\"""", '''f"{f'{x}'}, {y}"''',
+])
+def test_code_has_one_layout_under_every_python(text):
+    """That of 3.11, whose f-strings have other quotes within than without."""
+    assert dependencies.essential_of_cell(text) == text
