@@ -24,6 +24,7 @@ SLIDES, FAULTS = 8, 5
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/[\w.-]+\)")
 _LIST = re.compile(r"^[-*] ", re.M)
+_AIMS = re.compile(r"^\*\*After this session")
 _READING = re.compile(r"^(?:#+ |\*\*)Further reading\b[*.:]*\s*", re.M)
 _SHORT = re.compile(r"90.minute")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*`A-Z])")
@@ -51,7 +52,7 @@ class Answer:
 def slides(tp: Source) -> list[Slide]:
     """Return the opener of a session: title, aims, sections with their pictures, the plan, further reading."""
     opening = _blocks(_texts(tp)[0])
-    aims = next((block for block in opening if _LIST.search(block)), "")
+    aims = next((block for sign in (_LIST, _AIMS) for block in opening if sign.search(block)), "")
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(_plain(tp), 1))
     ends = [Slide(tp.title, f"{first}\n\nTime: {effort.time(tp)}.", "title"), Slide("Aims", aims), Slide("Plan", plan)]
@@ -71,9 +72,9 @@ def _shown(tp: Source, most: int) -> list[Slide]:
 def _first(text: str) -> tuple[str, str]:
     """Return the first two sentences of a section, before its first exercise, and its first picture."""
     picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
-    words = next((block for block in _blocks(_PICTURE.sub("", opening))
-                  if block[0] not in "#|-*<$(0123456789" and block[-1] in ".?!"), "")
-    return " ".join(_SENTENCE.split(words)[:2]), picture[0] if picture else ""
+    texts = [block for block in _blocks(_PICTURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"]
+    whole = ([one for one in _SENTENCE.split(text) if one[-1] in ".?!"] for text in texts)
+    return " ".join(next(filter(None, whole), [])[:2]), picture[0] if picture else ""
 
 
 def sections(tp: Source) -> Iterator[tuple[str, str]]:
@@ -110,7 +111,7 @@ def frequent(course: Course, tp: Source) -> list[Fault]:
 
 def answers(tp: Source) -> list[Answer]:
     """Return the questions of a session with their model answers and rubrics."""
-    return [Answer(str(cell.name), cell.points, cell.source.partition("### BEGIN SOLUTION")[0],
+    return [Answer(str(cell.name), cell.points, effort.without(cell.source.partition("### BEGIN SOLUTION")[0]),
                    rubric.parse(cell.hidden, cell.points)) for cell in tp.by_role("answer")]
 
 

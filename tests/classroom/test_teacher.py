@@ -40,6 +40,19 @@ def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands
         ("1 · One", "It opens.\n\n![p](figures/one.svg)", "picture"), ("2 · Two", "End.\n\n", "")]
 
 
+def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_a_formula():
+    text = "## 1 · One\n\n`f` joins two. It has a state:\n\n$$ h $$\n\nMore. And more."
+    cells = tuple(source.Cell("text", None, text) for text in ("# T\n\nWords.", text))
+    assert teacher.slides(source.Source("t", TINY_COURSE.root, cells))[3].body == "`f` joins two.\n\n"
+
+
+def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their_minutes():
+    for name in REPOSITORY.assignments:
+        tp = source.load(REPOSITORY, name)
+        assert all(slide.body.split("\n\n")[0] for slide in teacher.slides(tp))
+        assert not any("*Minutes*" in answer.question for answer in teacher.answers(tp))
+
+
 def test_the_short_path_and_further_reading_are_those_of_the_text():
     opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
     short = source.Source("t", TINY_COURSE.root, (opening,))
