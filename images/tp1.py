@@ -87,7 +87,7 @@ def embedding_lookup():
     equations stand below the drawing.""")
 def gru_cell():
     d = Drawing(940, 560)
-    d.title("GRU: how much to forget (r), how much to keep (z)")
+    d.title("GRU: reset gate r, update gate z, candidate n")
     top, bottom = 110, 410
     before = d.token(70, top, "h_{t−1}", "encoder", w=76)
     word = d.token(70, bottom, "x_{t}", "data", w=76)
@@ -198,7 +198,7 @@ def lstm_cell():
     h n 3. So h n and c n have shape (4, B, 32).""")
 def lstm_shapes():
     d = Drawing(980, 560)
-    d.title("nn.LSTM, batch first, 2 layers, bidirectional, 32 units: who returns what")
+    d.title("nn.LSTM, batch first, 2 layers, bidirectional, 32 units: what it returns")
     xs = [290, 420, 550, 680]
     rows = {1: (205, 159), 0: (375, 329)}   # layer: (forward y, backward y)
     out = d.box(485, 82, 500, 34, "output: (B, T, 64) — last layer, both directions side by side", "output", 14)

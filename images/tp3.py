@@ -13,11 +13,11 @@ CONTEXT = (5, 0, 1)
 
 @figure("bottleneck", "The bottleneck of a single vector", """
     Five source tokens go through an encoder, whose last hidden state is the only thing that the decoder
-    gets. The drawing narrows to one vector of H numbers in the middle: however long the source is,
-    everything the decoder will ever know about it has to fit in there.""")
+    gets. The drawing narrows to one vector of H numbers in the middle, for a source of any length.
+    The decoder receives nothing else of the source.""")
 def bottleneck():
     d = Drawing(980, 380)
-    d.title("However long the source: one vector has to hold it all")
+    d.title("One vector of H numbers for a source of any length")
     y = 190
     before = None
     for i, word in enumerate(["how", "are", "you", "today", "?"]):
@@ -41,7 +41,7 @@ def bottleneck():
         d.arrow(cell.top, token.bottom, role="output")
         d.arrow(before.right, cell.left, role="encoder" if i == 0 else "decoder")
         before = cell
-    d.text(246, y - 58, "encoder reads T tokens", "encoder", 14)
+    d.text(246, y - 58, "encoder reads S tokens", "encoder", 14)
     d.text(792, y + 62, "decoder writes from that vector alone", "decoder", 14)
     d.lines(541, y + 118, ["H numbers for 5 tokens,", "and H numbers for 50"], role="soft", size=13.5)
     return d
@@ -176,7 +176,7 @@ def attention_steps():
     parameters. Location: the j-th entry of W s, one matrix; it never looks at the encoder state.""")
 def score_functions():
     d = Drawing(980, 520)
-    d.title("How well does encoder state h_{j} fit decoder state s?")
+    d.title("Six scores of an encoder state h_{j} for a decoder state s")
     top, height = 106, 66
     xs = (40, 190, 520, 690)
     for x, word in zip(xs, ("name", "score", "learned", "what it compares"), strict=True):

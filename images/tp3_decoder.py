@@ -53,7 +53,7 @@ def decoder_with_attention():
     top and goes through a linear layer to the predicted characters 1, 0, 2, EOS.""")
 def seq2seq_attention():
     d = Drawing(980, 480)
-    d.title("With attention, the decoder can look at every encoder state")
+    d.title("With attention, a context for every decoder timestep")
     y = 310
     encoder, decoder, _, above = unrolled(d, y, "8+49", "=102", "102⏎", attention=True)
     bar = d.box((encoder[0].x + decoder[-1].x) / 2, 192, decoder[-1].x - encoder[0].x + 90, 50,
@@ -76,7 +76,7 @@ def seq2seq_attention():
     with log-softmax over V gives the output.""")
 def decoder_concat_attention():
     d = Drawing(980, 420)
-    d.title("Concatenate: state and context predict together")
+    d.title("State and context, concatenated, predict the token")
     top, low = 130, 300
     gru = d.box(120, low, 100, 58, "GRU", "decoder", 17, sub="decoder", bold=True)
     states = d.box(112, top, 120, 58, "encoder", "encoder", 16, sub="all states", bold=True)
