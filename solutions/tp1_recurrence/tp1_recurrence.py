@@ -374,7 +374,7 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # ### BEGIN SOLUTION
 # Ids carry an order and distances: a bigger and a smaller word, words in the middle of two others, alphabetical
 # neighbours that are nearly equal. Dividing changes the scale, not the order. One-hot vectors have no order: all pairs
-# are equally far apart. But they are as long as the vocabulary, and no two words are more alike than any others. An
+# are equally far apart. But they are as long as the vocabulary, and no two words are more alike than two others. An
 # embedding is short, and it is learned, so words that are used alike can come to lie close together.
 #
 # **Rubric.** 1 point: ids impose an order or distances that mean nothing (and scaling does not help). 1 point: one-hot
@@ -412,8 +412,8 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # - `h_ts` (T, B, H): the state *after* each timestep;
 # - `h_final` (B, H): the state after the last one.
 #
-# `nn.RNN` and `nn.RNNCell` do not count here: the loop is yours. All sentences of the batch are read side by side, so
-# there is one loop, over time.
+# `nn.RNN` and `nn.RNNCell` do not count here. All sentences of the batch are read side by side, so one loop, over time,
+# is enough.
 #
 # **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
 # states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input still has an effect at the end, and
@@ -484,9 +484,9 @@ if tp.done("rnn-loop"):
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
 #
-# This exercise puts the parts together. A model that predicts the next token is a **language model**. The layers are
-# given: an embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear
-# layer (the **output layer**, `readout` in the code) that turns a state into one score per token of the vocabulary.
+# A model that predicts the next token is a **language model**. The layers are given: an embedding table, a recurrence
+# (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear layer (the **output layer**, `readout` in
+# the code) that turns a state into one score per token of the vocabulary.
 #
 # Write `forward(ids, state=None)`:
 #
@@ -819,8 +819,8 @@ if tp.done("gru-cell", "lstm-cell"):
 #
 # Only the recurrence changes. (The same H means three times as many weights in a GRU's recurrence, four times in an
 # LSTM's.) Each is trained five times, from five **seeds**: other initial weights, other batches. With one run of each,
-# a difference between recurrences could not be told from chance. **Write down first** what you expect. The table shows
-# the mean, the lowest and the highest.
+# a difference between recurrences could be chance. **Write down first** what you expect. The table shows the mean, in
+# brackets the lowest and the highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -844,15 +844,15 @@ if tp.done("vocabulary", "next-token"):
                   read, steps=320, seeds=range(5),
                   expected="the gated readers keep the number of the first noun, "
                            "the plain one does not")
-    figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    styles = {"RNN": ("C1", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True,
+                                layout="constrained")
     for (name, seed), points in grew.items():
-        colour, dash = styles[name]
-        ax.plot(*zip(*points), dash, color=colour, marker="o", markersize=2, alpha=0.8,
-                label=name if seed == 0 else None)
-    ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
-           title="two nouns of the other number in between, a line for each seed")
-    ax.legend()
+        axes[[*kinds].index(name)].plot(*zip(*points), marker="o", markersize=2)
+    for ax, name in zip(axes, kinds):
+        ax.axhline(0.5, color="#5B6070", linewidth=0.8)
+        ax.set(xlabel="updates", title=name, ylim=(-0.05, 1.05))
+    axes[0].set_ylabel("verbs with the right number")
+    figure.suptitle("two nouns of the other number in between, a line for each seed")
     plots.show(figure, "Share of verbs with the right number over 320 updates. "
                + " ".join(f"{name}, seed {seed}: at {min(shares):.0%} when it is "
                           f"worst, ends at {shares[-1]:.0%}."
@@ -945,18 +945,18 @@ if tp.done("vocabulary", "next-token", "trained"):
 
 # %% [markdown] answer="what-is-kept" points=2
 # **Question 3.** Read the picture. Which units carry the number of the first noun, from when to when? Why does the
-# difference end soon after the verb, although the loss does not ask for it? And if such a unit keeps its value by
+# difference end soon after the verb, although no term of the loss requires it? And if such a unit keeps its value by
 # *copying* it, what must its update gate do?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# A few units (the uppermost rows, often one or two of them alone) hold a clear difference from the first noun, or the
-# word after it, up to the verb; most units differ only for a timestep or two. After the verb the number is of no more
-# use for any prediction, so no gradient favours keeping it, and the unit can store something else. To copy the old
-# value between noun and verb, the update gate must be close to 1 (in torch's equations). To overwrite it afterwards,
-# the gate must be well below 1. (The picture shows states, not gates. A unit can also keep its value without copying:
-# the candidate can compute it anew, as in a plain RNN.)
+# A few units, the uppermost rows (2 of 32 in the executed notebook), hold a clear difference from the word after the
+# first noun up to the verb. Most units differ only for a timestep or two. After the verb the number is of no more use
+# for any prediction, so no gradient favours keeping it, and the unit can store something else. To copy the old value
+# between noun and verb, the update gate must be close to 1 (in torch's equations). To overwrite it afterwards, the gate
+# must be well below 1. (The picture shows states, not gates. A unit can also keep its value without copying: the
+# candidate can compute it anew, as in a plain RNN.)
 #
 # **Rubric.** 1 point: some units keep the difference from noun to verb, with a reason for the end: it is no longer
 # useful for the prediction, so it is overwritten. 1 point: an update gate near 1 copies, a small one overwrites
@@ -984,7 +984,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 # the gradient **vanishes** (Hochreiter 1991; Bengio et al. 1994). It can grow exponentially, or **explode**, only if
 # $\lambda > 1$ (Pascanu et al. 2013, arXiv 1211.5063).
 #
-# Autograd follows the five lines for you. To measure, let L be the sum of the entries of the last state, and take its
+# Autograd computes these five lines. To measure, let L be the sum of the entries of the last state, and take its
 # derivative with respect to the input of each timestep, line 4.
 
 # %% [markdown]
@@ -1080,9 +1080,9 @@ if tp.done("rnn-loop", "gradients"):
             for name, values in norms.items()]
     header = ["loop", *(f"{k} back" for k in back)]
     plots.show(figure, "Norm of the gradient over the distance in timesteps, on a "
-                       "logarithmic scale: four nearly straight lines for the plain "
-                       "loop, from steeply falling to rising, and two flat ones for "
-                       "the gated loops.")
+                       "logarithmic scale, as a share of the nearest. 50 timesteps "
+                       "back: " + "; ".join(f"{row[0]} {row[-1]}" for row in rows)
+               + ".")
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]
@@ -1278,8 +1278,8 @@ if tp.done("both-ends"):
 # %% [markdown]
 # ## What you have now
 #
-# You wrote the recurrence and two gated cells, and measured their gradients. In session 2 two such networks work
-# together: one reads a question, the other writes the answer.
+# You wrote the recurrence and two gated cells, and measured their gradients. Session 2 joins two such networks: one
+# reads a question, the other writes the answer.
 #
 # **Further reading**
 #

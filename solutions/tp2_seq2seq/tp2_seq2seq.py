@@ -1,18 +1,18 @@
 # %% [markdown]
 # # Session 2 · A network that reads a sum and writes the answer
 #
-# A network reads the string `94+8` and writes the string `102`. It learns from pairs of strings alone.
+# This network reads the string `94+8` and writes `102`. It learns from pairs of strings alone.
 #
-# The model is an **encoder–decoder**, also called **sequence-to-sequence** model (Cho et al. 2014, arXiv 1406.1078;
-# Sutskever et al. 2014, arXiv 1409.3215). One recurrent network, the encoder, turns the question into a vector. A
-# second one, the decoder, starts from that vector and writes the answer, character by character.
+# The model is an **encoder–decoder**, or **sequence-to-sequence** model (Cho et al. 2014, arXiv 1406.1078; Sutskever et
+# al. 2014, arXiv 1409.3215). One recurrent network, the encoder, turns the question into a vector. Another, the
+# decoder, starts from it and writes the answer, character by character.
 #
 # **After this session you can**
 #
-# - write a GRU encoder and decoder, and give the shape of every tensor between them;
+# - write a GRU encoder and decoder, and give the shape of each tensor;
 # - write teacher forcing, free running and inference;
 # - measure a sequence model by exact match;
-# - explain what the order of an answer's characters changes.
+# - explain the effect of the order of the answer's characters.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then section 6 up to your own questions. **You need first**
 # session 1.
@@ -40,9 +40,8 @@ from tp.arithmetic import encode, math_expressions_generation, one_hot
 # %% [markdown]
 # ## 1 · From strings to tensors
 #
-# The data are generated: two numbers between 1 and 999, an operator among `+ - * / %`, and Python's answer. The
-# question is written backwards (`94+8` becomes `8+49`), as Sutskever et al. wrote their source sentences. Section 6
-# measures what that brings.
+# The questions have two numbers between 1 and 999 and an operator among `+ - * / %`. They are written backwards (`94+8`
+# becomes `8+49`), like the source sentences of Sutskever et al.
 
 # %% demo="samples"
 X, y = math_expressions_generation(8, seed=3)
@@ -51,31 +50,22 @@ tp.table(zip([x[::-1] for x in X], X, y),
 
 # %% [markdown]
 # Each character becomes a one-hot row; rows after the end of a string are all zeros. The encoder's vocabulary has 15
-# characters, digits and operators. The decoder's has 14: digits, `-`, the decimal point, and two more:
+# characters: digits and operators. The decoder's has 14: digits, `-`, the decimal point, `GO` (written `=`; `<sos>` in
+# session 1), which is read first, and `EOS` (the newline, number 0), which is written last.
 #
-# - `GO`, written `=`, is read first (`<sos>` in session 1);
-# - `EOS`, the end of the line `\n`, is written last. It is number 0.
+# ![8+49 as a tensor of 15 columns: the rows of 8, +, 4, 9 have a single 1 each, three more rows are zeros; behind it
+# lie other questions](figures/encoder_input.svg)
 #
-# ![The question 94+8, reversed to 8+49, as a tensor: each row is a timestep with a single 1 in the column of its
-# character, out of 15 columns; the first four rows are 8, +, 4, 9, the last three are all zeros; sheets behind it are
-# the other questions of the batch](figures/encoder_input.svg)
-#
-# The decoder needs every answer twice, to read and to write:
-#
-# | timestep | 0 | 1 | 2 | 3 | 4 | 5 |
-# |---|---|---|---|---|---|---|
-# | reads (`decoder_input`) | `GO` | `1` | `0` | `2` | `EOS` | – |
-# | must write (`target`) | `1` | `0` | `2` | `EOS` | – | – |
-#
-# The target is the decoder's input, one timestep earlier. A dash is a row of zeros. Its **arg-max**, the index of the
-# largest entry, is 0, so after the end the network is trained to go on writing `EOS`.
+# For the answer `102`, the `decoder_input` is `GO 1 0 2 EOS`. The `target`, what the decoder must write, is `1 0 2 EOS
+# –`: the same, one timestep earlier. A dash is a row of zeros. Its **arg-max**, the index of the largest entry, is 0,
+# so the network learns to go on writing `EOS`.
 
 # %% [markdown]
 # ### Exercise 1 · Shift
 #
-# **Write** `shifted_target`: from what the decoder reads, make what it must write.
+# **Write** `shifted_target`, which makes the target from the decoder's input.
 #
-# - in: `decoder_input`, float, `(T, B, V)`, which must not change;
+# - in: `decoder_input`, float, `(T, B, V)`, left as it is;
 # - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is all zeros.
 #
 # **Example** (T = 3, B = 1, V = 2): `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
@@ -125,8 +115,8 @@ if tp.done("shift"):
 # ## 2 · The encoder
 #
 # The encoder is a GRU that reads the question, one character per timestep, and then the rows of zeros. At each timestep
-# it has a hidden state. All of them together are `henc_ts`; the last one is `henc_final`. The decoder will get these H
-# numbers and nothing else.
+# it has a hidden state. All of them together are `henc_ts`; the last one is `henc_final`. The decoder gets these H
+# numbers and nothing else of the question.
 
 # %% [markdown]
 # ### Exercise 2 · The encoder
@@ -180,8 +170,8 @@ class EncoderRNN(nn.Module):
 tp.check("encoder")
 
 # %% [markdown]
-# Look at the states of your encoder. It is not trained yet, so their values mean nothing. One thing can be seen
-# already: two questions have the same hidden states as long as their characters are the same.
+# Look at the states of your encoder. It is not trained yet. But two questions already have the same hidden states as
+# long as their characters are the same.
 
 # %% demo="see-encoder"
 if tp.done("encoder"):
@@ -437,8 +427,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 #
 # The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (kept away from training, for
 # measuring), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher forcing, 256
-# hidden units. We train for one **epoch**: each training example is read once. It takes one to two minutes.
-# `REAL_RUN = False` takes 100 examples, to see that everything works.
+# hidden units. We train for one **epoch**: each training example is read once. It takes one to three minutes. `REAL_RUN
+# = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
 REAL_RUN = True
@@ -451,7 +441,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
     classic.evaluate(12)
 
 # %% [markdown]
-# Few answers are right. To say how few, we need a measure, and the choice of the measure matters.
+# Few of these answers are right, or none. To say how many are right in all, we need a measure.
 #
 # **Token accuracy** is the share of right characters. It can be high for a model that calculates badly, because some
 # characters are easy to predict: `EOS`, the sign, the decimal point. **Exact match** is the share of answers that are
@@ -630,11 +620,11 @@ if tp.done("encoder", "decoder", "seq2seq"):
               f"{levers.share_right(better, operator):.1%}")
 
 # %% [markdown]
-# 6000 steps take two to four minutes on one core. We measured five seeds: all five answered 102 to `94+8` and 1000 to
+# 6000 steps take two to five minutes on one core. We measured five seeds: all five answered 102 to `94+8` and 1000 to
 # `999+1`, and 98 to 100 % of the held-out sums and 95 to 98 % of the differences were right. With all numbers equally
-# frequent (lever 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in which
-# a number has one digit, 85 to 98 % were right in our runs, with lever 4 all of them. Held-out questions have numbers
-# of one, two and three digits equally often. Their pairs of numbers were never in training.
+# frequent (lever 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in which a
+# number has one digit, 85 to 98 % were right in our runs, with lever 4 all of them. Held-out questions have numbers of
+# one, two and three digits equally often. Their pairs of numbers were never in training.
 #
 # Add your own questions to the list. The pairs of numbers of the first three were never in training. The last one has a
 # number of four digits, which is longer than any number in training. What has the network learned, and what not?
@@ -682,7 +672,7 @@ if tp.done("encoder", "decoder", "seq2seq", "better", "classic"):
 #
 # Take one lever away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
 # compare the runs with each other, not with that one. Choose a lever, write its name behind `CHOSEN`, predict what its
-# absence costs, and run the cell. It takes two to three minutes.
+# absence costs, and run the cell. It takes two to four minutes.
 
 # %% training="ablation"
 ABLATION_STEPS = 2500
@@ -715,13 +705,13 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # budget: we did not train the lower rows longer, so they may be slow rather than unable. No lever was tried alone,
 # and the learning rate was not varied.
 #
-# An embedding before a GRU lets it compute nothing new: a one-hot row times the GRU's input matrix is a learned row
-# already. One thing that differs at the start is the **scale** of the input. A row of 32 standard normal numbers has
-# a norm of about √32 = 5.7. A one-hot row has norm 1, so at the start it changes the gates much less. To test this,
-# multiply the one-hot rows by √32 and leave the embedding out. On numbers of two digits, with another recipe (1200
-# steps, five seeds), we measured: with the embedding 95 % (90 to 96), with one-hot rows 80 % (73 to 85), with the long
-# one-hot rows 98 % (96 to 99). So in that training the larger scale alone is enough to reach what the embedding
-# reaches. This does not show that scale explains what the embedding brings at three digits, or at other learning rates.
+# An embedding before a GRU does not enlarge what it can compute: a one-hot row times the GRU's input matrix is a
+# learned row already. At the start, the **scale** of the input differs. A row of 32 standard normal numbers has a norm
+# of about √32 = 5.7. A one-hot row has norm 1, so at the start it changes the gates much less. To test this, multiply
+# the one-hot rows by √32 and leave the embedding out. On numbers of two digits, with another recipe (1200 steps, five
+# seeds), we measured: with the embedding 95 % (90 to 96), with one-hot rows 80 % (73 to 85), with the long one-hot rows
+# 98 % (96 to 99). So in that training the larger scale alone is enough to reach what the embedding reaches. This does
+# not show that scale explains what the embedding brings at three digits, or at other learning rates.
 #
 # ## 7 · Questions
 

@@ -2,21 +2,22 @@
 # # Session 3 · Attention
 #
 # In session 2 the decoder received the question as one vector. With **attention** (Bahdanau et al. 2015, arXiv
-# 1409.0473) it receives *all* states of the encoder, as a weighted sum with new weights at each step. You
-# compute it with a pencil, write it once as a product, look something up with it, and put it into the decoder.
+# 1409.0473) it receives *all* states of the encoder, as a weighted sum with new weights at each step. You compute it
+# with a pencil, write it as one product, and put it into the decoder.
 #
 # **After this session you can**
-# - compute scores, weights and a context vector, by hand and for a batch with padding;
+#
+# - compute scores, weights and a context vector, by hand and for a padded batch;
 # - say what six score functions compare, and read an attention map;
 # - build a decoder with attention in two designs;
 # - say for which task attention decides, and what a few runs can show.
 #
-# **Time:** {time}: two sittings, up to part 4 and from part 5 on. **In 90 minutes:** exercises 1, 2, 3, 5, 11, 12,
+# **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 5, 11, 12,
 # 13. **You need first:** sessions 1 and 2.
 #
-# **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size,
-# D = size of an embedding, V = vocabulary. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes
-# first, as in session 2.
+# **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size, D =
+# embedding size, V = vocabulary. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes first, as in
+# session 2.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -129,7 +130,7 @@ if tp.done("scores"):
 # ![Step 2: a softmax over the scores 15, 60, 15, 35 gives the attention weights 2.9e−20, 1.0, 2.9e−20 and
 # 1.4e−11.](figures/attention_steps_2.svg)
 #
-# **Attention weights** are positive and add up to 1. The softmax does both:
+# **Attention weights** are positive and add up to 1. They are a softmax of the scores:
 #
 # $$\alpha_j = \frac{\exp(e_j / \tau)}{\sum_k \exp(e_k / \tau)}$$
 #
@@ -137,7 +138,7 @@ if tp.done("scores"):
 #
 # Write `step2_weights(scores, temperature=1.0)` **from this formula**. Return the weights, not their logarithms.
 #
-# Two things to take care of:
+# Take care of two things:
 # - scores may have more axes in front: (T, S) or (B, T, S). The softmax always runs over the **last** axis, the
 #   source;
 # - scores may be large. `exp(1000)` is infinite, and infinite divided by infinite is NaN. Subtracting the same number
@@ -147,7 +148,7 @@ if tp.done("scores"):
 #
 # **A tiny example.** scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
 #
-# Torch's own `softmax` and `log_softmax` do not count here. From the next exercise on they do.
+# Torch's own `softmax` and `log_softmax` do not count here.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
@@ -201,7 +202,8 @@ if tp.done("scores", "weights"):
     for j, name, dash in ((1, "h2", "-"), (3, "h4", "--"), (0, "h1 and h3", ":")):
         ax.plot(taus, rows[:, j], dash, label=name, linewidth=2)
     ax.axhline(0.25, color="#5B6070", linewidth=0.8)
-    ax.set(xscale="log", xlabel="temperature", ylabel="attention weight")
+    ax.set(xscale="log", xlabel="temperature", ylabel="attention weight",
+           title="softmax of 15, 60, 15, 35")
     ax.legend(frameon=False)
     tp.plots.show(figure, "Weights against temperature, 1 to 1000. At 1, h2 has weight "
                   "1 and the others nearly 0. They come together above 10; at 1000 all "
@@ -210,7 +212,7 @@ if tp.done("scores", "weights"):
 # %% [markdown]
 # The fourth weight is half a billion times larger than the first, and yet both are so small that almost no gradient
 # passes through them. With a low temperature (or large scores) one vector gets nearly all of the weight; with a high
-# one all weights come close to 1/S.
+# one all weights are close to 1/S.
 
 # %% [markdown] answer="why-scale" points=2
 # **Question 1.** The entries of two random vectors of size H are independent, with mean 0 and variance 1. How does the
@@ -302,19 +304,18 @@ if tp.done("scores", "weights", "context"):
 # At temperature 1 the context is a copy of the second encoder vector, (5, 0, 1). At temperature 1000 it is nearly the
 # mean of all four.
 #
-# ### Exercise 4 · Step 5: feed the decoder, and again
+# ### Exercise 4 · Step 5: the decoder, step by step
 #
 # ![Step 5: the context vector (5, 0, 1) goes into the decoder, beside the decoder's own hidden
 # vector.](figures/attention_steps_5.svg)
 #
-# There are two places for the context vector. It can help to predict the present token, beside the decoder's own
-# hidden vector, as in the picture; part 5 does this. Or it can go into the next step of the recurrence, beside the
-# vector of the token; this is what we do here. With the new hidden vector the scores are computed again, so each step
-# can attend to another position.
+# The context vector can help to predict the present token, beside the decoder's own hidden vector, as in the picture;
+# part 5 does this. Or it can go into the next step of the recurrence, beside the vector of the token, as here. With the
+# new hidden vector the scores are computed again, so each step can attend to another position.
 #
 # Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
 # 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
-# 2. attention weights: their softmax (`torch.softmax` is welcome now);
+# 2. attention weights: their softmax (you may use `torch.softmax` now);
 # 3. context vector: the weighted sum;
 # 4. the next hidden vector: `cell(x, hdec)`, where `x` is the token vector **followed by** the context vector.
 #
@@ -378,8 +379,8 @@ if tp.done("steps"):
                          title="an untrained decoder on the example")
 
 # %% [markdown]
-# A row per decoder step, a column per encoder vector. The weights are computed anew at each step. The decoder starts
-# from (10, 5, 10), whose weight is on h2; it is untrained, so the rows after the first have no meaning.
+# A row per decoder step, a column per encoder vector. The decoder starts from (10, 5, 10), whose weight is on h2. It is
+# untrained, so the rows after the first have no meaning.
 #
 # We score with the hidden vector *before* the cell's step, as Bahdanau et al. do. Luong et al. (2015, arXiv
 # 1508.04025) score with the one *after* it, and so does part 5.
@@ -387,7 +388,7 @@ if tp.done("steps"):
 # %% [markdown]
 # ## 2 · All pairs in one product
 #
-# For a batch, loops compute one dot product after the other. This is right, and slow:
+# The same for a batch, with loops. This is right, and slow:
 
 # %% given="loops"
 def attention_loops(hdec_ts, henc_ts):
@@ -449,7 +450,7 @@ def batched_attention(hdec_ts, henc_ts):
 tp.check("batched")
 
 # %% [markdown]
-# Now measure forward and backward on your machine. Torch's built-in attention does not return its weights.
+# Now measure the time of forward and backward. Torch's built-in attention does not return its weights.
 
 # %% demo="measure"
 def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
@@ -501,7 +502,7 @@ if tp.done("batched"):
     _, attention_weights = batched_attention(5 * henc_ts.flip(1), henc_ts)
     print("sums over the source:", attention_weights[0].sum(dim=1).tolist())
     tp.attention_heatmap(attention_weights[0], word, word[::-1],
-                         title="each letter looks for itself")
+                         title="each letter matches itself")
 
 # %% [markdown]
 # The anti-diagonal is there. R occurs three times, and each R gives all three of them the same weight, 0.33: one-hot
@@ -510,15 +511,15 @@ if tp.done("batched"):
 # %% [markdown]
 # ### Exercise 6 · Padding gets a weight of 0
 #
-# Sentences in a batch have different lengths, and the short ones are filled up with padding. The encoder has a vector
-# for the padding too, and a softmax gives some weight to everything. A **padding mask** marks the real tokens.
+# Short sentences of a batch are filled up with padding. The encoder has a vector for the padding too, and a softmax
+# gives some weight to everything. A **padding mask** marks the real tokens.
 #
 # 1. `padding_mask(lengths, S)`: True where there is a real token, False on padding.
 # 2. `masked_softmax(scores, mask)`: a softmax over the source that gives padding a weight of **exactly 0**, while the
 #    real tokens still add up to 1.
 #
-# One more case: a row may have no real token at all (length 0). Its weights must be 0 everywhere, and neither they nor
-# the gradient may become NaN.
+# A row may have no real token at all (length 0). Its weights must be 0 everywhere; neither they nor the gradient may
+# become NaN.
 #
 # **Shapes.** `lengths` (B,) integers → mask (B, S) booleans. `scores` (B, T, S), `mask` (B, S) → weights (B, T, S). A
 # mask may have holes anywhere, not only at the end.
@@ -579,8 +580,8 @@ if tp.done("masked"):
                                 tokens, ["the", "cat", "sleeps", "EOS"], numbers=True)
 
 # %% [markdown]
-# On the left, padding gets part of the weight, so the context vector contains padding vectors. How much depends on the
-# longest sentence of the batch. On the right, the three last columns are 0 and every row still adds up to 1.
+# On the left, padding gets part of the weight, so the context vector contains padding vectors. On the right, the last
+# three columns are 0 and every row adds up to 1.
 
 # %% [markdown]
 # ## 3 · Six score functions
@@ -590,8 +591,7 @@ if tp.done("masked"):
 # from Graves et al. 2014 (arXiv 1410.5401). Below, $s$ is a decoder vector (size H), $h$ an encoder vector (size G; G =
 # H in the first three).
 #
-# ![A table of the six score functions: name, formula, what is learned, and what it compares. The same as the table
-# below, with d for H.](figures/score_functions.svg)
+# ![The table below as a figure, with d for H, and with what each score compares.](figures/score_functions.svg)
 #
 # | name | score of $s$ and $h$ | parameters |
 # |---|---|---|
@@ -730,8 +730,8 @@ def location_score(hdec_ts, W_a):
 tp.check("learned-scores")
 
 # %% [markdown]
-# All six on the same data. The decoder vector is always the same; the encoder vectors are chosen so that you can
-# predict the first three panels. Which bar is highest under *dot*, and which under *cosine*?
+# All six on the same data: one decoder vector, and encoder vectors for which you can predict the first three panels.
+# Which bar is highest under *dot*, and which under *cosine*?
 
 # %% demo="six-scores"
 if tp.done("plain-scores", "learned-scores"):
@@ -757,6 +757,7 @@ if tp.done("plain-scores", "learned-scores"):
         ax.tick_params(axis="x", rotation=60)
         ax.spines[["top", "right"]].set_visible(False)
     figure.supylabel("attention weight")
+    figure.suptitle("six scores of the same six encoder vectors")
     said = [f"{name}: highest on {fit_names[int(w.argmax())]} ({w.max():.2f})."
             for name, w in six.items()]
     rows = [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]
@@ -769,8 +770,8 @@ if tp.done("plain-scores", "learned-scores"):
 #   weights, in the same order.
 # - *Cosine* depends on the direction only: "equal" and "3 × longer" get the same weight. Its scores lie between −1 and
 #   1, so no weight is more than e² = 7.4 times another; cosines are usually divided by a small temperature.
-# - *General*, *additive* and *location* are untrained here, so their patterns mean nothing. In training they learn
-#   what counts as a match. *Location* would show the same bars if you replaced all encoder vectors.
+# - *General*, *additive* and *location* are untrained here, so their patterns mean nothing. In training they learn what
+#   counts as a match. *Location* would show the same bars for other encoder vectors.
 
 # %% [markdown] answer="which-score" points=2
 # **Question 2.** Which score function would you try first, and why: (a) the encoder has 256 units and the decoder 512;
@@ -912,7 +913,7 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 # ### END SOLUTION
 
 # %% [markdown]
-# Now with attention, in eight small steps, on one example. Before you run the cell, predict each shape.
+# Now with attention, in eight steps, on one example. Predict each shape first.
 #
 # 1. Look at the data.
 # 2. Embed a token. A digit is a category here: each one gets a learned vector of size D = 128.
@@ -962,7 +963,7 @@ print("8 logits    ", tuple(logits.shape), " most probable digit, not trained ye
       torch.softmax(logits, dim=1).argmax(dim=1).item())
 
 # %% [markdown]
-# Step 7 is right for a batch of one only. The same lines with a batch of three:
+# Step 7 is right for a batch of one only. With a batch of three:
 
 # %% demo="lookup-7-trap"
 three = torch.tensordot(torch.randn(3, 64), torch.randn(3, 10, 64), dims=([1], [2]))
@@ -972,9 +973,9 @@ print("after the division by .sum(1), the rows add up to",
       (weights / weights.sum(1)).sum(1).tolist())
 
 # %% [markdown]
-# `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` drops its axis, so that the division uses
-# the wrong one; it raises no exception when the sizes agree. With a batch of one, both are invisible. So test with a
-# batch of several rows, and with sizes that are all different.
+# `tensordot` pairs *all* rows with *all* queries: (B, B, S). And `x.sum(1)` drops its axis, so the division uses the
+# wrong one; it raises no exception when the sizes agree. So test with a batch of several rows, and with sizes that are
+# all different.
 
 # %% [markdown]
 # ### Exercise 9 · The same as one module
@@ -987,8 +988,8 @@ print("after the division by .sum(1), the rows add up to",
 # - `self.dropout` on the context vector, then step 8, **without** its softmax: return logits. The loss,
 #   `F.cross_entropy`, does the softmax itself.
 #
-# **Dropout** is there against overfitting: in training it sets each entry to 0 with probability 0.5 and doubles the
-# others.
+# **Dropout** reduces overfitting (Srivastava et al. 2014): in training it sets each entry to 0 with probability 0.5 and
+# doubles the others.
 #
 # **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S).
 # Hidden vectors of the LSTM: (B, S, 2 × hidden_size).
@@ -1097,8 +1098,8 @@ if tp.done("batched", "net"):
           f"{hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
-# Both losses fall to nearly 0. (The validation loss may lie below the training loss, because it is measured without
-# dropout.) Now take one row of digits, and ask for each of its ten positions in turn.
+# Both losses fall to nearly 0. (The validation loss may be the lower one, because it is measured without dropout.) Now
+# ask for each of the ten positions of one row:
 
 # %% demo="lookup-heatmap"
 if tp.done("batched", "net"):
@@ -1112,8 +1113,7 @@ if tp.done("batched", "net"):
                          title="one row of digits, ten questions")
 
 # %% [markdown]
-# The training data contain no attention weights: the network learned from the answers alone that "index 3" is the
-# fourth column. Is it so in every row?
+# The training data contain no attention weights, only answers. Is the darkest column right in every row?
 
 # %% demo="lookup-darkest"
 if tp.done("batched", "net"):
@@ -1124,7 +1124,7 @@ if tp.done("batched", "net"):
              header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
-# This is how the diagonal grew during the training; each map is a mean over a thousand rows:
+# The same weights during the training; each map is a mean over a thousand rows:
 
 # %% demo="lookup-growing"
 if tp.done("batched", "net"):
@@ -1153,24 +1153,22 @@ if tp.done("batched", "net"):
 # ### END SOLUTION
 
 # %% [markdown]
-# In `Net`, the LSTM made keys that encode a position. What if there is no LSTM, and each key is the embedding of its
-# digit and nothing else?
+# What if there is no LSTM, and each key is the embedding of its digit?
 #
 # ### Exercise 10 · A bag of digits
 #
-# A **bag of tokens** (bag of words) keeps how often each token occurs and drops their order. `BagNet` scores the token
-# vectors themselves. With `positions=True` it adds a learned vector for each position, a **positional encoding**, to
-# the **keys**; with `positions=False` it does not. The values (what the weighted sum is taken of) are the token
-# vectors alone, in both cases.
+# A **bag of tokens** (bag of words) keeps how often each token occurs and drops their order. In `BagNet` the keys are
+# token vectors. With `positions=True` a learned vector for each position, a **positional encoding**, is added to the
+# **keys**. The values are the token vectors alone, in both cases.
 #
 # 1. `BagNet.forward`:
 #    - token vectors of `data`; keys = token vectors, plus the position vectors 0, 1, …, S − 1 when `self.positions`;
 #    - query = index vector; scores = dot product of query and keys, divided by √hidden_size;
 #    - weights (kept as `self.attention_weights`) = softmax over the source; context = weighted sum of the **token
 #      vectors**; return the output layer of the context.
-# 2. `best_without_order(data)`: the best accuracy that can be **expected** without the order: from which digits are in
-#    the row, and how often. For one row: the best answer is its most frequent digit, and it is right with probability
-#    (how often it occurs) / S. Return the mean over the rows.
+# 2. `best_without_order(data)`: the best accuracy that can be **expected** without the order. For one row, the best
+#    answer is its most frequent digit, which is right with probability (how often it occurs) / S. Return the mean over
+#    the rows.
 #
 # **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S).
 # `best_without_order`: (B, S) → a number.
@@ -1242,7 +1240,7 @@ def best_without_order(data):
 tp.check("content-only")
 
 # %% [markdown]
-# Train both. Where will the one without positions end: at 0.10 (chance level), at 1.00, or somewhere between?
+# Train both. Which accuracy do you expect without positions? The chance level is 0.10.
 
 # %% training="bag-training"
 if tp.done("content-only"):
@@ -1277,9 +1275,9 @@ if tp.done("content-only"):
 # is why Transformers add positional encodings to their input.
 #
 # Five seeds of our own, each on 5000 rows: content only 0.275 (0.271–0.281), where the bound for its rows is 0.273
-# (0.273–0.276); content and position 1.000 with all five. With positions and 200 steps it is also 1.000 with all
-# five seeds for rows of 2, 4, 8 and 16 digits. This network has no recurrence and is *given* the positions, so it
-# differs from the one with a last vector in more than attention.
+# (0.273–0.276); content and position 1.000 with all five. With positions and 200 steps it is also 1.000 with all five
+# seeds for rows of 2, 4, 8 and 16 digits. This network has no recurrence and is *given* the positions: it differs from
+# the one with a last vector in more than attention.
 
 # %% [markdown] answer="why-content-fails" points=2
 # **Question 5.** Shuffle the digits of a row. What happens to the attention weights of the `BagNet` without positions,
@@ -1352,9 +1350,8 @@ class EmbeddedGRU(nn.Module):
 # - out: `output`, `(T, B, V)`, log-probabilities of the characters, and `hdec_final`, `(1, B, H)`;
 # - and beside them: with attention, the weights are kept as `self.attention_weights`, `(T, B, S)`.
 #
-# With `self.attention` false, it works as in session 2: copy your two lines, or write them again. With
-# `self.attention` true, the context alone predicts the character. `attend` computes the attention. (When this
-# exercise is graded, a right `batched_attention` is put in the place of yours.) The **weights** are a softmax, the
+# With `self.attention` false, it works as in session 2: copy your two lines, or write them again. With `self.attention`
+# true, the context alone predicts the character. `attend` computes the attention. The **weights** are a softmax, the
 # **output** is a log-softmax.
 #
 # **Example.** T = 3, B = 64, H = 128, S = 5, V = 13: `output` is `(3, 64, 13)` and `output.exp()` sums to 1 over the
@@ -1418,7 +1415,7 @@ tp.check("decoder")
 # ![The whole model with attention: above the cells of encoder and decoder lies one attention block; a context comes
 # out for each decoder timestep, and predicts a character](figures/seq2seq_attention.svg)
 #
-# The frame around the forward pass is that of session 2: data, alphabets, optimizer, loss, answers.
+# All but the forward pass is that of session 2.
 
 # %% given="calculator"
 class Calculator(calculator.Calculator):
@@ -1439,13 +1436,12 @@ class Calculator(calculator.Calculator):
 #   all as in session 2;
 # - out: log-probabilities, `(T, B, V_dec)`, as in session 2;
 # - **new:** the decoder gets `henc_ts` at *every* call, all of it;
-# - **new:** when `self.attention` is true, the weights of the whole answer are kept as `self.attention_weights`,
-#   `(T, B, S)`. Each call of the decoder leaves those of its own timesteps in `self.decoder.attention_weights`. In
-#   free running these are `(1, B, S)` each time, and must be collected.
+# - **new:** when `self.attention` is true, the weights of the whole answer are kept as `self.attention_weights`, `(T,
+#   B, S)`. Each call of the decoder leaves those of its own timesteps in `self.decoder.attention_weights`: `(1, B, S)`
+#   in free running.
 #
-# A reminder of the rest: free running starts from `GO` and the encoder's last state, reads its own arg-max as
-# one-hot, carries the hidden state, and makes `self.max_decoder_sequence_length` timesteps; inference is free running
-# on a batch of one that stops at `EOS`.
+# As before, free running starts from `GO` and the encoder's last state, reads its own arg-max as one-hot, carries the
+# hidden state, and makes `self.max_decoder_sequence_length` timesteps. Inference, on a batch of one, stops at `EOS`.
 #
 # **Example.** A free run with T = 5, B = 64, S = 5 calls the decoder five times; afterwards `self.attention_weights`
 # is `(5, 64, 5)`.
@@ -1550,7 +1546,7 @@ def look(model, question, name, numbers=None):
 # with log-softmax over V](figures/decoder_concat_attention.svg)
 #
 # State and context are concatenated, `(T, B, 2H)`, and go through a layer with tanh: this is Luong's **attentional
-# layer**, here narrowed to 64 units. Then come a linear layer to V numbers and a log-softmax.
+# layer**, here narrowed to 64 units.
 #
 # **Write** the two layers and `predict` of `ConcatDecoderRNN`. Its `forward` is given: it calls `attend`,
 # and then your `predict`.
@@ -1619,8 +1615,7 @@ tp.check("concat")
 #
 # As in session 2, question and answer are written backwards, an embedding stands before each GRU, the learning rate
 # makes one cycle, gradients are clipped, and each batch has fresh samples. Numbers have at most two digits, all equally
-# frequent; the update gates and Adam's β₂ are torch's. The measure is **exact match**: an answer counts if every
-# character is right.
+# frequent; the update gates and Adam's β₂ are torch's. The measure is exact match.
 
 # %% given="groups"
 def exact_match_by(group_of, questions, written, truth):
@@ -1662,7 +1657,7 @@ def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
 
 # %% [markdown]
 # **Four runs**, with and without attention, with teacher forcing and in free running, and all with the same number of
-# steps. A fifth model adds the context to the state. **Before you run it,** write down which one you expect to win.
+# steps. A fifth model adds the context to the state. **Predict first:** which one has the most right answers?
 
 # %% training="four-runs"
 STEPS = 1200  # for each run
@@ -1694,8 +1689,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | context alone, free running | 1.0 (0.3–30.8) | 2.5 (0.8–14.1) |
 #
 # With the context alone, the model is far worse than without attention, in every run. The ranges of free running and
-# teacher forcing overlap. Five seeds do not span all that can happen: when we executed this notebook, the context
-# alone, with teacher forcing, had 15.2 % of the differences.
+# teacher forcing overlap. More seeds can fall outside these ranges: when we executed this notebook, the context alone,
+# with teacher forcing, had 15.2 % of the differences.
 #
 # **Is it attention, the output layer, or the learning rate?** A comparison of layers needs several rates. Exact match
 # in % on sums and differences together, after 1200 steps, for three peak learning rates with five seeds each:
@@ -1730,11 +1725,10 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # as sharp as it can be: the units have their weight on `7`, the tens on `5`. The hundreds have it on `+`, whose prefix
 # `86+` contains only one of the two numbers, so that this digit must depend on the decoder state, too.
 #
-# The weights show what the decoder **attends to**. The state is added to the context, and the map does not show what
-# came through the state. Whether attention weights explain a prediction is disputed (Jain & Wallace 2019; Wiegreffe &
-# Pinter 2019).
+# The weights show what the decoder **attends to**; they do not show what came through the state. Whether attention
+# weights explain a prediction is disputed (Jain & Wallace 2019; Wiegreffe & Pinter 2019).
 #
-# Now go step by step: choose a model, type an expression, and move through the answer.
+# Choose a model, type an expression, and move through the answer.
 
 # %% demo="explore"
 if tp.done("batched", "decoder", "seq2seq", "four"):
@@ -1777,8 +1771,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # at 14. The context alone had 92 to 100 % up to 13 letters, and 19 to 27 % at 14. We did not train the model without
 # attention for longer: these runs do not say what it can learn at all.
 #
-# The map is a diagonal: at step t the weight is on letter t. Such a map is called an **alignment**: attention
-# **aligns** the answer with the question.
+# The map is a diagonal: at step t the weight is on letter t. Such a map is called an **alignment**.
 #
 # ## 8 · Questions
 

@@ -5,6 +5,7 @@
 # there is no right answer: the decoder reads its own output. These are two different programs around the same weights.
 #
 # **After this session you can**
+#
 # - pass on both states of an LSTM, $h$ and $c$;
 # - write the training pass, and the programs that *use* the trained weights;
 # - decode a whole batch, each sequence until its own end;
@@ -324,8 +325,7 @@ tp.check("optimizer")
 # %% [markdown]
 # Now train. The recipe is that of session 2: an embedding, question and answer backwards, small batches of fresh
 # questions, and a one-cycle learning rate, which first rises and then falls. One part is for the LSTM: its forget gate
-# starts with a bias of 1 (see `Seq2seq`; Jozefowicz et al. 2015). The training takes one to five
-# minutes.
+# starts with a bias of 1 (see `Seq2seq`; Jozefowicz et al. 2015). The training takes two to nine minutes on one core.
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
@@ -513,7 +513,8 @@ tp.check("decode-sequence")
 
 
 # %% [markdown]
-# Now ask the network: six questions first, then the 2000 that training never draws.
+# Now ask the network: six questions first, then the 2000 that training never draws. Of the six, training never draws
+# `340-340`; it may have drawn the others.
 
 # %% given="exact-match"
 def padded(tokens, T):
@@ -564,9 +565,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # ### BEGIN SOLUTION
 # What the decoder reads is known in advance in training (the right answer), and it is not at inference: the next input
 # is the last output. So training is one call over all T steps, and inference a loop of single steps, with states
-# carried by hand and an end that the network itself decides (EOS). `training_pass` cannot be used for inference,
-# because it needs the answer. `decode_sequence` cannot train: the arg-max has no gradient, it runs without gradient,
-# its length depends on the output, and it would be slow.
+# carried by hand and an end that depends on the output (EOS). `training_pass` cannot be used for inference, because it
+# needs the answer. `decode_sequence` cannot train: the arg-max has no gradient, it runs without gradient, its length
+# depends on the output, and it would be slow.
 #
 # **Rubric.** 1 point: the inputs are known beforehand in one case only; hence one call against a loop with carried
 # states. 1 point: one sound reason for each direction (needs the answer; arg-max has no gradient / lengths differ /
@@ -893,7 +894,7 @@ tp.check("beam-step")
 #    `henc_ts.expand(-1, n, -1)`.
 # 2. `beam_step`. Then reorder everything that belongs to a hypothesis by `parents`: **both states**, `finished`, the
 #    characters so far.
-# 3. A hypothesis that has said EOS is finished. Stop when all are, or after `model.max_length` steps.
+# 3. A hypothesis that has written EOS is finished. Stop when all are, or after `model.max_length` steps.
 #
 # **Length normalisation.** No further character makes a sum of log-probabilities larger, which favours short answers.
 # At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
@@ -1097,7 +1098,8 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
 # Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,
 # the search missed it: a search error. If it is **less** probable, no better search can help: a **model error**. The
-# cell counts both, searches with four widths, and draws a beam that corrects a greedy answer.
+# cell counts both, searches with four widths, and draws a beam of three: one that corrects a greedy answer, if there is
+# any.
 
 # %% given="log-probability"
 @torch.no_grad()

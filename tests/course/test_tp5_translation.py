@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import re
 
 import pytest
 import torch
@@ -12,8 +11,6 @@ from autograder.model.oracle import oracle
 from conftest import REPOSITORY
 from tp import corpus
 from tp.parallel import EOS, UNK, PairDataset, Vocabulary
-
-WORDS_BEFORE_THE_FIRST_EXERCISE, WORDS = 400, 5_500
 
 
 @pytest.fixture(scope="module")
@@ -134,13 +131,3 @@ def test_a_word_that_is_masked_has_no_say(notebook, seed):
 
     model.encoder.forward = changed
     assert notebook["right_without"](model, sentence, target, weights)[0] == before[0]
-
-
-def test_the_text_is_short():
-    words, before = 0, None
-    for cell in source.load(REPOSITORY, "tp5_translation").cells:
-        if cell.role in ("text", "answer"):
-            words += len(re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S).split())
-        if cell.role == "exercise" and before is None:
-            before = words
-    assert before <= WORDS_BEFORE_THE_FIRST_EXERCISE and words <= WORDS

@@ -12,6 +12,7 @@ from autograder.publish.about import about
 from conftest import REPOSITORY
 
 ASKED = replace(about(REPOSITORY), hints=0)  # minutes and difficulty alone
+WORDS_BEFORE_THE_FIRST_EXERCISE, WORDS = 400, 5_500
 
 LINES = {"*Minutes* 20 · *Difficulty* ●●○○": (20, "●●○○", False),
          "*Minutes* 5 · *Difficulty* ●○○○ · *Extension*": (5, "●○○○", True),
@@ -76,12 +77,22 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
-def test_every_session_says_how_long_it_takes_and_a_sitting_of_its_core_has_three_hours_at_most(name):
+def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = source.load(REPOSITORY, name)
     assert effort.advice(tp, about(REPOSITORY)) == []
-    sittings = 2 if any("{time}: two sittings" in cell.source for cell in tp.cells) else 1
-    assert 60 <= effort.core(tp) / sittings <= 180
+    assert 60 <= effort.core(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_what_a_student_reads_is_short(name):
+    words, before = 0, None
+    for cell in source.load(REPOSITORY, name).cells:
+        if cell.is_markdown:
+            words += len(effort._HINTS.sub("", cell.source.replace(cell.hidden, "")).split())
+        if cell.role == "exercise" and before is None:
+            before = words
+    assert before <= WORDS_BEFORE_THE_FIRST_EXERCISE and words <= WORDS
 
 
 def test_the_page_is_stale_until_it_is_written(tmp_path):
