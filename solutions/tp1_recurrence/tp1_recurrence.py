@@ -871,7 +871,7 @@ if tp.done("vocabulary", "next-token"):
 # agreement. The budget is 320 updates at one learning rate, and the ranges overlap: at each distance at least one run
 # of the plain RNN had 100 % in our run. Section 4 measures how far back a gradient reaches with gates and without.
 #
-# ### What the words have become
+# ### The learned embeddings
 #
 # Distances between the embeddings that the GRU reader has learned:
 
@@ -893,13 +893,13 @@ if tp.done("vocabulary", "next-token", "trained"):
                        "squares along the diagonal.")
 
 # %% [markdown]
-# Words that are used in the same contexts got similar embeddings. Singular and plural nouns are two groups, singular
-# and plural verbs are *one*: what comes after a verb does not depend on its number.
+# Words that are used in the same contexts got similar embeddings. Singular and plural nouns are two groups. Singular
+# and plural verbs are *one*, because what comes after a verb does not depend on its number.
 
 # %% [markdown]
-# ## 4 · What a state remembers, and why learning it is hard
+# ## 4 · What a state contains, and how gradients vanish
 #
-# ### A look into the memory
+# ### What the state contains
 #
 # If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
 # units carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference

@@ -534,7 +534,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
     tp.table(rows, ["operator", "held-out questions", "exact match, free running"])
 
 # %% [markdown] answer="what-holds-back" points=2
-# **Question.** Look at the answers that the classic model prints, and at the last table. Where in a wrong answer are
+# **Question 1.** Look at the answers that the classic model prints, and at the last table. Where in a wrong answer are
 # the right characters, and where the wrong ones? Which operators go better, and why? Name two things in this recipe
 # that you would change first.
 #
@@ -716,7 +716,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # ## 7 · Questions
 
 # %% [markdown] answer="order" points=3
-# **Question.** The network, the questions and the number of steps (2500) are the same. Only the order in which the
+# **Question 2.** The network, the questions and the number of steps (2500) are the same. Only the order in which the
 # answer is written changes, and exact match rises from 48 to 85 % of the sums and from 47 to 74 % of the differences
 # (medians of five seeds). Why? Take `457+568 = 1025` and say what must be known to write the *first* character, in both
 # orders. Then give a reason why reading the question backwards may help.
@@ -741,8 +741,8 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # ### END SOLUTION
 
 # %% [markdown] answer="why-forcing" points=3
-# **Question.** What is teacher forcing? Name two reasons to use it in training. In the table of four measures, explain
-# why the token accuracy can differ between the two columns, and why the exact match cannot.
+# **Question 3.** What is teacher forcing? Name two reasons to use it in training. In the table of four measures,
+# explain why the token accuracy can differ between the two columns, and why the exact match cannot.
 #
 # *Minutes* 8
 #
@@ -761,7 +761,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # ### END SOLUTION
 
 # %% [markdown] answer="step-by-step" points=3
-# **Question.** Describe step by step how the trained model answers `94+8`, from string to string. Give the shape of
+# **Question 4.** Describe step by step how the trained model answers `94+8`, from string to string. Give the shape of
 # each tensor (T = 7 timesteps for the question, H = 128), and say which vector passes from the encoder to the decoder.
 #
 # *Minutes* 8

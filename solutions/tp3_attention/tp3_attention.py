@@ -12,8 +12,7 @@
 # - build a decoder with attention in two designs;
 # - say for which task attention decides, and what a few runs can show.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 5, 11, 12,
-# 13. **You need first:** sessions 1 and 2.
+# **Time:** {time}. **In 90 minutes:** exercises 1, 2, 5, 11 and 12. **You need first:** sessions 1 and 2.
 #
 # **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size, D =
 # embedding size, V = vocabulary. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes first, as in
@@ -792,7 +791,7 @@ if tp.done("plain-scores", "learned-scores"):
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 4 · Looking something up
+# ## 4 · Look-up by attention
 #
 # A task: given a row of `d` digits and an index, answer the digit at that index.
 #
@@ -1175,7 +1174,7 @@ if tp.done("batched", "net"):
 #
 # **A tiny example.** `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
 #
-# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: the same look-up from the other side.
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: the same look-up without a recurrence.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The forward is that of <code>Net</code> with the LSTM taken out; what is scored (keys) and what is summed (token
@@ -1410,7 +1409,7 @@ class DecoderRNN(nn.Module):
 tp.check("decoder")
 
 # %% [markdown]
-# ### Exercise 12 · The whole model passes everything on
+# ### Exercise 12 · The whole model
 #
 # ![The whole model with attention: above the cells of encoder and decoder lies one attention block; a context comes
 # out for each decoder timestep, and predicts a character](figures/seq2seq_attention.svg)
