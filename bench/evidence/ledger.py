@@ -7,6 +7,7 @@ quotes from there: when a run comes out differently, its quotation is not found 
 
 import ast
 import hashlib
+import html
 import importlib
 import inspect
 import itertools
@@ -61,10 +62,10 @@ class Source:
         return f"the run [{self.run}](#{self.run})" if self.run else "[the benchmarks](benchmarks.md)"
 
     def evidence(self, tp):
-        """Return the text that the quotations are taken from."""
+        """Return the texts that must show the quotations: of a cell, its plain text and what a browser shows."""
         if self.cell:
-            return printed(tp, self.cell)
-        return report(self.run) if self.run else (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+            return [printed(tp, self.cell, kind) for kind in ("text/plain", "text/html")]
+        return [report(self.run) if self.run else (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")]
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,9 @@ class Claim:
         """Return what is wrong with this claim, a line each: nothing, when all is well."""
         found = [] if flat(self.says) in flat(text_of(self.tp)) else [f"{self.tp} does not say: {self.says}"]
         for source in self.sources:
-            shown = flat(source.evidence(self.tp))
+            shown = [flat(text) for text in source.evidence(self.tp)]
             found += [f"{self.tp}: {source.place} does not show: {quote}" for quote in source.quotes
-                      if flat(quote) not in shown]
+                      if not all(flat(quote) in text for text in shown)]
             found += [] if source.quotes else [f"nothing is quoted for: {self.says}"]
         return found
 
@@ -115,7 +116,7 @@ BOUND = re.compile(rf"\b(?:below|above|under|over|not|than|least|most|level is) 
 
 # Such numbers need no run where they are …
 EXEMPT = {
-    "a definition": re.compile(r"chance level|\bmeans\b|e\.g\."),
+    "a definition": re.compile(r"chance level|\bmeans\b"),
     "the design of a run": re.compile(r"\d % of the (steps|training|examples|data)|teacher-forcing ratio"),
     "an example": re.compile(r"Tiny example"),
     "a paper's": re.compile(r"arXiv|\b(19|20)\d\d\b"),
@@ -189,11 +190,22 @@ def flat(text):
     return " ".join(text.split())
 
 
-def printed(tp, cell_id):
-    """What a cell of the executed notebook of a TP shows, as plain text."""
+def printed(tp, cell_id, kind="text/plain"):
+    """What a cell of the executed notebook of a TP shows, as text: of each output, the part of this kind if it has one.
+
+    Of HTML, the words and the alternative texts.
+    """
     notebook = nbformat.read(ROOT / "solutions" / tp / f"{tp}.ipynb", 4)
     outputs = next(cell.outputs for cell in notebook.cells if cell.get("id") == cell_id)
-    return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+    parts = [output.get("data", {"text/plain": output.get("text", "")}) for output in outputs]
+    return "\n".join(words(part[kind]) if kind == "text/html" and kind in part else part.get("text/plain", "")
+                     for part in parts)
+
+
+def words(page):
+    """Return the words of a piece of HTML, and the alternative texts of its pictures."""
+    page = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r'<[^>]*\balt="([^"]*)"[^>]*>', r" \1 ", page)))
 
 
 # Runs
