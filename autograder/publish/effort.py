@@ -89,8 +89,8 @@ def page(course: Course) -> str:
     """Return the table of all sessions, and of the exercises and questions in each, in Markdown."""
     sources = [source.load(course, name) for name in course.assignments]
     lines = ["# What each session asks", "",
-             f"Minutes are estimates of the authors: nobody was timed. Reading is counted at {WORDS_A_MINUTE} words a "
-             "minute, and belongs to the core.\nThis page is made by `autograder release`; do not edit it.", "",
+             f"Minutes are the authors' estimates; no student was timed. Reading is counted at {WORDS_A_MINUTE} words "
+             "a minute and is part of the core.\nThis page is made by `autograder release`; do not edit it.", "",
              "| session | core | extensions | exercises | questions | points |", "|---|--:|--:|--:|--:|--:|"]
     for tp in sources:
         kinds = [one.kind for one in tasks(tp)]

@@ -20,7 +20,7 @@ _CHECKED = "worked cell with a check"
 _ORDER = ("exercise", "written answer", _CHECKED, "worked cell", "text")
 
 HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* is read by a person; a *worked cell* "
-       "runs on what the student wrote,\nand one *with a check* stops where something does not hold.\n"
+       "runs on the student's code,\nand one *with a check* stops with an error if a condition does not hold.\n"
        "This page is made by `autograder release` from the source of the session; do not edit it.")
 
 
