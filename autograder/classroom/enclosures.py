@@ -12,15 +12,14 @@ from .rasters import raster
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
 NBGRADERS = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
+MAX_LINE = 200  # bytes of each of these
 
 
 def excess(folder: Path) -> str | None:
     """Say which bound the files beside a notebook break; None when they break none."""
     count = size = 0
     for name, status in _files(folder):
-        if name.endswith(".ipynb"):
-            continue
-        count, size = count + 1, size + status.st_size
+        count, size = count + 1, size + (0 if name.endswith(".ipynb") else status.st_size)
         if count > MAX_FILES:
             return f"more than {MAX_FILES} files lie beside the notebook: none of them was taken over"
         if size > MAX_BYTES:
@@ -29,24 +28,39 @@ def excess(folder: Path) -> str | None:
 
 
 def take_over(folder: Path, to: Path) -> None:
-    """Copy the pictures beside a notebook, and what nbgrader put there; nothing where there is too much."""
+    """Copy what nbgrader put beside a notebook, and the pictures there; no picture where there is too much."""
+    for name in NBGRADERS:
+        data = _read(folder, name, MAX_LINE)
+        if data and _is_line(data):
+            _write(to / name, data)
     if excess(folder):
         return
     for name, status in _files(folder):
-        if stat.S_ISREG(status.st_mode) and (data := _picture(folder, name)) is not None:
-            path = to / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
-            path.write_bytes(data)
+        if stat.S_ISREG(status.st_mode) and not name.endswith(".ipynb"):
+            data = _read(folder, name, MAX_BYTES)
+            if data and raster(data):
+                _write(to / name, data)
 
 
-def _picture(folder: Path, name: str) -> bytes | None:
+def _read(folder: Path, name: str, most: int) -> bytes | None:
     """Read a file beneath a student's folder of a session; None when it is nothing to take over, or cannot be read."""
     with contextlib.suppress(OSError, files.Unreadable):
-        data = files.read(folder / name, folder.parent.parent, MAX_BYTES)
-        if raster(data) or name in NBGRADERS:
-            return data
+        return files.read(folder / name, folder.parent.parent, most)
     return None
+
+
+def _is_line(data: bytes) -> bool:
+    """Whether it is one line of text, which nbgrader can print and read back."""
+    try:
+        return data.decode("utf-8").strip().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
 
 
 def _files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:

@@ -45,6 +45,27 @@ def test_no_link_pipe_or_device_is_followed(beside, tmp_path):
     assert taken(beside) == {"figures/a.png": PNG}
 
 
+@pytest.mark.parametrize("content", [b"2026\x1b[2J", b"\xff", b"9" * 201, b"two\nlines"])
+def test_what_nbgrader_put_there_is_a_line(beside, content):
+    (beside / "timestamp.txt").write_bytes(content)
+    assert taken(beside) == {"figures/a.png": PNG}
+
+
+def test_no_picture_is_taken_for_its_name_and_many_notebooks_are_many_files(beside):
+    (beside / "picture.ipynb").write_bytes(PNG)
+    assert taken(beside) == {"figures/a.png": PNG}
+    for number in range(MAX_FILES):
+        (beside / f"{number}.ipynb").write_bytes(PNG)
+    assert excess(beside)
+
+
+def test_what_nbgrader_put_there_is_taken_over_beside_too_much(beside):
+    (beside / "timestamp.txt").write_text("2026")
+    for number in range(MAX_FILES):
+        (beside / str(number)).touch()
+    assert taken(beside) == {"timestamp.txt": b"2026"}
+
+
 @pytest.mark.parametrize("bound", ["files", "bytes", "folders"])
 def test_what_is_too_much_is_told_and_not_taken_over(beside, bound):
     assert excess(beside) is None

@@ -238,6 +238,13 @@ def test_two_students_of_one_name_are_two(course, zipped):
     assert submitted(course) == {f"kim-lee/{TINY}/{TINY}.ipynb": RIGHT, f"kim-lee-2/{TINY}/{TINY}.ipynb": WRONG}
 
 
+def test_no_name_is_made_to_be_that_of_one_of_two(course, zipped):
+    senders = [("Ada", 12), ("Ada", 77), ("Ada (77)", 5), ("ADA 77", 6), ("ADA-77", 7), ("Ada 77 7", 8)]
+    collect(course, zipped([(f"{MOODLE.format(name=name, id=number)}/a.ipynb", RIGHT) for name, number in senders]))
+    rows = table(course, TINY)
+    assert len({row.student for row in rows}) == len(rows) == len(senders) and all(row.taken for row in rows)
+
+
 def test_the_zip_of_another_group_leaves_the_first_ones_rows(course, zipped):
     collect(course, zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))
     collect(course, zipped([(f"{MOODLE.format(name='Max', id=2)}/a.ipynb", RIGHT)]))
@@ -302,6 +309,16 @@ def test_a_bomb_that_lies_about_its_size_is_not_unpacked(course, zipped, monkeyp
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 2**24), struct.pack("<L", 10)))
     collect(course, path)
     assert all(len(text) <= 2**20 for text in submitted(course).values())
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_python_unpacks_without_a_bound_is_left_out(course, tmp_path, way):
+    with zipfile.ZipFile(tmp_path / "class.zip", "w", way) as made:
+        made.writestr(f"{MOODLE.format(name='Eve', id=1)}/a.ipynb", RIGHT)
+        made.writestr(f"{MOODLE.format(name='Ada', id=2)}/a.ipynb", RIGHT, zipfile.ZIP_DEFLATED)
+    collect(course, tmp_path / "class.zip")
+    assert {row.file.partition("_")[0]: row.what for row in table(course, TINY)} == {
+        "Eve": "left out: it is compressed in a way that no platform uses", "Ada": "new"}
 
 
 @pytest.mark.parametrize("limit, value", [("MAX_ENTRIES", 2), ("MAX_TOTAL", 10_000)])

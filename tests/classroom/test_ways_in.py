@@ -1,13 +1,18 @@
 """Every way in refuses a submission that points at the solution, and survives what is no file."""
 
 import os
+import struct
 import types
+from datetime import datetime
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
+from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
+from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
+from autograder.classroom.enclosures import NBGRADERS
 from autograder.classroom.grading import Classroom, handed_in
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
@@ -162,6 +167,105 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
     exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     assert list((tmp_path / "collected").iterdir()) == []
+
+
+@pytest.fixture
+def inbound(course, tmp_path, monkeypatch):
+    """The folder of an exchange into which students put what they hand in."""
+    nbgrader = Classroom(course).nbgrader
+    folder = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "inbound"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def collected(course, inbound, patched=True):
+    """Collect, as `nbgrader collect` does; the names of the folders that are in the course then."""
+    config = Config({**Classroom(course).nbgrader.config, "Exchange": {"root": str(inbound.parents[1])}})
+    directory = CourseDirectory(config=config)
+    directory.assignment_id = TINY
+    exchange = ExchangeCollect(coursedir=directory, config=config)
+    if not patched:
+        exchange._path_to_record = lambda path: ExchangeCollect._path_to_record.stock(exchange, path)
+    exchange.start()
+    return sorted(str(path.parent.relative_to(course.gradebook)) for path in course.gradebook.rglob("mine.txt"))
+
+
+@pytest.mark.parametrize("name", [" bob", "bob\x1b[2J", "bob"])
+def test_a_name_in_the_exchange_that_is_no_students_is_left_behind(course, inbound, name, monkeypatch):
+    me = os.geteuid()
+    accounts = {student: types.SimpleNamespace(pw_uid=uid) for student, uid in (("bob", me + 1), ("zoe", me))}
+    monkeypatch.setattr(left_by_students.pwd, "getpwnam", accounts.__getitem__)
+    for student in (name, "zoe", "tom"):
+        folder = inbound / f"{student}+{TINY}+2026-01-02 03:04:05 UTC"
+        folder.mkdir()
+        (folder / "mine.txt").write_text("mine")
+    expected = [f"submitted/tom/{TINY}", f"submitted/zoe/{TINY}"]
+    assert collected(course, inbound) == expected
+    assert collected(course, inbound, patched=False) != expected, "the control"
+
+
+@pytest.mark.parametrize("time", ["no time", "9" * 30])
+def test_a_time_in_the_exchange_that_is_none_holds_up_nobody(course, inbound, time):
+    for folder in (f"bob+{TINY}+{time}", f"zoe+{TINY}+2026-01-02 03:04:05 UTC"):
+        (inbound / folder).mkdir()
+        (inbound / folder / "mine.txt").write_text("mine")
+    assert collected(course, inbound) == [f"submitted/zoe/{TINY}"]
+    with pytest.raises((ValueError, OverflowError)):  # the control
+        collected(course, inbound, patched=False)
+
+
+def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound, monkeypatch):
+    monkeypatch.setattr(left_by_students, "MOST_FILES", 3)
+    monkeypatch.setattr(left_by_students, "LONGEST_NAME", 300)
+    for name in ("eve", "zoe"):
+        (inbound / f"{name}+{TINY}+2026-01-02 03:04:05 UTC").mkdir()
+    eve, zoe = sorted(inbound.iterdir())
+    for number in range(10):
+        (eve / str(number)).touch()
+    deep = zoe / "/".join(["d" * 99] * 3)
+    deep.mkdir(parents=True)
+    for path in (deep, zoe):
+        (path / "mine.txt").touch()
+    collected(course, inbound)
+    submitted = course.gradebook / "submitted"
+    assert len(list((submitted / "eve" / TINY).iterdir())) == 3
+    assert [path.name for path in (submitted / "zoe" / TINY).iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
+@pytest.mark.parametrize("lacking", NBGRADERS)
+def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, tmp_path, lacking):
+    nbgrader = Classroom(course).nbgrader
+    for student in ("ada", "eve", "zoe"):
+        folder = course.gradebook / "feedback" / student / TINY
+        folder.mkdir(parents=True)
+        (folder / f"{TINY}.html").write_text(student)
+        for name in NBGRADERS:
+            (folder / name).write_text(f"{student} 2026")
+    (course.gradebook / "feedback" / "eve" / TINY / lacking).unlink()
+    nbgrader.config.Exchange.root = str(tmp_path / "exchange")
+    (tmp_path / "exchange").mkdir()
+    pages = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback"
+    directory = CourseDirectory(config=nbgrader.config)
+    directory.assignment_id = TINY
+    ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start()
+    assert sorted(page.read_text() for page in pages.iterdir()) == ["ada", "zoe"]
+    assert nbgrader.release_feedback(TINY) == 2
+    with pytest.raises(FileNotFoundError):  # the control
+        one = ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config)
+        one.init_src()
+        one.init_dest()
+        ExchangeReleaseFeedback.copy_files.stock(one)
+
+
+def test_the_time_zone_of_a_timestamp_is_no_file(course, tmp_path):
+    (tmp_path / "zone").write_bytes(b"TZif" + bytes(16) + struct.pack(">6LlBB4s", 0, 0, 0, 0, 1, 4, 3600, 0, 0, b"UTC"))
+    folder = course.gradebook / "submitted" / "ada" / TINY
+    (folder / "timestamp.txt").write_text(f"2026-01-02 03:04:05 {tmp_path}/zone")
+    directory = CourseDirectory(config=Classroom(course).nbgrader.config)
+    assert directory.get_existing_timestamp(str(folder)) is None
+    stock = CourseDirectory.get_existing_timestamp.stock(directory, str(folder))
+    assert stock == datetime(2026, 1, 2, 2, 4, 5), "the control: it would be opened"
 
 
 @pytest.mark.parametrize("content, said", [(b"2026-01-02 03:04:05 UTC\n", True), (b"", False), (b"no time", False),

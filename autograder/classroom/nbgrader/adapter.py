@@ -20,6 +20,7 @@ from ...course import Course, CourseError
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import release
+from ..enclosures import NBGRADERS
 from .autograde import EnterVerdict
 from .gradebook import Gradebook
 
@@ -72,8 +73,9 @@ class Nbgrader:
 
     def release_feedback(self, assignment: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are."""
-        pages = (self.course.gradebook / "feedback").glob(f"*/{assignment}/submission_secret.txt")
-        students = sorted(page.parent.parent.name for page in pages)
+        folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
+        students = sorted(folder.parent.name for folder in folders
+                          if all((folder / name).is_file() for name in NBGRADERS))
         for student in students:
             directory = CourseDirectory(config=self.config)
             directory.assignment_id, directory.student_id = assignment, student

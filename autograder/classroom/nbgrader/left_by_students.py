@@ -1,7 +1,13 @@
-"""nbgrader opens what students left: here plain files only, and nothing that is reached through a link."""
+"""nbgrader opens what students left: here plain files only, and nothing that is reached through a link.
+
+In the exchange students make the folders, with any name: one that is refused holds up nobody else.
+"""
 
 import datetime
+import glob
 import os
+import pwd
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +21,9 @@ from ...judging import files
 from .. import enclosures
 
 LARGEST_TIMESTAMP = 100  # bytes
+TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
+MOST_FILES = 1000  # of one submission in the exchange
+LONGEST_NAME = 1000  # characters of a file's name, with the folders above it
 
 
 def take_over(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
@@ -31,9 +40,52 @@ def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.
     folder = Path(dest_path)
     try:
         text = files.read(folder / "timestamp.txt", folder, LARGEST_TIMESTAMP).decode("utf-8").strip()
-        return parse_utc(text) if text else None
+        return parse_utc(text) if TIMESTAMP.fullmatch(text) else None
     except (files.Unreadable, OSError, ValueError, OverflowError):
         return None
+
+
+def record(stock: Callable[..., dict[str, Any]], self: Any, path: str) -> dict[str, Any]:
+    """Return whose submission a folder of the exchange is, by its name, and of when; nobody's where it is refused."""
+    name = os.path.basename(path)
+    student, _, time, *_ = name.rsplit("+", 3)
+    try:
+        if not name.isprintable() or student != student.strip():
+            raise files.Unreadable("its name is no student's")
+        parse_utc(time)
+        if self.check_owner:
+            _refuse_other_owner(student, path)
+    except (files.Unreadable, OSError, ValueError, OverflowError) as error:
+        self.log.warning("left behind: %s: %s", escaping.line(name), escaping.line(str(error)))
+        return {"username": "", "filename": name, "timestamp": datetime.datetime.min}
+    return stock(self, path)
+
+
+def _refuse_other_owner(student: str, path: str) -> None:
+    """Refuse a folder of another account, where this system has one of the student's name."""
+    try:
+        account = pwd.getpwnam(student)
+    except KeyError:
+        return
+    if os.lstat(path).st_uid != account.pw_uid:
+        raise files.Unreadable(f"it does not belong to {student}")
+
+
+def sources(stock: Callable[..., None], self: Any) -> None:
+    """List the folders of the exchange to collect: those that are somebody's."""
+    stock(self)
+    self.src_records = [one for one in self.src_records if one["username"]]
+
+
+def release(stock: Callable[..., None], self: Any) -> None:
+    """Release the pages of all who handed in over the exchange: who left out nbgrader's files holds up nobody."""
+    for folder in sorted(glob.glob(self.src_path)):
+        missing = [name for name in enclosures.NBGRADERS if not os.path.isfile(os.path.join(folder, name))]
+        if missing:
+            self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
+            continue
+        self.src_path = glob.escape(folder)
+        stock(self)
 
 
 def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any = None) -> None:
@@ -50,8 +102,13 @@ def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any
 
 def _take_plain(exchange: Any, src: Path, plain: Path) -> None:
     inbound, owner, left = src.parent, os.lstat(src).st_uid, 1000 * exchange.coursedir.max_dir_size
-    for name in find_all_files(str(src)):
+    names = find_all_files(str(src))
+    if len(names) > MOST_FILES:
+        exchange.log.warning("left behind: all but %d files of %s", MOST_FILES, escaping.line(str(src)))
+    for name in names[:MOST_FILES]:
         try:
+            if len(name) - len(str(src)) > LONGEST_NAME:
+                raise files.Unreadable(f"a name of {len(name)} characters in {src}")
             data = files.read(Path(name), inbound, left, owner)
         except (files.Unreadable, OSError) as error:
             exchange.log.warning("left behind: %s", escaping.line(str(error)))

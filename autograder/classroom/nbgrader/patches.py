@@ -9,6 +9,7 @@ from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 from nbgrader.exchange.default.collect import ExchangeCollect
+from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 
 from ...course import Course
 from ...publish import release
@@ -73,7 +74,10 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (BaseConverter, "init_assignment", left_by_students.take_over),
     (CourseDirectory, "get_existing_timestamp", left_by_students.existing_timestamp),
+    (ExchangeCollect, "_path_to_record", left_by_students.record),
+    (ExchangeCollect, "init_src", left_by_students.sources),
     (ExchangeCollect, "do_copy", left_by_students.collect),
+    (ExchangeReleaseFeedback, "copy_files", left_by_students.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
     (GenerateFeedback, "init_destination", _renew_what_changed),

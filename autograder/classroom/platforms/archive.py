@@ -64,6 +64,8 @@ def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str) -> Foun
         return Found(name, problem="not a notebook")
     if entry.flag_bits & 1:
         return Found(name, problem="it is encrypted")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # the others are unpacked without a bound
+        return Found(name, problem="it is compressed in a way that no platform uses")
     try:
         with archive.open(entry) as file:
             data = file.read(MAX_BYTES + 1)  # not what the archive says of its size

@@ -9,6 +9,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import count
 from pathlib import Path
 
 from ... import escaping
@@ -176,7 +177,7 @@ class Roster:
         for platform, name, number in sorted(people):
             # Moodle counts participants anew in every assignment; a name alone will do unless two bear it
             double = same[platform, name] > 1
-            key = number if platform == "canvas" else f"{name} ({number})" if double else name
+            key = number if platform == "canvas" else f"{name}_{number}" if double else name  # no name holds "_"
             if (platform, key) not in self.students:
                 self.students[platform, key] = self._new(name, number)
             found[platform, number] = self.students[platform, key]
@@ -185,7 +186,8 @@ class Roster:
     def _new(self, name: str, number: str) -> str:
         wanted = slug(name) or f"student-{slug(number)}"
         taken = set(self.students.values())
-        return wanted if wanted not in taken else f"{wanted}-{slug(number)}"
+        others = (f"{wanted}-{slug(number)}{'-' * more}" for more in count())
+        return wanted if wanted not in taken else next(one for one in others if one not in taken)
 
     def save(self) -> None:
         """Write the table."""
