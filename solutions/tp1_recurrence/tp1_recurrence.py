@@ -844,15 +844,15 @@ if tp.done("vocabulary", "next-token"):
                   read, steps=320, seeds=range(5),
                   expected="the gated readers keep the number of the first noun, "
                            "the plain one does not")
-    figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    styles = {"RNN": ("C1", "-"), "GRU": ("C0", "--"), "LSTM": ("C2", ":")}
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True,
+                                layout="constrained")
     for (name, seed), points in grew.items():
-        colour, dash = styles[name]
-        ax.plot(*zip(*points), dash, color=colour, marker="o", markersize=2, alpha=0.8,
-                label=name if seed == 0 else None)
-    ax.set(xlabel="updates", ylabel="verbs with the right number", ylim=(-0.05, 1.05),
-           title="two nouns of the other number in between, a line for each seed")
-    ax.legend()
+        axes[[*kinds].index(name)].plot(*zip(*points), marker="o", markersize=2)
+    for ax, name in zip(axes, kinds):
+        ax.axhline(0.5, color="#5B6070", linewidth=0.8)
+        ax.set(xlabel="updates", title=name, ylim=(-0.05, 1.05))
+    axes[0].set_ylabel("verbs with the right number")
+    figure.suptitle("two nouns of the other number in between, a line for each seed")
     plots.show(figure, "Share of verbs with the right number over 320 updates. "
                + " ".join(f"{name}, seed {seed}: at {min(shares):.0%} when it is "
                           f"worst, ends at {shares[-1]:.0%}."
@@ -899,7 +899,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 # %% [markdown]
 # ## 4 · What a state contains, and how gradients vanish
 #
-# ### What the state contains
+# ### Which units carry the number?
 #
 # If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
 # units carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference
@@ -1080,9 +1080,9 @@ if tp.done("rnn-loop", "gradients"):
             for name, values in norms.items()]
     header = ["loop", *(f"{k} back" for k in back)]
     plots.show(figure, "Norm of the gradient over the distance in timesteps, on a "
-                       "logarithmic scale: four nearly straight lines for the plain "
-                       "loop, from steeply falling to rising, and two flat ones for "
-                       "the gated loops.")
+                       "logarithmic scale, as a share of the nearest. 50 timesteps "
+                       "back: " + "; ".join(f"{row[0]} {row[-1]}" for row in rows)
+               + ".")
     tp.table(rows, header=header, caption="What is left of the gradient")
 
 # %% [markdown]

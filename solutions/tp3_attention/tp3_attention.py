@@ -201,7 +201,8 @@ if tp.done("scores", "weights"):
     for j, name, dash in ((1, "h2", "-"), (3, "h4", "--"), (0, "h1 and h3", ":")):
         ax.plot(taus, rows[:, j], dash, label=name, linewidth=2)
     ax.axhline(0.25, color="#5B6070", linewidth=0.8)
-    ax.set(xscale="log", xlabel="temperature", ylabel="attention weight")
+    ax.set(xscale="log", xlabel="temperature", ylabel="attention weight",
+           title="softmax of 15, 60, 15, 35")
     ax.legend(frameon=False)
     tp.plots.show(figure, "Weights against temperature, 1 to 1000. At 1, h2 has weight "
                   "1 and the others nearly 0. They come together above 10; at 1000 all "
@@ -500,7 +501,7 @@ if tp.done("batched"):
     _, attention_weights = batched_attention(5 * henc_ts.flip(1), henc_ts)
     print("sums over the source:", attention_weights[0].sum(dim=1).tolist())
     tp.attention_heatmap(attention_weights[0], word, word[::-1],
-                         title="each letter looks for itself")
+                         title="each letter matches itself")
 
 # %% [markdown]
 # The anti-diagonal is there. R occurs three times, and each R gives all three of them the same weight, 0.33: one-hot
@@ -755,6 +756,7 @@ if tp.done("plain-scores", "learned-scores"):
         ax.tick_params(axis="x", rotation=60)
         ax.spines[["top", "right"]].set_visible(False)
     figure.supylabel("attention weight")
+    figure.suptitle("six scores of the same six encoder vectors")
     said = [f"{name}: highest on {fit_names[int(w.argmax())]} ({w.max():.2f})."
             for name, w in six.items()]
     rows = [[name, *(f"{w:.3f}" for w in weights)] for name, weights in six.items()]
