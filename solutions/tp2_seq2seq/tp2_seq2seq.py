@@ -476,7 +476,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> tells which timesteps count.
+# After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> shows which timesteps
+# count.
 # Where a timestep does not count, let it pass: <code>a | b</code> is the "or" of two boolean tensors.
 # </details>
 

@@ -196,7 +196,7 @@ tp.check("decoder")
 
 # %% given="model"
 class Seq2seq(nn.Module):
-    """An encoder, a decoder, and what one must know to use them."""
+    """An encoder, a decoder, and the constants that decoding needs."""
 
     def __init__(self, latent_dim=128, embedding_size=32):
         super().__init__()
@@ -493,8 +493,8 @@ def decode_sequence(model, encoder_tokens):
 
     From the end of each sequence on there is EOS.
     """
-    # TODO: encode once; then step by step, until all have said EOS or the limit is
-    # reached
+    # TODO: encode once; then step by step, until all have written EOS or the limit
+    # is reached
     ### BEGIN SOLUTION
     henc_ts, states = encode(model, encoder_tokens)
     tokens = torch.full_like(encoder_tokens[0], model.GO)
