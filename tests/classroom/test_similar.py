@@ -165,7 +165,7 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
     with open(term.course.gradebook / "gradebook.db", "rb") as file:
         assert (file.read(), fingerprint(term.course.gradebook / "verdicts")) == before
     assert cli.main([*command, "--past", str(tmp_path / "nowhere")]) == 2
-    assert "nowhere is no folder" in capsys.readouterr().err
+    assert "nowhere is not a folder" in capsys.readouterr().err
 
 
 def test_with_nothing_handed_in_the_command_says_so(tmp_path, capsys):
