@@ -22,10 +22,10 @@ Command = Callable[[argparse.Namespace, Course], int]
 GROUPS = {  # command → what it does, by the work it is for
     "Write a course": {
         "new": "begin a course of your own",
-        "release": "make what students receive from the sources",
-        "audit": "show that the judge is right: solutions, known faults, mutants",
-        "pack": "write what is given out: student kit, editions, Gradescope's zip",
-        "publish": "write what anybody may have into a public repository of its own",
+        "release": "make the students' files from the sources",
+        "audit": "test the checks: solutions, known faults, mutants",
+        "pack": "write files to give out: student kit, editions, Gradescope's zip",
+        "publish": "write or push a public repository without solutions",
     },
     "Grade one notebook": {
         "check": "grade one notebook, without a gradebook",
@@ -36,7 +36,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "grade": "grade everything in gradebook/submitted",
         "open": "open the class in the browser: read, give points, release",
         "questions": "read the written answers on one page",
-        "feedback": "write the students' pages that are out of date",
+        "feedback": "write the students' pages that changed",
         "report": "write a page on the class, and the grades as CSV",
         "similar": "find submissions that share rare code",
         "return": "write grades and feedback as Moodle and Canvas import them",
@@ -88,8 +88,8 @@ def _stopped(args: argparse.Namespace) -> str:
     if args.command != "grade":
         return "stopped"
     if args.force:
-        return "stopped; what was judged anew is kept. With --force the same command begins again, without it goes on"
-    return "stopped; what is graded is kept, and the same command goes on from here"
+        return "stopped. New verdicts are kept. With --force the same command starts again, without it continues"
+    return "stopped. Graded submissions are kept, and the same command continues with the others"
 
 
 def _cannot(reason: str) -> int:
@@ -114,14 +114,14 @@ def _log_to(args: argparse.Namespace) -> None:
 def _seconds(text: str) -> float:
     value = float(text)
     if not math.isfinite(value) or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
     return value
 
 
 def _count(text: str) -> int:
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return value
 
 
@@ -148,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="autograder", formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"Release a course, and grade what comes back.\n\n{_overview()}",
         epilog="autograder COMMAND --help says more, with an example.\n"
-               "Exit status: 0 all well, 1 done but not all right, 2 could not be done.")
+               "Exit status: 0 success, 1 problems found, 2 could not run.")
     parser.add_argument("--version", action="version", version=f"autograder {__version__}")
     parser.add_argument("--course", type=Path, metavar="FOLDER",
                         help="a folder with solutions/ in it (the one that the present folder lies in)")

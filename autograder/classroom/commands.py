@@ -19,7 +19,7 @@ from ..grammar import counted
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
-NOTHING = "Nothing is handed in: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
+NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
 MOST_LINES = 30  # about what was not taken
 
 
@@ -70,7 +70,7 @@ def _tell_untaken(course: Course) -> int:
     from .untaken import untaken
 
     if left := untaken(course):
-        print(f"\nNot taken, in {course.gradebook / 'submitted'}:")
+        print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
         for one in left[:MOST_LINES]:
             print(f"  {escaping.line(str(one))}")
     if len(left) > MOST_LINES:
@@ -83,7 +83,7 @@ def _stopping_at_once() -> Iterator[None]:
     """Say at the first ^C what becomes of submissions that are being judged; ignore those that come after it."""
     def stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.write(2, b"\nautograder: stopping; what is being judged is given up, and not graded\n")
+        os.write(2, b"\nautograder: stopping; submissions that are being judged are not graded\n")
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, stop)
@@ -184,7 +184,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
-        raise CourseError(f"{args.past} is no folder; it is to hold <student>/<session>/<session>.ipynb of last year")
+        raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
     compared, names = False, args.session or course.assignments
     for name in sorted({one.assignment for one in classroom.handed_in(names)}):
         comparison = similar.compare(classroom, name, args.past)
@@ -258,5 +258,5 @@ def report(args: argparse.Namespace, course: Course) -> int:
     elif any(entry.student == args.student for name in names for entry in classroom.store.entries(name)):
         print(escaping.shell(report.write_student(classroom, names, args.student)))
     else:
-        raise CourseError(f"nothing is graded of a student called {args.student}")
+        raise CourseError(f"no graded submission of {args.student}")
     return 0

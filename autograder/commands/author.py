@@ -137,7 +137,7 @@ def publish(args: argparse.Namespace, course: Course) -> int:
 
     made = course.root / "dist" / "site"
     names = public.publish(course, args.target, args.address, args.site or (made if made.is_dir() else None))
-    print(f"{args.target}: {counted(len(names), 'file')}, and no line of a solution; README.md opens them")
+    print(f"{args.target}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
     return 0
 
 

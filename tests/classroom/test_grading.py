@@ -408,7 +408,7 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
 
 
 @pytest.mark.parametrize("option, goes_on", [
-    ([], "autograder: stopped; what is graded is kept, and the same command goes on from here"),
+    ([], "autograder: stopped. Graded submissions are kept, and the same command continues with the others"),
     (["--force"], "autograder: stopped; what was judged anew is kept. With --force the same command begins again, "
                   "without it goes on"),
 ])
@@ -429,7 +429,7 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
     finally:
         process.kill()
     assert process.returncode == 130 and "Traceback" not in said
-    assert said.splitlines()[-2:] == ["autograder: stopping; what is being judged is given up, and not graded", goes_on]
+    assert said.splitlines()[-2:] == ["autograder: stopping; submissions that are being judged are not graded", goes_on]
     assert judges and psutil.wait_procs(judges, timeout=60)[1] == []
     assert [entry.student for entry in VerdictStore(course).entries(TINY)] == ["ada"]
 

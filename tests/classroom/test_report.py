@@ -371,7 +371,7 @@ def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, r
 
 @pytest.mark.parametrize("arguments, said", [
     (["tp1_unknown"], "nothing is graded of tp1_unknown; there is: tp9_made_up"),
-    (["--student", "../ada"], "nothing is graded of a student called ../ada"),
+    (["--student", "../ada"], "no graded submission of ../ada"),
 ])
 def test_what_is_not_graded_is_said_in_one_line(arguments, said, classroom, rng, capsys):
     classroom.store.save(made_up(rng, "ada"))

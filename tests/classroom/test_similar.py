@@ -171,4 +171,4 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
 def test_with_nothing_handed_in_the_command_says_so(tmp_path, capsys):
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     assert cli.main(["--course", str(course.root), "similar"]) == 0
-    assert capsys.readouterr().out.startswith("Nothing is handed in: put notebooks into")
+    assert capsys.readouterr().out.startswith("No submissions found: put notebooks into")

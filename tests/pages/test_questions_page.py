@@ -98,7 +98,7 @@ def test_a_student_with_an_odd_name_is_found_again(tmp_path):
         page.goto(questions.write(term, TINY, questions.collect(term, TINY)).as_uri())
         page.get_by_role("article", name="odd").press("2")
         with page.expect_download() as download:
-            page.get_by_role("button", name="Download what is new (1)").click()
+            page.get_by_role("button", name="Download new entries (1)").click()
         download.value.save_as(path)
     (one,) = questions_csv.enter(term, path)
     assert one.answer.student == name and one.reading.points == 0.5
@@ -116,4 +116,4 @@ def test_what_stands_in_the_gradebook_counts_more_than_what_the_browser_kept(ter
         questions.write(term, TINY, questions.collect(term, TINY))
         page.reload()
         assert [one.inner_text() for one in page.locator("article .sum").all()] == ["1.75", "1.75"]
-        assert "Read elsewhere since you ticked them here: 1" in page.get_by_role("status").inner_text()
+        assert "Changed in the gradebook since you entered them here: 1" in page.get_by_role("status").inner_text()

@@ -37,7 +37,7 @@ function keep() {
     const all = changed().map(key => ({ id: name(key), base: data.answers[key].before, now: state[key] }));
     localStorage.setItem(data.kept, JSON.stringify(all));
   } catch {
-    told.textContent = "This browser keeps nothing: download before you close the page.";
+    told.textContent = "This browser stores nothing: download before you close the page.";
   }
 }
 
@@ -88,7 +88,7 @@ function count() {
   const waiting = changed().filter(key => state[key].points !== null).length;
   const button = document.getElementById("download");
   button.disabled = waiting === 0;
-  button.textContent = waiting ? `Download what is new (${waiting})` : "Nothing new to download";
+  button.textContent = waiting ? `Download new entries (${waiting})` : "Nothing new to download";
 }
 
 // What is done
@@ -132,7 +132,7 @@ function download() {
   link.download = `${data.assignment}.csv`;
   link.click();
   URL.revokeObjectURL(link.href);
-  told.textContent = `In ${data.assignment}.csv: ${rows.length - 1}, as many as were new.`;
+  told.textContent = `${data.assignment}.csv holds ${rows.length - 1} new entries.`;
 }
 
 for (const article of articles) {
@@ -174,6 +174,6 @@ document.addEventListener("keydown", event => {
 });
 
 if (overtaken) {
-  told.textContent = `Read elsewhere since you ticked them here: ${overtaken}. The gradebook's points are shown.`;
+  told.textContent = `Changed in the gradebook since you entered them here: ${overtaken}. The gradebook's points are shown.`;
 }
 count();

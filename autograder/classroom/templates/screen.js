@@ -123,11 +123,11 @@ function cell(row, column, sign) {
 function below() {
   const parts = [];
   if (table.faults.length) {
-    parts.push(make("p", { class: "soft" }, "What the class did not understand: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
+    parts.push(make("p", { class: "soft" }, "Faults in this class: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
       make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; draw(); } },
         `${fault.name} (${fault.count})`)])));
   }
-  if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not taken:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
+  if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
   get("below").replaceChildren(...parts);
 }
 
@@ -201,7 +201,7 @@ function article(found, group, i) {
     make("h3", {}, make("span", { class: "soft" }, names.length > 1 ? `the same words from ${names.length} students: ` : ""),
       make("bdi", {}, names.join(", ")), make("span", { class: "points" }, group.read ? "✓ read " : "not read ",
         make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(found.max)}`)),
-    group.page ? page(group.page) : make("p", { class: "soft" }, "Nothing is written here, and the question is gone."),
+    group.page ? page(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
       ...boxes.map((box, k) => make("label", { class: "item" }, box, make("kbd", { "aria-hidden": "true" }, String(k + 1)),
         make("span", {}, make("b", {}, `${number(found.items[k].points)} `), page(found.items[k].says, "span")))),
@@ -236,7 +236,7 @@ function save(i, values) {
       const versions = new Map(now.groups.flatMap(one => one.students.map(each => [each.student, each.version])));
       group.students.forEach(one => { one.version = versions.get(one.student) ?? one.version; });
       last = { name, names, before };
-      say(`Saved in the gradebook: ${name}, ${names.length > 1 ? `${names.length} students` : names[0]}. z takes it back.`);
+      say(`Saved in the gradebook: ${name}, ${names.length > 1 ? `${names.length} students` : names[0]}. Press z to undo.`);
       await load();
     } catch (error) { overtaken(error); }
   });
@@ -258,7 +258,7 @@ async function overtaken(error) {
   if (!error.message.startsWith("overtaken")) return say(error.message);
   const column = table.columns.find(one => one.name === open.name);
   await show(open.student, column, true);
-  say(`Nothing was saved: somebody else has changed this meanwhile. What they gave is shown now.`);
+  say(`Not saved: somebody else changed this since you loaded it. Their entry is shown now.`);
   load();
 }
 
@@ -303,7 +303,7 @@ get("filter").addEventListener("input", draw);
 
 // Keys
 
-const KEYS = "n next unread · j k next answer, the one before · 1–9 an item of the rubric · a all points · 0 none · u not read · c comment · z undo · / filter · Esc back";
+const KEYS = "n next unread answer · j next, k previous answer · 1–9 item of the rubric · a all points · 0 no points · u mark as unread · c comment · z undo · / filter · Esc back";
 
 function nextUnread() {
   if (open?.kind === "question" && detail.found) {
@@ -314,7 +314,7 @@ function nextUnread() {
     const i = row.signs.findIndex(sign => sign.kind === "waiting");
     if (i >= 0) return show("", table.columns[i]);  // those that most students wrote come first
   }
-  say("Every answer is read.");
+  say("All answers are read.");
 }
 
 document.addEventListener("keydown", event => {
