@@ -24,33 +24,33 @@ from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
 INSTRUCTORS = {
-    "docs/first-hour": ("The first hour", "from a clone to a class that is graded and has its feedback"),
-    "docs/where": ("Where students and instructors are", "own computer, Colab, Binder; Moodle, Canvas; how to publish"),
-    "docs/hub": ("On a JupyterHub", "fetch, submit, collect, grade and give back in a browser"),
-    "docs/gradescope": ("On Gradescope", "the zip, and what students see there"),
+    "docs/first-hour": ("The first hour", "from a clone to a graded class with feedback"),
+    "docs/where": ("Platforms, set-up and publication", "own computer, Colab, Binder, Moodle, Canvas, a public repository"),
+    "docs/hub": ("On a JupyterHub", "fetch, submit, collect, grade and return feedback in a browser"),
+    "docs/gradescope": ("On Gradescope", "the zip, its limits, and its feedback"),
     "docs/sessions": ("What each session asks", "minutes, difficulty and points of every exercise"),
-    "docs/guarantees": ("What the judge guarantees", "how far a grade can be trusted, and where that ends"),
+    "docs/guarantees": ("What the judge guarantees", "guarantees, bounds, tests, and limits"),
     "docs/reference": ("Reference", "every command and option, several machines, several graders"),
 }
 MEASURED = {
     "docs/evidence": ("Evidence", "each empirical sentence of the course, and the run behind it"),
-    "docs/benchmarks": ("Benchmarks", "what grading costs, and what the models reach"),
-    "docs/thirty-four-points": ("Thirty-four points", "what session 5 teaches, point by point"),
+    "docs/benchmarks": ("Benchmarks", "costs of grading, results of the models"),
+    "docs/thirty-four-points": ("Thirty-four points", "the learning goals of session 5, and the cells that cover them"),
 }
 AUTHORS = {
     "docs/authoring": ("Writing a session", "a tutorial of half an hour, then the reference"),
-    "docs/ci": ("Checks on a server", "what GitHub or GitLab tests at every push"),
-    "CONTRIBUTING": ("Contributing", "set-up, tests, and what a change needs"),
-    "SECURITY": ("Security", "how to tell of a hole, and what counts as one"),
-    "CHANGELOG": ("Changelog", "what changed for whom"),
+    "docs/ci": ("Checks on a server", "tests on GitHub or GitLab at every push"),
+    "CONTRIBUTING": ("Contributing", "set-up, tests, conventions"),
+    "SECURITY": ("Security", "who is trusted, known channels, how to report a hole"),
+    "CHANGELOG": ("Changelog", "changes by version"),
 }
 FOLDED = 4  # lines: code that is longer opens on a click
 # whether code and outputs are folded → MyST-NB's tags
 FOLDS = {(False, False): [], (True, False): ["hide-input"], (False, True): ["hide-output"], (True, True): ["hide-cell"]}
 STRIP = 3  # times as wide as high
 TELLING = 24  # characters
-EARLIER = "# Here stands, in the notebook, what you wrote in an earlier session."
-RUN = "*What you see beneath the cells comes from a run in which every exercise was done.*"
+EARLIER = "# In the notebook this cell holds the answer of an earlier session."
+RUN = "*The outputs come from a run with all exercises done.*"
 
 
 def lay_out(course: Course, folder: Path, address: Address) -> None:
@@ -74,14 +74,14 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
           hidden=True)
     shutil.copy(Path(__file__).parent / "pronounce.md", folder)
     _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments, hidden=True)
-    below = INSTRUCTORS | {"measured": ("What was measured", "evidence, benchmarks, and what is met where")}
+    below = INSTRUCTORS | {"measured": ("Measurements", "evidence, benchmarks, and the goals of session 5")}
     _page(folder / "instructors.md", _list("Instructors", below), list(below), hidden=True)
-    _page(folder / "measured.md", _list("What was measured", MEASURED), list(MEASURED), hidden=True)
+    _page(folder / "measured.md", _list("Measurements", MEASURED), list(MEASURED), hidden=True)
     _page(folder / "authors.md", _list("Authors", AUTHORS), list(AUTHORS), hidden=True)
 
 
 def _list(title: str, pages: dict[str, tuple[str, str]]) -> str:
-    """A page that leads to others, and says what one finds there."""
+    """Return a page with links to others, and a line about each."""
     lines = [f"- [{name}]({page}.md): {says}" for page, (name, says) in pages.items()]
     return "\n".join([f"# {title}", "", *lines, ""])
 
@@ -92,7 +92,7 @@ def _front(course: Course, address: Address) -> str:
     return f"""# {told.title}
 
 Lab sessions on sequence-to-sequence learning, as PyTorch notebooks: from an embedding to attention, to a translator, to
-a Transformer. Each exercise is checked as you write it, and what is wrong is said in a sentence. Two CPU cores are
+a Transformer. Each exercise is checked as you write it, and a sentence tells you what is wrong. Two CPU cores are
 enough.
 
 ![The sessions in a row, one box each](images/readme_path.svg)
@@ -122,7 +122,7 @@ Type a word, and see which letters the network of session 7 attends to at each s
 
 
 def _card(course: Course, address: Address, one: start.Session) -> str:
-    """A session: a picture, what one can do after it, how long it takes, and where to open it."""
+    """Return the card of a session: picture, goal, minutes and a link to Colab."""
     name = Path(one.path).stem
     cells = _notebook(course.released, name)["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]

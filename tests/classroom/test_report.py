@@ -191,7 +191,7 @@ def test_who_needs_a_look(rng):
 
 def test_a_class_that_nobody_needs_to_look_at_says_so(rng):
     page = class_page([changed(made_up(rng, "ada"), "passed")])
-    assert "Nobody: every submission could be read" in page
+    assert "None: every submission could be read" in page
 
 
 def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):

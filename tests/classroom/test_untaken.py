@@ -88,4 +88,4 @@ def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, c
     put("zed/\x1b[31m\udcff/x.ipynb")
     assert main([*command, "tp0"]) == 1
     out = capfd.readouterr().out
-    assert out.index("ada") < out.index("Not taken") and said in out and "\x1b" not in out
+    assert out.index("ada") < out.index("Not graded") and said in out and "\x1b" not in out

@@ -110,7 +110,7 @@ def test_a_class_is_read_and_saved_by_two_people_at_once(term, address):
         assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
         assert answers.load(term.course, TINY, "dora")["why"].items[0].given
         other.locator("#detail article", has_text=SAME).get_by_role("checkbox").nth(1).check()
-        saved(other, "Nothing was saved")
+        saved(other, "Not saved")
         assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
         page.keyboard.press("z")
         page.locator("#count", has_text="5 answers unread").wait_for()
