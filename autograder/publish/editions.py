@@ -130,14 +130,14 @@ def _readme(course: Course, kind: str, title: str, names: list[str], address: Ad
                   f"| {BINDER_BADGE}({address.binder(name)}) |" for name in names]
     else:
         lines += [f"- [{_title(course, name)}]({name})" for name in names]
-    lines += ["", "Each notebook stands alone. Its first cell brings what it imports: "
-                  "from the files `.whl` beside it, or from the address that stands in it.", "", *_USE[kind]]
+    lines += ["", "Each notebook needs no other file. Its first cell installs what it imports, "
+                  "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
     return "\n".join(lines) + "\n"
 
 
 _USE = {
     "colab": ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work.",
-              "- **Hand in**: `File`, `Download`, `Download .ipynb`; that file is what your teacher grades."],
+              "- **Hand in**: `File`, `Download`, `Download .ipynb`. Hand in that file."],
     "alone": ["- **Jupyter, VS Code**: open a notebook in this folder, both wheels beside it.",
               "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
               "- **Hand in**: run `tp.hand_in()` in a cell; it writes the file that your teacher grades."],

@@ -1,6 +1,6 @@
-"""The public repository: what anybody may have of a course, and nothing of its solutions.
+"""The public repository of a course, without its solutions.
 
-It is a repository of its own, for who publishes the one in which a course is written publishes its solutions, too.
+It is a second repository, because the one in which a course is written holds its solutions.
 Binder, Codespaces and the badges for Colab open it. The file `.published` in it lists what was put there.
 """
 
@@ -106,11 +106,11 @@ def _readme(course: Course, details: About, address: Address, has_site: bool) ->
               "repository, `sh start.sh` does the same.", "",
               "Run the cells of a notebook from the top, and fill those that say TODO. The cell beneath each checks "
               "your work. `tp.hand_in()` writes the file to hand in.", "",
-              f"In `{COLAB}/` lie the same notebooks, each standing alone."]
+              f"`{COLAB}/` holds the same notebooks in a form that needs no other file."]
     if has_site:
         branch = address.branch or "main"
-        lines.append(f"In `{SITE}/` lies a site to read (GitHub Pages: branch {branch}, folder /{SITE}).")
-    return "\n".join([*lines, "", "This repository is made by `autograder publish`; it holds no solutions.", ""])
+        lines.append(f"`{SITE}/` holds the course as a site (GitHub Pages: branch {branch}, folder /{SITE}).")
+    return "\n".join([*lines, "", "`autograder publish` makes this repository. It holds no solutions.", ""])
 
 
 def _devcontainer(details: About) -> str:

@@ -142,7 +142,7 @@ def test_the_page_says_each_sentence_once(term):
     assert "✗ not right yet 1 · double 0 / 2" in said and "◐ in part 3 · last 1.33 / 2" in said
     assert "Not written yet: 2 · encoder, in Encoder" in said and "This part is not written yet" not in said
     assert "Read again: Double ." in said and 'tp.check("double")' in said
-    assert "Right already: column" in said and "Name this number to your teacher: b8b24609" in said
+    assert "Right already: column" in said and "give this number to your teacher: b8b24609" in said
     assert "the cell <b>x</b> was left out" in said
 
 

@@ -409,8 +409,8 @@ def test_plain_nbgrader_grades_with_the_judge(real_term):
 
 @pytest.mark.parametrize("option, goes_on", [
     ([], "autograder: stopped. Graded submissions are kept, and the same command continues with the others"),
-    (["--force"], "autograder: stopped; what was judged anew is kept. With --force the same command begins again, "
-                  "without it goes on"),
+    (["--force"], "autograder: stopped. New verdicts are kept. With --force the same command starts again, "
+                  "without it continues"),
 ])
 def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(course, right, option, goes_on):
     """The submission that is judged would take ten minutes."""

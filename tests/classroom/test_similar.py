@@ -75,7 +75,7 @@ def test_of_much_code_the_beginning_is_compared_and_who_handed_it_in_is_named(ti
     assert max(code["last"].length for code in comparison.code) <= similar.MOST_CODE
     assert weights(comparison)["ada", "bob"] > similar.SHOWN
     path, _ = similar.write(classroom_in(tmp_path / "course", tiny, [TINY]), TINY, comparison)
-    named = re.search(r"More were handed in by (.*?)\.</p>", path.read_text())[1]
+    named = re.search(r"Longer code was handed in by (.*?)\.</p>", path.read_text())[1]
     assert re.sub("<.*?>", "", named) == "ada"
 
 

@@ -49,7 +49,7 @@ def test_from_submissions_to_feedback_report_and_pairs(tmp_path, capsys):
     assert "And why?" in page and re.search(r"9\.5 / 10", page)
 
     report = Path(autograder("report").strip()).read_text(encoding="utf-8")
-    assert 'href="../feedback/ada-complete/' in report and "wait to be read" not in report
+    assert 'href="../feedback/ada-complete/' in report and "points are not read yet" not in report
     with open(course.gradebook / "report" / "grades.csv", newline="", encoding="utf-8") as file:
         assert {row["student"]: row["written"] for row in csv.DictReader(file)} == {
             student: "1.5" if student in written else "0" for student in students}

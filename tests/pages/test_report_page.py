@@ -44,7 +44,7 @@ def test_the_grid_says_who_has_what(place):
         assert (rows["ada"], rows["bob"], rows["eve"]) == (ADA, BOB, EVE)
         head = [" ".join(name.split()) for name in table.locator("thead th").all_text_contents()]
         assert head == ["student", "of 10", "unread", "double", "encoder", "last", "why", "handed in"]
-        assert "2 points wait to be read" in page.inner_text("body")
+        assert "Answers worth 2 points are not read yet" in page.inner_text("body")
 
 
 def test_links_lead_somewhere(place):

@@ -3,9 +3,12 @@
 import gzip
 import io
 import json
+import os
 import subprocess
+import threading
 import time
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -100,16 +103,65 @@ def test_a_placeholder_stops_the_publication_with_one_line(course, tmp_path, cap
     assert "course.toml: the address still says OWNER" in said and said.count("\n") == 1
 
 
-def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path):
-    bare, clone = tmp_path / "bare.git", tmp_path / "clone"
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch", "main", str(bare)], check=True)
-    url = bare.as_uri()
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """An empty repository, and somebody who commits."""
+    made = tmp_path / "bare.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch", "main", str(made)], check=True)
+    for env in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{env}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{env}_EMAIL", "a@example.org")
+    return made
+
+
+class GitOverHttp(BaseHTTPRequestHandler):
+    """Git's own program behind HTTP, as a server of repositories runs it; ``folder`` holds them."""
+
+    folder = ""
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        sent = self.headers.get("Content-Length", "0")
+        env = {**os.environ, "GIT_PROJECT_ROOT": self.folder, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
+               "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_LENGTH": sent,
+               "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+               "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+               "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", "")}
+        done = subprocess.run(["git", "http-backend"], input=self.rfile.read(int(sent)), env=env, capture_output=True)
+        head, _, body = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *arguments):
+        """Print nothing."""
+
+
+def test_a_repository_on_a_server_is_pushed_to_where_it_allows_that(course, tmp_path, bare, monkeypatch):
+    monkeypatch.setattr(GitOverHttp, "folder", str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), GitOverHttp) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/{bare.name}"
+        with pytest.raises(CourseError, match="^git push: "):
+            public.publish(course, url, ADDRESS)
+        subprocess.run(["git", "config", "http.receivepack", "true"], cwd=bare, check=True)
+        names = public.publish(course, url, ADDRESS)
+        server.shutdown()
+    listed = subprocess.run(["git", "ls-tree", "-r", "--name-only", "main"], cwd=bare, capture_output=True, text=True,
+                            check=True)
+    assert set(listed.stdout.split()) == {*names, public.LIST}
+
+
+def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path, bare):
+    clone, url = tmp_path / "clone", bare.as_uri()
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text("<p>read</p>")
-    for env in ("AUTHOR", "COMMITTER"):
-        pytest.MonkeyPatch().setenv(f"GIT_{env}_NAME", "a")
-        pytest.MonkeyPatch().setenv(f"GIT_{env}_EMAIL", "a@example.org")
     public.publish(course, url, ADDRESS, site)
     names = public.publish(course, url, ADDRESS)  # the site is gone
     time.sleep(2.1)  # a zip counts in steps of two seconds
