@@ -4,8 +4,10 @@
 What is trained is kept in artefacts/spellers/ after each epoch, so that a run that was stopped goes on.
 """
 
+import ast
 import functools
 import json
+import re
 import resource
 import subprocess
 import tempfile
@@ -18,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import course
+from autograder.model import source
 from autograder.model.oracle import oracle
 from tp import pronunciation
 
@@ -30,21 +33,28 @@ NGRAMS = KEPT / "joint-ngrams.fst"
 BEST = 20  # pronunciations of a word that the joint n-gram model offers to a network
 LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 40))
 
-SHORT = Recipe("network, a short training", steps=600, dropout=0.1, falls=0.3)
 TEN = Recipe("network, 5 000 steps", steps=5000, dropout=0.1, falls=0.3)
 SHIPPED = Recipe("the shipped network", steps=1600, peak=2.5e-3, falls=0.1, dropout=0.1, batches=((0.0, 512),),
                  begins="ten-minutes")
-TRANSFORMER = replace(SHORT, title="Transformer, as many steps", peak=2e-3, embedding=128,
-                      layers=(2, 3))
-RECIPES = {"short": SHORT, "ten-minutes": TEN, "transformer": TRANSFORMER,
-           "without-dropout": replace(SHORT, title="the short training without dropout", dropout=0.0),
-           "without-smoothing": replace(SHORT, title="without label smoothing", smoothing=0.0),
-           "without-alignment": replace(SHORT, title="without CTC", aligned=0.0)}
+SOME = replace(TEN, title="network, 1 000 steps", steps=1000)
+TRANSFORMER = replace(SOME, title="Transformer, 1 000 steps", embedding=128, layers=(2, 3))
+RECIPES = {"ten-minutes": TEN, "some": SOME, "transformer": TRANSFORMER,
+           "without-dropout": replace(SOME, title="network, 1 000 steps without dropout", dropout=0.0),
+           "without-smoothing": replace(SOME, title="network, 1 000 steps without label smoothing", smoothing=0.0),
+           "without-alignment": replace(SOME, title="network, 1 000 steps without CTC", aligned=0.0)}
+PEAKS = (1e-3, 2e-3, 4e-3)
 
 
 def notebook(name="tp7_pronunciation"):
     """Return the names of a session's solution: the networks and the error rates are those of the notebooks."""
     return SimpleNamespace(**oracle(course.find(ROOT), name).namespace)
+
+
+@functools.cache
+def kinds():
+    """Return the kinds of words of session 7's notebook: name → what the spelling contains, a regular expression."""
+    cell = source.load(course.find(ROOT), "tp7_pronunciation").cell("demo", "hard-words")
+    return ast.literal_eval(ast.parse(cell.source).body[0].value)
 
 
 # Networks
@@ -119,12 +129,17 @@ def greedy(nb, model, words):
 
 
 def rates(nb, found, dictionary, words):
-    """Return WER and PER of what was found for some words, and WER by the number of letters."""
+    """Return WER and PER of what was found for some words, and wrong ones and all by number of letters and by kind."""
     wer, per = nb.error_rates(found, [dictionary[word] for word in words])
-    wrong = [(len(word), said not in dictionary[word]) for word, said in zip(words, found, strict=True)]
-    by_length = {f"{low}-{high}": [sum(bad for n, bad in wrong if low <= n <= high),
-                                   sum(low <= n <= high for n, _ in wrong)] for low, high in LENGTHS}
-    return {"WER": wer, "PER": per, "words": len(words), "lengths": by_length}
+    wrong = [said not in dictionary[word] for word, said in zip(words, found, strict=True)]
+
+    def count(chosen):
+        return [sum(bad for bad, one in zip(wrong, chosen, strict=True) if one), sum(chosen)]
+
+    return {"WER": wer, "PER": per, "words": len(words),
+            "lengths": {f"{low}-{high}": count([low <= len(word) <= high for word in words]) for low, high in LENGTHS},
+            "kinds": {kind: count([bool(re.search(spelling, word)) for word in words])
+                      for kind, spelling in kinds().items()}}
 
 
 def weights_of(model):
@@ -220,6 +235,7 @@ def measure(quick, repeats, folder, only=None):
     results["shipped"] = shipped(nb, dictionary, words, train_words[:2000])
     store(folder, "pronunciation", results)
     if not quick and not only:
+        results["peaks"] = peaks(nb, session, dictionary)
         results |= several(nb, dictionary, words, repeats, with_ngrams)
         results["searches"] = searches(nb, dictionary, words[:2000], repeats)
     return results
@@ -276,6 +292,18 @@ def run_once(nb, session, name, recipe, seed, dictionary, train_words, words, fo
     return {**training.spent, "weights": weights_of(training.model), **mean, "last": last}
 
 
+def peaks(nb, session, dictionary):
+    """Return the PER of the Transformer on 1 000 validation words after 300 steps, by its peak learning rate."""
+    train_words, validation_words, _ = pronunciation.split(dictionary)
+    words, found = validation_words[:1000], {}
+    for peak in PEAKS:
+        training = trained(f"peak-{peak}", transformer(session), replace(TRANSFORMER, steps=300, peak=peak), 9,
+                           dictionary, train_words, forced)
+        said = in_batches(functools.partial(transformer_says, training.model.eval()), words)
+        found[str(peak)] = rates(nb, said, dictionary, words)["PER"]
+    return found
+
+
 def networks(training):
     """Return the mean of the weights and the last weights of a training, ready to be used."""
     return training.average.module.eval(), training.model.eval()
@@ -297,28 +325,35 @@ def report(results, picture):
               "together": "the shipped network and those of 5 000 steps together",
               "shipped-with-ngrams": "the shipped network and the n-gram model",
               "together-with-ngrams": "all networks and the n-gram model"}
-    systems = {name: runs if isinstance(runs, list) else [runs] for name, runs in results.items() if name in titles}
-    rows = []
+    systems = {}
     for name, title in titles.items():
-        if runs := systems.get(name):
-            taken = [spread([run[what] for run in runs], "{:.0f}") if what in runs[0] else "–"
-                     for what in ("seconds", "steps")]
-            rows.append([title, taken[0], runs[0].get("weights", "–"), taken[1],
-                         *(spread([100 * run[what] for run in runs], "{:.1f}") for what in ("WER", "PER")), len(runs)])
+        if runs := results.get(name):
+            systems[title] = runs if isinstance(runs, list) else [runs]
+            if "last" in systems[title][0]:
+                systems[f"{title}, last weights"] = [{**run, **run["last"]} for run in runs]
+    rows = []
+    for title, runs in systems.items():
+        taken = [spread([run[what] for run in runs], "{:.0f}") if what in runs[0] else "–"
+                 for what in ("seconds", "steps")]
+        rows.append([title, taken[0], runs[0].get("weights", "–"), taken[1],
+                     *(spread([100 * run[what] for run in runs], "{:.1f}") for what in ("WER", "PER")), len(runs)])
     text = table(["system", "CPU seconds of training", "weights", "steps", "WER, %", "PER, %", "seeds"], rows)
-    text += "\nWER by the number of letters, %:\n\n" + table(
-        ["system", *(f"{low} to {high}" if high < 40 else f"{low} and more" for low, high in LENGTHS)],
-        [[titles[name], *(spread([100 * run["lengths"][f"{low}-{high}"][0] / run["lengths"][f"{low}-{high}"][1]
-                                  for run in runs], "{:.1f}") for low, high in LENGTHS)]
-         for name, runs in systems.items() if "lengths" in runs[0]])
+    by_length = {f"{low}-{high}": f"{low} to {high}" if high < 40 else f"{low} and more" for low, high in LENGTHS}
+    for what, columns, intro in (("lengths", by_length, "WER by the number of letters, %"),
+                                 ("kinds", {kind: kind for kind in kinds()}, "WER by kind of word, %")):
+        text += f"\n{intro}:\n\n" + table(
+            ["system", *columns.values()],
+            [[title, *(spread([100 * run[what][column][0] / run[what][column][1] for run in runs], "{:.1f}")
+                       for column in columns)] for title, runs in systems.items() if what in runs[0]])
+    if swept := results.get("peaks"):
+        text += ("\nPER of the Transformer on 1 000 validation words after 300 steps, by its peak learning rate: "
+                 + ", ".join(f"{100 * per:.1f} % ({peak})" for peak, per in swept.items()) + ".\n")
     if seen := results.get("shipped", {}).get("training words"):
         text += f"\nOn {seen['words']} training words the shipped network has a WER of {100 * seen['WER']:.1f} %.\n"
     if searched := results.get("searches"):
-        text += "\nThe networks of 5 000 steps on 2 000 test words, WER in %, and with their last weights on all:\n\n"
+        text += "\nThe networks of 5 000 steps on 2 000 test words, by how they are searched:\n\n"
         text += table(["how", "WER, %"],
-                      [[name, spread([100 * run[name] for run in searched], "{:.1f}")] for name in searched[0]]
-                      + [["last weights, not their running mean",
-                          spread([100 * run["last"]["WER"] for run in results["ten-minutes"]], "{:.1f}")]])
+                      [[name, spread([100 * run[name] for run in searched], "{:.1f}")] for name in searched[0]])
     return text
 
 

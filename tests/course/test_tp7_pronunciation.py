@@ -69,7 +69,7 @@ def test_vowels_are_compared_by_their_stress():
 
 
 @needs_dictionary
-def test_made_up_words_are_two_words_and_nobody_has_seen_them():
+def test_made_up_words_are_two_words_and_not_in_the_dictionary():
     dictionary = pronunciation.load()
     words = pronunciation.split(dictionary)[2]
     made = pronunciation.compounds(dictionary, words, n=50)

@@ -20,7 +20,7 @@ WORDS = ["attention", "a", "o'clock", "knight", "zzz", "internationalisation"]
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *arguments):
-        """Tell nobody."""
+        """Write no log."""
 
 
 @pytest.fixture
