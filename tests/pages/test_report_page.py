@@ -66,7 +66,7 @@ def test_names_stand_behind_a_fault(place):
         page.goto(place.as_uri())
         cell = page.get_by_role("row", name="squared").locator(".says")
         assert not cell.get_by_role("link", name="bob").is_visible()
-        cell.get_by_text("who").click()
+        cell.get_by_text("students").click()
         assert cell.get_by_role("link", name="bob").is_visible()
 
 
