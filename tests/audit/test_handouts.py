@@ -30,14 +30,21 @@ def test_a_handout_that_closes_output_leaves_it_open(tiny):
     os.fstat(1)
 
 
-def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch):
+@pytest.mark.parametrize("calls", [0, 2])
+def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch, calls):
+    right, called = oracle(tiny, TINY).namespace["double"], []
+
     def forever(x):
-        while True:
+        called.append(x)
+        while len(called) > calls:
             with contextlib.suppress(Exception):
                 x = x + 1
+        return right(x)
 
+    monkeypatch.setattr(audit, "FIRST_SECONDS", 0.2)
     monkeypatch.setattr(audit, "Limits", lambda: SimpleNamespace(exercise_seconds=0.2))
     assert gains(tiny, TINY, [Handout("a helper", "double", forever)]) == []
+    assert len(called) > calls
 
 
 @pytest.mark.slow
