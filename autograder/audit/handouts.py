@@ -136,13 +136,17 @@ def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str,
 
 @contextlib.contextmanager
 def _open_as_before() -> Iterator[None]:
-    """Put input and output back: what opens and closes a file by name closes 1 where it is called with a number."""
-    kept = {fd: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, BEHIND) for fd in range(3)}
+    """Put open files back: what opens and closes a file by name closes 1 where it is called with a number."""
+    kept = {}
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):  # that of the list itself
+            if fd < BEHIND:
+                kept[fd] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, BEHIND)
     try:
         yield
     finally:
         for fd, copy in kept.items():
-            os.dup2(copy, fd)
+            os.dup2(copy, fd, inheritable=fd < 3)
             os.close(copy)
 
 

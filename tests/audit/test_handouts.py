@@ -24,10 +24,12 @@ def test_stubs_cells_of_other_sessions_and_helpers_are_handed_in():
     assert origins == {"tp", "given", "a stub"}
 
 
-def test_a_handout_that_closes_output_leaves_it_open(tiny):
-    closing = Handout("a helper", "double", lambda x: os.close(1))
-    assert gains(tiny, TINY, [closing]) == []
-    os.fstat(1)
+def test_a_handout_that_closes_open_files_leaves_them_open(tiny, tmp_path):
+    with open(tmp_path / "mine", "w") as mine:
+        closing = Handout("a helper", "double", lambda x: [os.close(fd) for fd in (1, mine.fileno())])
+        assert gains(tiny, TINY, [closing]) == []
+        os.fstat(1)
+        mine.write("still open")
 
 
 @pytest.mark.parametrize("calls", [0, 2])
