@@ -22,7 +22,8 @@ from ..runtime import compare
 from ..runtime.difference import FORMS, Difference
 from ..runtime.place import Place
 from ..runtime.recorded import RecordedCheck
-from ..runtime.syntax import Span, segment
+from ..runtime.rewriting import GROWING
+from ..runtime.syntax import Span, root, segment
 from .mutants import Mutant, mutants_of
 from .mutation import Stuck, at_most
 from .pairing import BOTH, Paired
@@ -203,6 +204,8 @@ def _names(node: ast.AST, stored: type[ast.Store] | None) -> set[str]:
             found.add(one.id if isinstance(one, ast.Name) else one.attr)
         elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name):
             found.add(one.value.id)
+        elif stored and isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in GROWING:
+            found.add(root(one.func.value) or "self")
     return found - {"self"}
 
 
