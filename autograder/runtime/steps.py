@@ -40,11 +40,16 @@ def _of_cross_entropy(scores: Any, target: Any) -> Iterator[Any]:
 
 
 def _of_gates(x: Any, h: Any, *weights: Any, parts: int) -> Iterator[Any]:
-    """What enters the gates of a recurrent cell: of the input and of the state, whole and by gate."""
+    """What enters the gates of a recurrent cell, whole and by gate, and the gates of a sigmoid."""
+    entering = []
     for value, matrix, bias in zip((x, h), weights[:2], weights[2:4], strict=False):
         product = value @ matrix.mT
         for one in (product, product + bias):
             yield from (one, *one.chunk(parts, -1))
+        entering.append(one.chunk(parts, -1))
+    for index, (of_input, of_state) in enumerate(zip(*entering, strict=True)):
+        if (parts, index) != (3, 2):  # of a GRU's candidate, the state's part is reset first
+            yield from (of_input + of_state, (of_input + of_state).sigmoid())
 
 
 def _of_norm(x: Any) -> Iterator[Any]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 LIBRARIES = {"torch", "F", "nn", "np", "math"}
-SIZES = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "len", "range", "enumerate", "isinstance", "type"}
+SIZES = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "len", "range", "enumerate", "isinstance", "type",
+         "empty_like", "new_empty"}  # what an empty tensor holds is left from before
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 

@@ -238,3 +238,35 @@ def test_what_an_object_answers_is_no_place_where_its_state_was_changed_elsewher
     assert locate(seen([TRAIN.replace("+= 0.7", "+= 0.9")], "train_new", (x,)), known) is None
     found = locate(seen([TRAIN.replace("model(x)", "model(x + 1.5)")], "train_new", (x,)), known)
     assert found and found.kind == "value"
+
+
+CELL = """
+def attend(x, h):
+    return torch.gru_cell(x, h, W, U, b, c)
+"""
+GATES = """
+def attend(x, h):
+    x_r, x_z, x_n = (x @ W.T + b).chunk(3, -1)
+    h_r, h_z, h_n = (h @ U.T + c).chunk(3, -1)
+    z = torch.sigmoid(x_z + h_z)
+    return (1 - z) / torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n) + z * h
+"""
+
+
+def test_the_gates_of_a_recurrent_cell_are_known(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    names = {"torch": torch, "W": torch.randn(12, 3), "U": torch.randn(12, 4), "b": torch.randn(12),
+             "c": torch.randn(12)}
+    x, h = torch.randn(2, 3), torch.randn(2, 4)
+    right, wrong = (cells_of([text], whole=True) for text in (CELL, GATES))
+    known = References.of([Answer(right[0].expressions, observe(
+        right, names, lambda names: names["attend"](x, h), regrouped=True, stepwise=True))])
+    found = locate(Answer(wrong[0].expressions, observe(wrong, names, lambda names: names["attend"](x, h))), known)
+    assert found is None or segment(GATES, found.span) not in ("x_z + h_z", "torch.sigmoid(x_z + h_z)")
+    assert found and found.span[0] == 6
+
+
+def test_what_an_empty_tensor_holds_is_left_from_before():
+    text = "def attend(x):\n    return torch.empty_like(x), torch.tanh(x)\n"
+    sized = {segment(text, one.span): one.sized for one in cells_of([text])[0].expressions}
+    assert sized["torch.empty_like(x)"] and not sized["torch.tanh(x)"]
