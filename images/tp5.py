@@ -172,12 +172,12 @@ def translation_bottleneck():
 
 @figure("alpha_over_sentence", "Attention weights over a sentence", """
     Left, the French words les chats rouges ne dorment pas EOS above the English words the red cats do
-    not sleep EOS, joined by lines as thick as the weights: chats looks at cats and rouges at red, so
-    that these two lines cross; ne and pas both look at not; dorment looks at sleep. Right, the same
+    not sleep EOS, joined by lines as thick as the weights: chats attends to cats and rouges to red,
+    so that these two lines cross; ne and pas both attend to not; dorment attends to sleep. Right, the same
     weights as squares whose area is the weight, one row per French word.""")
 def alpha_over_sentence():
     d = Drawing(1000, 440)
-    d.title("Who looks where: adjectives swap places, “not” is looked at twice")
+    d.title("Attention weights: adjectives swap places, “not” is attended to twice")
     xs = [66 + 78 * i for i in range(7)]
     top, low = 120, 340
     for i, row in enumerate(ALPHA):
@@ -188,8 +188,8 @@ def alpha_over_sentence():
         d.token(x, top, word, "decoder", w=73, size=13)
     for x, word in zip(xs, SOURCE, strict=True):
         d.token(x, low, word, "encoder", w=73, size=13)
-    d.text(xs[3], 84, "what is being written", "decoder", 14)
-    d.text(xs[3], 386, "what is looked at", "encoder", 14)
+    d.text(xs[3], 84, "queries: target words", "decoder", 14)
+    d.text(xs[3], 386, "keys: source words", "encoder", 14)
     left, first, cell = 706, 126, 36
     for i, (word, row) in enumerate(zip(TARGET, ALPHA, strict=True)):
         d.text(left - 26, first + cell * i + 5, word, "decoder", 13.5, anchor="end")

@@ -11,7 +11,7 @@ from kit import Drawing, figure
     made from the same three vectors, by two different matrices.""")
 def query_key_value():
     d = Drawing(980, 400)
-    d.title("A key to be found by, a value to be read")
+    d.title("A query is compared with keys; the values are averaged")
     xs, weights = (330, 470, 610), (0.1, 0.7, 0.2)
     ask = d.token(90, 150, "query q", "decoder", w=104)
     total = d.op(790, 310, "Σ", "attention", r=18, size=18)
@@ -34,20 +34,20 @@ def query_key_value():
     context = d.token(910, 310, "context", "attention", w=100)
     d.arrow(total.right, context.left, role="attention")
     d.text(832, 356, "0.1 v_{1} + 0.7 v_{2} + 0.2 v_{3}", "attention", 15, kind="math")
-    d.text(90, 186, "who looks", "decoder", 13.5)
-    d.text(204, 237, "what is there", "encoder", 13.5)
+    d.text(90, 186, "of one position", "decoder", 13.5)
+    d.text(204, 237, "inputs", "encoder", 13.5)
     return d
 
 
 @figure("self_attention", "Self-attention, without and with a causal mask", """
-    Two maps of five places by five. Left, without a mask: every place looks at every place, all cells
-    are filled. Right, with a causal mask: each place looks at itself and at those before it, and the
-    upper triangle, the future, is empty.""")
+    Two maps of five positions by five. Left, without a mask: every position attends to every position, all
+    cells are filled. Right, with a causal mask: each position attends to itself and to those before it, and
+    the upper triangle, the future, is empty.""")
 def self_attention():
     d = Drawing(980, 380)
-    d.title("A sequence looks at itself")
+    d.title("Self-attention, without and with a causal mask")
     words = ("le", "chat", "noir", "dort", "⏎")
-    for left, name, causal in ((150, "an encoder: all look at all", False), (620, "a decoder: causal mask", True)):
+    for left, name, causal in ((150, "an encoder: no mask", False), (620, "a decoder: causal mask", True)):
         d.text(left + 96, 82, name, "attention", 15, bold=True)
         for t, row in enumerate(words):
             d.text(left - 12, 130 + 48 * t, row, "decoder", 14, anchor="end", kind="mono")
@@ -59,18 +59,18 @@ def self_attention():
                     d.rect_filled(left + 24 + 48 * s, 125 + 48 * t, 46, 46, "attention", 0.55)
     d.text(895, 140, "the future:", "soft", 13.5, anchor="start")
     d.text(895, 160, "weight 0", "soft", 13.5, anchor="start")
-    d.text(24, 240, "who looks", "decoder", 13.5, anchor="start")
+    d.text(24, 240, "queries", "decoder", 13.5, anchor="start")
     return d
 
 
-@figure("four_positions", "Four ways to say where a word stands", """
+@figure("four_positions", "Four positional encodings", """
     Four small pictures. Sinusoidal: three waves of different length, added to the embedding. Learned: a
-    table with a row for each place, added to the embedding. Rotary: two arrows, query and key, turned by
-    angles that grow with their places, so that the angle between them tells the distance. ALiBi: bars that
+    table with a row for each position, added to the embedding. Rotary: two arrows, query and key, turned by
+    angles that grow with their positions, so that the angle between them depends on the distance. ALiBi: bars that
     fall with the distance, added to the scores.""")
 def four_positions():
     d = Drawing(980, 330)
-    d.title("Four ways to say where a word stands")
+    d.title("Four positional encodings")
     xs = (130, 370, 610, 850)
     names = (("sinusoidal", "added to the embedding"), ("learned", "added to the embedding"),
              ("rotary", "queries and keys are turned"), ("ALiBi", "added to the scores"))
@@ -84,14 +84,14 @@ def four_positions():
         for a, b in zip(points, points[1:], strict=False):
             d.arrow(a, b, role=role, head=False, gap=0)
     for row, hot in enumerate(((0, 1), (1, 3), (2,), (0, 3), (1, 2))):
-        d.text(xs[1] - 78, 115 + 34 * row, f"place {row}", "soft", 12.5, anchor="start")
+        d.text(xs[1] - 78, 115 + 34 * row, f"position {row}", "soft", 12.5, anchor="start")
         d.vector(xs[1] + 38, 110 + 34 * row, 4, "encoder", cell=24, upright=False, hot=hot)
     centre = (xs[2], 215)
-    for angle, role, name in ((20, "encoder", "k at place 4"), (75, "decoder", "q at place 7")):
+    for angle, role, name in ((20, "encoder", "k, position 4"), (75, "decoder", "q, position 7")):
         tip = (centre[0] - 40 + 92 * math.cos(math.radians(angle)), centre[1] - 92 * math.sin(math.radians(angle)))
         d.arrow((centre[0] - 40, centre[1]), tip, role=role)
         if angle == 20:
-            d.text(tip[0] - 4, tip[1] + 26, name, role, 12.5)
+            d.text(tip[0] - 14, tip[1] + 34, name, role, 12.5)
         else:
             d.text(tip[0] - 10, tip[1] - 8, name, role, 12.5)
     d.text(centre[0] + 12, centre[1] - 40, "7 − 4", "attention", 14)
@@ -135,9 +135,9 @@ def transformer_block():
 
 
 @figure("key_value_cache", "Writing the fourth word, without and with a cache", """
-    Two rows. Without a cache, keys and values of all four places are made again. With a cache, those of the
-    first three are there, drawn pale, and only the fourth is made and added. In both, the query of the
-    fourth place looks at all four.""")
+    Two rows. Without a cache, keys and values of all four positions are computed again. With a cache, those of
+    the first three are kept, drawn pale, and only the fourth is computed and added. In both, the query of the
+    fourth position attends to all four.""")
 def key_value_cache():
     d = Drawing(980, 360)
     d.title("The fourth word: what is computed, what is kept")
@@ -150,11 +150,11 @@ def key_value_cache():
                   sub="kept" if i < kept else "computed", bold=False)
         query = d.token(850, y, "q_{4}", "attention", w=70)
         d.arrow(query.left, (740, y), role="attention")
-    d.text(510, 338, "without: four places again, at every step · with: one new place a step", "soft", 13.5)
+    d.text(510, 338, "without: all positions again at every step · with: one new position a step", "soft", 13.5)
     return d
 
 
-@figure("working", "Two ways to write the working of a product", """
+@figure("working", "Two scratchpads of a multiplication", """
     Above, as on paper: the partial products of 23 times 14 and their sum, each written in one piece; a digit of
     the sum hangs on two digits far to the left, and on a carry that is written nowhere. Below, each digit beside
     those it comes from: the sum so far 9, the product 3, their sum 2 with its carry 1, next to one another.""")

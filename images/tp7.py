@@ -19,7 +19,7 @@ def letters_and_sounds():
     return d
 
 
-@figure("speller", "A decoder that looks at the letters", """
+@figure("speller", "A decoder with attention to the letters", """
     The letters of knee go through a bidirectional encoder into four states. The state of the decoder before a step
     makes a query that is compared with all four; the weights are largest at n, and make a context. The context and
     the embedding of the last sound enter the cell. The new state and the context together give the next sound, N.""")

@@ -194,7 +194,7 @@ def likeliest(step, n=5):
 
 def overview(steps):
     """The `Step`s as (header, rows) of a table, without the columns in which nothing stands."""
-    header = ["step", "reads", "writes", "probability", "next likeliest", "looks most at", "length of context",
+    header = ["step", "reads", "writes", "probability", "next likeliest", "attends most to", "length of context",
               "the beam"]
     rows = []
     for i, step in enumerate(steps):
