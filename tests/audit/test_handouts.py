@@ -4,10 +4,10 @@ import contextlib
 import os
 from types import SimpleNamespace
 
+import handouts as audit
 import pytest
+from handouts import Handout, gains, handouts
 
-from autograder.audit import handouts as audit
-from autograder.audit.handouts import Handout, gains, handouts
 from autograder.model.oracle import oracle
 from conftest import REPOSITORY, TINY
 

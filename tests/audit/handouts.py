@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..course import Course
-from ..judging.judge import judged, records_of
-from ..model import source
-from ..model.oracle import Oracle, oracle
-from ..runtime import compare
-from ..runtime.operations import Define
-from ..runtime.recorded import RecordedCheck, Reply
-from ..runtime.replay import replay
-from ..sandbox.host import KernelLost
-from ..sandbox.options import Limits
-from .mutation import Stuck, at_most
+from autograder.audit.mutation import Stuck, at_most
+from autograder.course import Course
+from autograder.judging.judge import judged, records_of
+from autograder.model import source
+from autograder.model.oracle import Oracle, oracle
+from autograder.runtime import compare
+from autograder.runtime.operations import Define
+from autograder.runtime.recorded import RecordedCheck, Reply
+from autograder.runtime.replay import replay
+from autograder.sandbox.host import KernelLost
+from autograder.sandbox.options import Limits
 
 Thing = Callable[..., Any]
 FIRST_SECONDS = 1.0  # for the first checks; those of a solution take some hundredths of it
