@@ -34,9 +34,7 @@ def cells(notebook: bytes) -> list[Cell]:
 
 def parted(course: Course, assignment: str, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
-    found = release.released_notebook(course, assignment).cells
-    released = next(cell.source for cell in found if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
-    question = released.replace(source.ANSWER_STUB, "").strip()
+    question = release.released_text(course, assignment, name).replace(source.ANSWER_STUB, "").strip()
     answer = text.strip().removeprefix(question).replace(source.ANSWER_STUB, "").strip()
     return question, answer
 

@@ -68,8 +68,8 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = truth.source.by_role("answer")
-    ways = [[f"{_question(course, assignment, cell)}\n\n{text or source.ANSWER_STUB}" for text in _ways(cell)]
-            for cell in answers]
+    ways = [[release.released_text(course, assignment, str(cell.name)).replace(
+        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
     turn = count()
 
     def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
@@ -95,13 +95,6 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
         "kim-cheats": hands_in({}, f"{CHEAT}{defined} = Yes"),
         "tom-cut-off": nbformat.writes(hands_in(right))[:3000],
     }
-
-
-def _question(course: Course, assignment: str, answer: source.Cell) -> str:
-    """Return a question as a student finds it."""
-    cells = release.released_notebook(course, assignment).cells
-    text: str = next(cell.source for cell in cells if cell.id == answer.grade_id)
-    return text.replace(source.ANSWER_STUB, "").strip()
 
 
 def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import zipfile
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -12,8 +11,8 @@ import autograder
 
 from ..course import CourseError
 from .about import ENGINE
+from .archive import write_zip
 
-WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same engine
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -34,12 +33,7 @@ def engine_wheel() -> tuple[str, bytes]:
     rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in files.items()]
     files[f"{name}.dist-info/RECORD"] = "\n".join([*rows, f"{name}.dist-info/RECORD,,", ""]).encode()
     wheel = io.BytesIO()
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files.items():
-            entry = zipfile.ZipInfo(path, WHEN)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16
-            archive.writestr(entry, data)
+    write_zip(wheel, files.items())
     return f"{name}-py3-none-any.whl", wheel.getvalue()
 
 

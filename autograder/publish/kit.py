@@ -7,7 +7,6 @@ self-checks, which the scripts install from the engine's wheel. The kit holds no
 import hashlib
 import re
 import time
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..course import Course
 from .about import About, about
+from .archive import Date, write_zip
 from .engine_wheel import engine_wheel
 from .files import start
 
@@ -25,16 +25,10 @@ SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    when = written(course)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in contents(course).items():
-            entry = zipfile.ZipInfo(f"{path.stem}/{name}", when)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if name.endswith(".sh") else 0o100644) << 16
-            archive.writestr(entry, data)
+    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in contents(course).items()), written(course))
 
 
-def written(course: Course) -> tuple[int, int, int, int, int, int]:
+def written(course: Course) -> Date:
     """Return the date of every file: when the newest of the release was written.
 
     The same course gives the same bytes.

@@ -88,6 +88,12 @@ def released_notebook(course: Course, assignment: str) -> NotebookNode:
     return copy.deepcopy(_released_notebook(course, assignment))
 
 
+def released_text(course: Course, assignment: str, name: str) -> str:
+    """Return the text of one cell that a student receives, by the name that nbgrader knows it by."""
+    cells = _released_notebook(course, assignment).cells
+    return next(str(cell.source) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+
+
 @cache
 def _released_notebook(course: Course, assignment: str) -> NotebookNode:
     notebook = solution_notebook(course, assignment)

@@ -8,7 +8,6 @@ instructors read in /autograder/results/results.json.
 import json
 import sys
 import textwrap
-import zipfile
 from collections.abc import Iterator
 from importlib.metadata import requires
 from pathlib import Path
@@ -23,6 +22,7 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...publish.about import ENGINE, about
+from ...publish.archive import write_zip
 from ...runtime import messages
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
@@ -40,12 +40,7 @@ ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's file
 def pack(course: Course, assignment: str, path: Path) -> None:
     """Write the zip for one session. It holds the solution: for Gradescope and instructors alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in _contents(course, assignment):
-            entry = zipfile.ZipInfo(name)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
-            archive.writestr(entry, data)
+    write_zip(path, _contents(course, assignment))
 
 
 def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
@@ -90,7 +85,7 @@ def run(root: Path) -> Verdict:
         if private.exists():
             private.chmod(0o700)
     handed = find(root / "submission", assignment)
-    with Judge(course, _terms(course)) as judge:
+    with Judge(course, _best_options(course)) as judge:
         verdict = judge.judge(handed, new_seed())  # who hands in again, the same file or another, meets other instances
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
@@ -110,7 +105,7 @@ def find(folder: Path, assignment: str) -> Submission:
     return Submission(b"", assignment, unreadable=reason)
 
 
-def _terms(course: Course) -> Options:
+def _best_options(course: Course) -> Options:
     """Return the best isolation that this machine allows, tried before any student code runs."""
     refused = []
     for options in (Options(), Options(isolated=False, account=ACCOUNT)):

@@ -12,12 +12,12 @@ import csv
 import html
 import io
 import re
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ... import escaping
 from ...course import Course
+from ...publish.archive import write_zip
 from .. import grades
 from ..grades import Grade
 from ..grading import Classroom
@@ -25,7 +25,6 @@ from ..verdict_store import Entry
 from .archive import ArchiveError
 from .collecting import Collected, table
 
-WHEN = (1980, 1, 1, 0, 0, 0)
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
 
 
@@ -98,18 +97,16 @@ def _comment(grade: Grade, entry: Entry | None) -> str:
 
 def _feedback(course: Course, assignment: str, students: list[_Student], path: Path, result: Returned) -> None:
     """Write the zip of pages (Moodle) or of graded notebooks (Canvas)."""
-    missing = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in students:
-            kind, suffix = ("feedback", "html") if one.row.platform == "moodle" else ("autograded", "ipynb")
-            file = course.gradebook / kind / one.row.student / assignment / f"{assignment}.{suffix}"
-            name = f"{one.row.back}/feedback.html" if suffix == "html" else one.row.back
-            if file.is_file():
-                entry = zipfile.ZipInfo(name, WHEN)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, file.read_bytes())
-            else:
-                missing.append(one.row.student)
+    missing, found = [], []
+    for one in students:
+        kind, suffix = ("feedback", "html") if one.row.platform == "moodle" else ("autograded", "ipynb")
+        file = course.gradebook / kind / one.row.student / assignment / f"{assignment}.{suffix}"
+        name = f"{one.row.back}/feedback.html" if suffix == "html" else one.row.back
+        if file.is_file():
+            found.append((name, file.read_bytes()))
+        else:
+            missing.append(one.row.student)
+    write_zip(path, found)
     if missing:
         result.notes.append(f"no feedback page yet: {', '.join(missing)} (nbgrader generate_feedback {assignment})")
     result.files.append(path)
