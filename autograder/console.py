@@ -1,4 +1,4 @@
-"""Where the command begins: Ctrl-C ends it in one line also while the rest is being imported."""
+"""The entry point of the command, which Ctrl-C ends with one line even while modules are imported."""
 
 import os
 import signal

@@ -21,7 +21,7 @@ Library = Literal["torch", "numpy"]
 
 @dataclass(frozen=True)
 class Conventions:
-    """What the checks of a course have in common, as its `course.toml` says.
+    """The conventions of all checks of a course, from its `course.toml`.
 
     ``arrays`` is the library that inputs are made with. ``batch`` and ``time`` are letters: axes whose names begin with
     one of them count examples, or timesteps; relations try them at other sizes.
@@ -40,12 +40,12 @@ class Course:
 
     @property
     def solutions(self) -> Path:
-        """What an instructor writes: one folder a session."""
+        """The sources: one folder a session."""
         return self.root / "solutions"
 
     @property
     def released(self) -> Path:
-        """What a student receives: notebooks, and the packages that they import."""
+        """The folder for students: notebooks, and the packages that they import."""
         return self.root / "course"
 
     @property
@@ -60,7 +60,7 @@ class Course:
 
     @property
     def helpers(self) -> list[Path]:
-        """What the notebooks import: the modules and packages that lie in the course."""
+        """The helper modules and packages in the folder for students, which the notebooks import."""
         return [path for path in sorted(self.released.glob("*")) if _is_importable(path)]
 
     @property
@@ -75,7 +75,7 @@ class Course:
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What `course.toml` says; empty where there is none, and ``CourseError`` where it is no TOML."""
+        """The contents of `course.toml`; empty where there is none, and ``CourseError`` where it is no TOML."""
         path = self.root / "course.toml"
         try:
             return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -84,7 +84,7 @@ class Course:
 
     @cached_property
     def conventions(self) -> Conventions:
-        """What its checks have in common; ``CourseError`` where `course.toml` says something else."""
+        """The conventions of all checks; ``CourseError`` where `course.toml` has an unknown value."""
         path, library, axes = self.root / "course.toml", self.about.get("arrays", "torch"), self.about.get("axes", {})
         if library not in get_args(Library):
             raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
@@ -95,7 +95,7 @@ class Course:
 
     @cached_property
     def former(self) -> dict[str, str]:
-        """What sessions of this course were called before, and are called now; ``CourseError`` where it is no table."""
+        """The present name of each former session name; ``CourseError`` where it is no table."""
         former = self.about.get("former", {})
         if not isinstance(former, dict):
             raise CourseError(f'{self.root / "course.toml"}: former is {former!r}; it is like {{ old_name = "name" }}')

@@ -1,1 +1,1 @@
-"""Whether the judge is right: known faults, right variants, mutants, relations, names."""
+"""Audit the checks: known faults, right variants, mutants, relations, names."""

@@ -2,7 +2,7 @@
 
 Each operator changes one place of what a student writes, in a way that people do: another axis, a state that is not
 passed on, a detached value, an end that is off by one. A mutant is one changed place; what it means is found out by
-running it (`auditing.mutation`).
+running it (`audit.mutation`).
 """
 
 import ast

@@ -44,7 +44,7 @@ class Equivalent:
 
 @dataclass
 class Mutation:
-    """What became of the mutants of a session; besides, how many weaker tests would have killed."""
+    """The outcome of a session's mutants, and how many of them weaker tests would have killed."""
 
     assignment: str
     killed: Counter[str] = field(default_factory=Counter)  # by operator

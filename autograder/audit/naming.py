@@ -1,4 +1,4 @@
-"""Which names are given: to the faults of the list, to each of them when it is not on the list, and to mutants.
+"""Measure which fault names are given to listed faults, to each fault as if it were not listed, and to mutants.
 
 A wrong name sends a student to look in the wrong place; it is worse than none, and should not occur.
 """
@@ -32,7 +32,7 @@ NAMES: tuple[Name, ...] = get_args(Name)
 
 @dataclass(frozen=True)
 class Given:
-    """What one wrong answer was called, and the sentences that a student reads."""
+    """The name given to one wrong answer, and the sentences that a student reads."""
 
     kind: Kind
     exercise: str

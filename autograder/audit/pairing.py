@@ -1,4 +1,4 @@
-"""Whether two listed faults at once are both named, as students with two faults would read it."""
+"""Measure whether two listed faults at once are both named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOTH, ONE, NEITHER, WRONG = "both named", "one named", "none named", "another na
 
 @dataclass
 class Paired:
-    """How often both faults of a pair were named; ``misses`` are the pairs for which another name was given."""
+    """The number of pairs with both faults named; ``misses`` are the pairs that got another name."""
 
     assignment: str
     counts: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What a solution holds while its checks run: before each statement the kinds of its names, behind it what was made.
+"""Probe a solution while its checks run: the kinds of names before each statement, its new values after it.
 
 Where no real number can be, no gradient can be lost, and a name is mistaken for another of its kind.
 """
@@ -24,7 +24,7 @@ PLAIN = (bool, int, float, str, range, type(None))
 
 
 class Made(NamedTuple):
-    """What is known of a value: how many axes an array has, whether it is torch's, whether gradients could flow."""
+    """Properties of a value: the number of axes of an array, whether it is torch's, whether gradients could flow."""
 
     axes: int | None  # None: no array
     is_tensor: bool
@@ -33,7 +33,7 @@ class Made(NamedTuple):
 
 @dataclass
 class Seen:
-    """What was seen at each place that was reached; of the others nothing is known, and anything may be."""
+    """The values at each statement that was reached; any value is possible at the others."""
 
     has_torch: bool = True  # whether the cell can name it
     reached: set[Place] = field(default_factory=set)

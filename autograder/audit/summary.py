@@ -1,4 +1,4 @@
-"""All that is audited of a session, in one table: what `make audited` ends with."""
+"""Summarise every audit of a session in one table, which `make audit` prints."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ CONSTANTS = 5  # instances from which the best constant answers are put together
 
 @dataclass(frozen=True)
 class Relations:
-    """How many checks ask for each relation, of how many; and how often one is switched off, by name and reason."""
+    """The number of checks that test each relation, of all checks, and how often a relation is switched off."""
 
     checks: int
     asked: Counter[str]
@@ -31,7 +31,7 @@ class Relations:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that was found about a session."""
+    """The results of all audits of a session."""
 
     audited: Audit
     mutation: Mutation
@@ -42,7 +42,7 @@ class Summary:
 
     @property
     def problems(self) -> list[str]:
-        """What should not be, one sentence each."""
+        """The problems, one sentence each."""
         found = [f"{problem} (on {count} of {counted(self.audited.seeds, 'seed')})"
                  for problem, count in self.audited.problems.items()]
         found += [f"{one.exercise}: a mutant survives: {one.change}" for one in self.mutation.survivors]

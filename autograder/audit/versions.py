@@ -33,7 +33,7 @@ Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 
 @dataclass
 class Audit:
-    """What was audited of a session; ``problems`` counts the seeds on which a sentence does not hold."""
+    """The audit of a session; ``problems`` counts the seeds with each problem."""
 
     assignment: str
     seeds: int = 0

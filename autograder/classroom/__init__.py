@@ -1,3 +1,3 @@
-"""A whole class: graded, kept, shown, exported; and nbgrader with our judge plugged in."""
+"""Grade a class: verdicts, pages, exports, and nbgrader with the judge plugged in."""
 
 import autograder.model  # noqa: F401 - before nbformat, see there

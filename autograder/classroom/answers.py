@@ -1,4 +1,4 @@
-"""Written answers: what students wrote beneath the questions, and how a person read it.
+"""Written answers of students, and the points and rubric items that a person gave.
 
 ``gradebook/read/<tp>/<student>.json`` holds ``Readings``, beside the verdicts. The points that count, and the comment,
 stand in nbgrader's gradebook: where somebody has changed them in formgrader since, the items no longer say why, and

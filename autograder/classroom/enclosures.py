@@ -1,4 +1,4 @@
-"""What lies beside a handed-in notebook: of it pictures are taken over, known by their content and within bounds."""
+"""Copy the pictures beside a submitted notebook, recognised by their content and bounded in number and size."""
 
 import contextlib
 import os
@@ -50,7 +50,7 @@ def _read(folder: Path, name: str, most: int) -> bytes | None:
 
 
 def _is_line(data: bytes) -> bool:
-    """Whether it is one line of text, which nbgrader can print and read back."""
+    """Return whether it is one line of text, which nbgrader can print and read back."""
     try:
         return data.decode("utf-8").strip().isprintable()
     except UnicodeDecodeError:

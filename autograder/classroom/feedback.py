@@ -1,4 +1,4 @@
-"""The page that a student gets back: what is right, what is not and why, what nobody has read yet. One file.
+"""The feedback page of a student: one file with results, reasons, and answers still to be read.
 
 What a page was made from stands in its head, so that a later run can say whether it is out of date, and why.
 """
@@ -34,7 +34,7 @@ HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 
 @dataclass(frozen=True)
 class MadeFrom:
-    """All that a page depends on: the gradebook in full, the rest as digests."""
+    """The inputs of a page: the grade in full, the rest as digests."""
 
     grade: Grade
     verdict: str
@@ -69,7 +69,7 @@ class Exercise:
 
     @property
     def shown(self) -> bool:
-        """Whether there is more to say of it than one word."""
+        """Whether the page has details of this exercise, and not only its outcome."""
         return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.score.by_person
 
 
@@ -90,7 +90,7 @@ class AnswerShown:
 
     @property
     def title(self) -> str:
-        """What the question is called, in words."""
+        """The heading of the question."""
         return f"Question {self.number} · {self.name.replace('-', ' ')}"
 
 
@@ -105,7 +105,7 @@ class CellShown:
 
 @dataclass(frozen=True)
 class Page:
-    """All that the template shows."""
+    """The values that the template shows."""
 
     title: str
     assignment: str
@@ -119,12 +119,12 @@ class Page:
 
     @property
     def waiting(self) -> float:
-        """Return the points of answers that nobody has read."""
+        """The points of answers that are still to be read."""
         return sum(one.score.max_points for one in self.answers if one.score.points is None)
 
     @property
     def readable(self) -> bool:
-        """Whether there was something to grade."""
+        """Whether the submission could be graded."""
         return self.verdict is not None and not self.verdict.unreadable
 
     @property

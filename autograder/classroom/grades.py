@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook holds, as values (a score of each cell, a grade of each student), and as CSV.
+"""The contents of nbgrader's gradebook: a score for each cell, a grade for each student, and CSV files of them.
 
 The CSV files have everything, and the forms that Moodle and Canvas import.
 """
@@ -15,7 +15,7 @@ from ..grammar import counted
 
 @dataclass(frozen=True)
 class Score:
-    """The points of one graded cell (None: nobody has read it), and whether a person gave them."""
+    """The points of one graded cell (None: still to be read), and whether a person gave them."""
 
     points: float | None
     max_points: float
@@ -24,7 +24,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Grade:
-    """What one student has in one session: scores by cell, comments by exercise or answer.
+    """The grade of one student in one session: scores by cell, comments by exercise or answer.
 
     It is what formgrader shows: automatic points, points that a person gave, and the penalty for lateness taken off.
     """
@@ -39,17 +39,17 @@ class Grade:
 
     @property
     def automatic(self) -> float:
-        """Return the points of the exercises."""
+        """The points of the exercises."""
         return sum(score.points or 0.0 for name, score in self.scores.items() if name.startswith("check-"))
 
     @property
     def written(self) -> float:
-        """Return the points of the written answers that somebody has read."""
+        """The points of the written answers that were read."""
         return sum(score.points or 0.0 for name, score in self.scores.items() if not name.startswith("check-"))
 
     @property
     def total(self) -> float:
-        """Return what counts, in points."""
+        """The points that count."""
         return max(0.0, self.automatic + self.written - self.penalty)
 
     def comment(self, name: str) -> str:

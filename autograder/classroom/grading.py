@@ -65,7 +65,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Graded:
-    """What happened to one submission: its verdict, what went wrong on our side, whether it was judged just now."""
+    """The outcome of one submission: its verdict, a problem on this machine, and whether it was judged just now."""
 
     handed: Handed
     verdict: Verdict | None = None

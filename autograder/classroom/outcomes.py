@@ -1,4 +1,4 @@
-"""How an outcome of the judge is shown: a sign that every font has, and words."""
+"""The sign and the words for each outcome of the judge; every font has these signs."""
 
 SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "∞", "crashed": "†"}
 WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",

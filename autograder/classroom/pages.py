@@ -1,4 +1,4 @@
-"""How our pages are made: jinja2 templates in `templates/`, where every word is escaped unless we made it ourselves."""
+"""Render pages from the jinja2 templates in `templates/`, which escape every text that the engine did not write."""
 
 from statistics import mean, median
 

@@ -28,7 +28,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True)
 class Answer:
-    """What one student wrote to a question, and how it has been read so far."""
+    """The answer of one student to a question, and its points and comment so far."""
 
     student: str
     label: str  # the student's name, or a number that says nothing
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def blank(self) -> bool:
-        """Return whether there is nothing to read, and the points say so already."""
+        """Whether there is nothing to read, and the points say so already."""
         return not self.text and self.points is not None and not self.by_person
 
 
@@ -63,12 +63,12 @@ class Question:
 
     @property
     def to_read(self) -> list[Answer]:
-        """Return the answers that are not blank."""
+        """The answers that are not blank."""
         return [answer for answer in self.answers if not answer.blank]
 
     @property
     def blank(self) -> list[Answer]:
-        """Return those who wrote nothing."""
+        """The blank answers."""
         return [answer for answer in self.answers if answer.blank]
 
 

@@ -1,4 +1,4 @@
-"""What a student reads about the exercises of one submission: each sentence once, pictures, and the lines at fault."""
+"""The reasons that a student reads about one submission: each sentence once, pictures, and the lines at fault."""
 
 from dataclasses import dataclass
 
@@ -22,17 +22,17 @@ class Reason:
 
     @property
     def headline(self) -> str:
-        """What is wrong."""
+        """The headline of the finding."""
         return messages.headline(self.finding)
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        """Each check that sees it, and what that says."""
+        """The checks with this finding, and their sentences."""
         return messages.details(self.finding)
 
     @property
     def place(self) -> Markup:
-        """Where the answer first goes wrong, where that is known."""
+        """The place where the answer first goes wrong, if known."""
         return Markup(card.placed(self.finding.place, [self.text])) if self.finding.place else Markup()
 
     @property
@@ -50,7 +50,7 @@ class Line:
 
 
 class Reasons:
-    """What is wrong with the exercises of one submission; ``texts`` are the student's cells by name."""
+    """The reasons for the exercises of one submission; ``texts`` are the student's cells by name."""
 
     def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
         self.course, self.assignment, self.texts = course, assignment, texts

@@ -1,4 +1,4 @@
-"""What the class did not understand: one page for the instructor, one for a student who asks, and grades as CSV.
+"""Report on a class: a page for the instructor, a page for one student, and grades as CSV.
 
 Everything comes from the recorded verdicts and from nbgrader's gradebook; nothing is judged again. Names, notes and
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
@@ -25,7 +25,7 @@ LEGEND = [*((outcome, SIGNS[outcome], words) for outcome, words in WORDS.items()
 
 @dataclass(frozen=True)
 class Links:
-    """What there is to read about a submission, as addresses from the page."""
+    """The addresses of a submission's pages, from the page of the report."""
 
     feedback: str | None
     verdict: str

@@ -1,4 +1,4 @@
-"""Who may have worked together: pairs of submissions that share code which few others wrote. For a person to judge.
+"""Find pairs of submissions that share code which few others wrote, for a person to judge.
 
 Code is compared exercise by exercise with the fingerprints of copydetect: names, strings, comments and white space do
 not count. What everybody is given or may well write (the released cell, given cells, the solution and its variants)
@@ -70,7 +70,7 @@ class SharedLine:
 
 @dataclass(frozen=True)
 class Shared:
-    """What two submissions share in one exercise: how much, and the code of both."""
+    """The shared code of two submissions in one exercise: how much, and the code of both."""
 
     exercise: str
     weight: float
@@ -136,13 +136,13 @@ class Comparison:
 
     @cached_property
     def _having(self) -> Counter[tuple[str, int]]:
-        """How many have a fingerprint."""
+        """The number of submissions with a fingerprint."""
         return Counter((exercise, fingerprint) for codes in self.code
                        for exercise, code in codes.items() for fingerprint in code.at)
 
     @cached_property
     def _making(self) -> Counter[tuple[str, str]]:
-        """How many made a fault."""
+        """The number of submissions with a fault."""
         return Counter(fault for work in self.works for fault in work.faults)
 
     def _rare(self, having: int) -> float:

@@ -16,7 +16,7 @@ FEWEST = 5  # students below whom a correlation says nothing
 
 @dataclass(frozen=True)
 class Sign:
-    """What became of one exercise or answer: its kind (which colours it), its sign, and what that means in words."""
+    """The outcome of one exercise or answer: its kind (which colours it), its sign, and its meaning in words."""
 
     kind: str  # an outcome of the judge; "waiting", "read" or "blank" of an answer
     sign: str
@@ -25,7 +25,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class Row:
-    """One student: the signs in the order of the columns, points so far, and points that nobody has read."""
+    """One student: the signs in the order of the columns, points so far, and points of answers still to be read."""
 
     student: str
     signs: tuple[Sign, ...]
@@ -105,7 +105,7 @@ class ClassSummary:
 
     @property
     def unread(self) -> float:
-        """Return all points that wait to be read."""
+        """The points of all answers still to be read."""
         return sum(row.unread for row in self.rows)
 
 

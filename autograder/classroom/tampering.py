@@ -1,4 +1,4 @@
-"""Signs that a submission tries to get at the grader rather than to solve: for a person to look at, worth no points.
+"""Signs of an attempt to manipulate the grader, for a person to look at; they cost no points.
 
 The judge does not depend on it. Code is read, never run; what is told is the line, so that a person can judge.
 """

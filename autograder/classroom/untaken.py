@@ -1,4 +1,4 @@
-"""What lies in the submitted folder and is no submission: nothing that was handed in is lost without a word."""
+"""List the files in the submitted folder that are not graded, so that no submission is lost unnoticed."""
 
 import contextlib
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a term leaves on disk beside nbgrader's own files: the course secret, and one verdict per submission.
+"""Store the course secret and one verdict per submission, beside nbgrader's own files.
 
 Everything lies in ``gradebook/``. Files are written beside their place and moved into it, so that a run that is
 stopped at any moment leaves whole files only.
@@ -23,7 +23,7 @@ from ..sandbox.options import Options
 
 @dataclass(frozen=True)
 class Key:
-    """What a verdict depends on; while it stays the same, nothing is judged again."""
+    """The inputs of a verdict; while they stay the same, a submission is not judged again."""
 
     submission: str  # digest of the bytes
     made_from: str  # digest of source, checks, faults and helper modules

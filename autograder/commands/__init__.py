@@ -1,1 +1,1 @@
-"""What each command of `autograder` does and prints; `autograder.cli` has the command line itself."""
+"""The commands of `autograder` and their output; `autograder.cli` parses the command line."""

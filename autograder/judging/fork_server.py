@@ -1,4 +1,4 @@
-"""Where judges are forked: a process that has imported what they need, once for all of them.
+"""The fork server of judges: a process that imports what they need, once for all of them.
 
 It starts a sandbox first and imports beside it. Each judge gets a branch of that sandbox, so that neither it nor its
 kernels import anything again.

@@ -50,7 +50,7 @@ MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the 
 
 @dataclass(frozen=True)
 class _Instance:
-    """What the checks of a session ask and expect with one seed, and what known faults were seen to answer."""
+    """The recorded checks of a session with one seed, and the answers of known faults to them."""
 
     assignment: str
     seed: str

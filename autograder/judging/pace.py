@@ -1,4 +1,4 @@
-"""How long the parts of a submission may take before it is set aside, so that the rest of a class need not wait for it.
+"""Time limits for the parts of a submission, after which it is set aside so that the class need not wait.
 
 What is set aside is judged later, from its beginning: no grade depends on it.
 """

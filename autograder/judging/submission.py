@@ -1,4 +1,4 @@
-"""Read what a student handed in, and trust none of it.
+"""Read a submission without trusting it.
 
 What counts is the source text of the code cells. A cell's ``grade_id`` (or its id, where an editor dropped the
 metadata) says which released cell it was, and nothing more: tags, other metadata, outputs, the kernel's name are not
@@ -29,7 +29,7 @@ MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when 
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in for one session: the bytes of a notebook, or why there are none.
+    """The submission of one student for one session: the bytes of a notebook, or why there are none.
 
     ``filename`` is what it was called, ``note`` what was unusual about where it lay.
     """

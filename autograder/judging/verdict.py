@@ -1,4 +1,4 @@
-"""What the judge says of a submission, and how it stands in a file.
+"""The verdict on a submission, and its form as JSON.
 
 The classes are plain data. They are written to JSON and read from it here and nowhere else; a file that holds
 something else is refused with one line.

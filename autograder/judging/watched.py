@@ -27,7 +27,7 @@ GRACE = 2.0  # seconds that the judge may need beside the kernel before a submis
 
 
 class JudgeLost(Exception):
-    """The process that judges was killed by somebody else, twice; the message is for the instructor."""
+    """The judge's process was killed from outside, twice; the message is for the instructor."""
 
 
 class WatchedJudge:
@@ -165,7 +165,7 @@ def _begun_for(course: Course, options: Options) -> ForkServer | None:
 
 
 class _Watch:
-    """What one judgement has used."""
+    """The time and memory that one judgement has used."""
 
     def __init__(self, process: psutil.Process, options: Options):
         self.process, self.limits = process, options.limits

@@ -1,4 +1,4 @@
-"""What a course says: its source, its checks, and the solution as their oracle."""
+"""The content of a course: its source, its checks, and the solution as their oracle."""
 
 import sys
 

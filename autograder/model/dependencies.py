@@ -1,4 +1,4 @@
-"""What the code of a session depends on: the helper modules that it imports, and what of a text is code at all."""
+"""Find the helper modules that a session imports, and the part of a text that is code."""
 
 import ast
 import contextlib

@@ -1,4 +1,4 @@
-"""Digests of what generated files and verdicts are made from, so that each can be told to be stale.
+"""Digests of the inputs of generated files and verdicts, which show when one of them is stale.
 
 | what | is made anew when one of these changes |
 |---|---|

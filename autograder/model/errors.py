@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 class SourceError(ValueError):
-    """What an instructor wrote is not as docs/authoring.md says; the message is one line, with file and line number."""
+    """A source that does not follow docs/authoring.md; the message is one line, with file and line number."""
 
 
 def source_error(path: Path | str, line: int | None, reason: object) -> SourceError:

@@ -1,4 +1,4 @@
-"""The solution as the oracle of the checks: executed once, recorded often, worn as a fault for a moment.
+"""The solution as the oracle of the checks: executed once, recorded often, replaced by a fault for a moment.
 
 Only the course's own code runs here. What a student wrote never does.
 """
@@ -63,7 +63,7 @@ class Oracle:
 
     @property
     def notes(self) -> list[str]:
-        """What is allowed in the checks and yet may hide something: one line each, with file and line number."""
+        """Notes on checks that may hide a fault: one line each, with file and line number."""
         return [note for note in map(self.recorder.note, self.checks) if note]
 
     def checks_of(self, exercise: str) -> list[Check]:

@@ -1,4 +1,4 @@
-"""Where a wrong answer first goes wrong: it is observed beside the solution and all right variants."""
+"""Locate where a wrong answer first goes wrong, by observing it beside the solution and all right variants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_VARIANTS = 24  # of an exercise are observed beside the solution
 
 
 class Places:
-    """What right answers compute in recorded checks, and the places of wrong ones beside it.
+    """The values of right answers in recorded checks, and the places of wrong answers compared with them.
 
     ``stepwise``: the steps of torch's functions are known as well.
     """

@@ -1,4 +1,4 @@
-"""What an instructor looks for in a written answer: the model answer, and the items of its rubric with their points.
+"""The model answer to a question, and the items of its rubric with their points.
 
 Both stand in the solution of an answer, as "Model answer. **Rubric.** 1 point: this. 0.5 points: that." What follows
 an item, up to the next one, belongs to it. Items may give more than the answer has, where some of them are enough.

@@ -68,7 +68,7 @@ class Cell:
 
     @property
     def hidden(self) -> str:
-        """What only the instructor may read: the solution, or the model answer with its rubric."""
+        """The text for the instructor alone: the solution, or the model answer with its rubric."""
         return "\n".join(match[1].strip("\n") for match in _REGION.finditer(self.source))
 
 

@@ -62,7 +62,7 @@ class Check:
 
     @property
     def says(self) -> str:
-        """The sentence that tells a student what this check looks at."""
+        """The sentence that says to a student what this check tests."""
         return " ".join((self.program.__doc__ or self.name).split())
 
     @property
@@ -101,7 +101,7 @@ class CheckError(SourceError):
 
 
 class Redraw(Exception):
-    """This instance could not tell right from wrong: take another."""
+    """This instance cannot tell right from wrong; another is drawn."""
 
 
 class Trace:

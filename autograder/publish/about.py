@@ -1,4 +1,4 @@
-"""What a course says of itself: its name, its title, what its notebooks need, where it can be had.
+"""The metadata of a course: its name, title, requirements and address.
 
 It stands in the course's `course.toml`; nothing of it has to be there. ``python -m autograder.publish.about FOLDER``
 prints what the notebooks of a course need, for pip.

@@ -1,4 +1,4 @@
-"""Where something of the course lies on the web, and how Colab and Binder open it there."""
+"""Addresses of the course on the web, for readers, Colab and Binder."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a session asks of a student: minutes and difficulty of each exercise and question, core and extension.
+"""Minutes and difficulty of each exercise and question, core and extension.
 
 One line of its text says it, `*Minutes* 20 · *Difficulty* ●●○○`, and `· *Extension*` behind that where the core of the
 session goes on without it. Here these lines are read, added up, and made into the table of all sessions. A course asks
@@ -24,7 +24,7 @@ _HINTS = re.compile(r"<details>.*?</details>", re.S)
 
 @dataclass(frozen=True)
 class Task:
-    """An exercise or a question, and what it asks of a student."""
+    """An exercise or a question, with its minutes and difficulty."""
 
     kind: str  # "exercise" or "question"
     name: str

@@ -1,4 +1,4 @@
-"""What may not be published: lines of solutions, model answers, checks and faults, and files of a term.
+"""Find what may not be published: lines of solutions, model answers, checks and faults, and files of a term.
 
 Every file that is to be published is read, archives and compressed data included, and searched for such lines.
 """

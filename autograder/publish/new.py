@@ -1,4 +1,4 @@
-"""Begin a course of another teacher's: a folder with one session that is released, audited and graded as it stands."""
+"""Begin a new course: a folder with one session that can be released, audited and graded as it is."""
 
 from importlib.resources import files
 from pathlib import Path

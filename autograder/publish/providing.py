@@ -1,4 +1,4 @@
-"""Provide exercises of a session: a file that a teacher gives to students who are stuck, so that the rest goes on."""
+"""Write a file with solved exercises of a session, for students who are stuck."""
 
 from collections.abc import Sequence
 from pathlib import Path

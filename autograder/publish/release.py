@@ -38,7 +38,7 @@ class ExecutionError(Exception):
 
 
 class WorkedInError(CourseError):
-    """Somebody's work lies where releases lie; the message says where."""
+    """A released notebook was filled in or run; the message says which."""
 
     def __init__(self, paths: Iterable[Path]):
         super().__init__(f"{', '.join(map(str, paths))}: not as released, somebody has worked in it; move it away "

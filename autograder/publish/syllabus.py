@@ -26,7 +26,7 @@ HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* 
 
 @dataclass(frozen=True)
 class Syllabus:
-    """The points of a session by group, and where the page about them lies."""
+    """The points of a session by group, and the path of the page about them."""
 
     page: Path
     title: str
@@ -35,7 +35,7 @@ class Syllabus:
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return sum(map(len, self.groups.values()))
 
 

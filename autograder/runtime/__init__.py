@@ -1,4 +1,4 @@
-"""What runs beside a student's code, in notebook, kernel and judge alike: replay a check, describe, compare.
+"""The runtime beside a student's code, in notebook, kernel and judge: replay a check, describe values, compare.
 
 A notebook uses the names below; each brings its module when it is first used.
 """

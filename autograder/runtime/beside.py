@@ -1,4 +1,4 @@
-"""Expected beside got, as a small picture: the part of an output in which the first difference lies."""
+"""Draw expected and got side by side: the part of an output that has the first difference."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Beside:
 
     @property
     def part(self) -> str:
-        """Which part is shown, where it is not all."""
+        """The part that is shown, where it is not all."""
         cut = zip(self.axes, ("rows", "columns"), self.first, (len(self.expected), len(self.wrong[0])), self.sizes,
                    strict=True)
         return ", ".join(f"{name or word} {first} to {first + shown - 1} of {size}"

@@ -1,4 +1,4 @@
-"""What a self-check says, as a card for the notebook and as text for a terminal.
+"""The result of a self-check, as a card for the notebook and as text for a terminal.
 
 Everything that a student's code made is escaped. Colours are mixed with that of the text around them, so that they can
 be read in a light notebook and in a dark one.
@@ -58,7 +58,7 @@ MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
 
 @dataclass(frozen=True)
 class Card:
-    """All that a self-check says: a sign and a headline, and beneath it what is wrong and what is right."""
+    """The result of a self-check: a sign and a headline, and beneath it the findings and the passed checks."""
 
     exercise: str
     tally: str
@@ -94,7 +94,7 @@ class Card:
 
     @property
     def again(self) -> str:
-        """How to look into the first check that fails."""
+        """The call that opens the first check that fails."""
         return f'tp.case("{self.exercise}", "{self.wrong[0].checks[0]}")' if self.wrong else ""
 
     def seen_by(self, finding: Finding) -> str:

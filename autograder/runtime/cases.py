@@ -97,13 +97,13 @@ class Case:
 
     @property
     def answer(self) -> str:
-        """Where the right answer is to be had."""
+        """The sentence that says where the right answer is."""
         first = next(iter(self.expected), None)
         return f'The right answer is `case.expected["{first}"]`. ' if first else ""
 
     @property
     def call(self) -> str:
-        """How it was asked for."""
+        """The call that made this case."""
         return f'tp.case("{self.exercise}", "{self.check}")'
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What an exception means that comes of tensors on two devices: right on the CPU, and not where there is a GPU."""
+"""Explain exceptions about tensors on two devices, which only occur where there is a GPU."""
 
 import re
 

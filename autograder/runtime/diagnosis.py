@@ -1,4 +1,4 @@
-"""Which known fault explains what came back from the replays of an exercise's checks, if any does.
+"""Find the known fault that explains the replies to an exercise's checks, if any does.
 
 Used by the self-check on the student's machine and by the judge.
 """

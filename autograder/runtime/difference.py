@@ -1,4 +1,4 @@
-"""What a reply has that a right one has not: a difference, as plain data. `messages` makes sentences of it.
+"""A difference between a reply and the right one, as plain data. `messages` writes sentences from it.
 
 It holds what a student's code made, bounded in size. Whoever shows a string of it shows its ``repr``.
 """
@@ -37,7 +37,7 @@ RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one
 
 @dataclass(frozen=True)
 class Outline:
-    """What a value is: type and shape of an array, length of a container, else the value itself, cut short.
+    """The outline of a value: type and shape of an array, length of a container, else the value itself, shortened.
 
     A float is rounded; one that is not finite, a complex number, and the type of anything unknown are text.
     """

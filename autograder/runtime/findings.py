@@ -1,4 +1,4 @@
-"""What is wrong with an exercise, each thing once, whichever checks see it. `messages` says it."""
+"""The findings of an exercise, each once, whichever checks have it. `messages` writes sentences from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """What each of them sees."""
+        """The difference in each of its checks."""
         return tuple(one.difference for one in self.results if one.difference)
 
     @property
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def place(self) -> Place | None:
-        """Where the answer first goes wrong, in the first check of which that is known."""
+        """The place where the answer first goes wrong, from the first check with a known place."""
         return next((one.place for one in self.results if one.place), None)
 
     @property

@@ -1,4 +1,4 @@
-"""Hand in: write the file that a teacher wants, and say where it goes and what of it is not done.
+"""Hand in a session: write the file for the teacher, and say where it goes and what is not done.
 
 What counts is the notebook as it is saved. What was run since and is not saved is told by the cells that the kernel
 remembers; what was typed into text cells since, nobody but the front end knows.
@@ -35,7 +35,7 @@ _UNWRITTEN = re.compile(r"^\s*raise NotImplementedError\b", re.M)
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What was found when a session was handed in; ``file`` is None where there is nothing to give."""
+    """The result of handing in a session; ``file`` is None where there is nothing to hand in."""
 
     session: str
     saved: float | None  # when the notebook was saved, in seconds since 1970; None: its file is not here

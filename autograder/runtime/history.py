@@ -1,4 +1,4 @@
-"""What the notebook has run: whether a definition is that of the last cell that was to make it."""
+"""The cells that the notebook has run, and whether a definition comes from the last cell that should make it."""
 
 import inspect
 import linecache

@@ -1,4 +1,4 @@
-"""What a replay calls: how often torch, and what is forbidden. It is seen where it runs, wherever it is written."""
+"""Observe the calls of a replay where they run: the number of torch calls, and forbidden functions."""
 
 import contextlib
 import sys

@@ -27,7 +27,7 @@ Array = NDArray[Any]
 
 
 class OperationError(ValueError):
-    """What arrived is no operation."""
+    """The received tree is no operation."""
 
 
 class ReplayError(Exception):
@@ -39,7 +39,7 @@ class MissingName(ReplayError):
 
 
 class State:
-    """What the operations of one replay work on: the definitions, the registers, and what was seen so far."""
+    """The state of one replay: the definitions, the registers, and the observed calls."""
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
         self.namespace = namespace

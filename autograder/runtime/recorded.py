@@ -1,4 +1,4 @@
-"""What a replay answers, and what is recorded of a check: plain data, and their form as trees for `wire`."""
+"""Recorded checks and replies to them, as plain data and as trees for `wire`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_MESSAGE = 300
 
 
 class ReplyError(ValueError):
-    """What arrived is not a reply."""
+    """The received tree is no reply."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The self-check: what a student runs beneath an exercise, and is told at once what is wrong.
+"""The self-check that a student runs below an exercise, which says at once what is wrong.
 
 The checks were recorded on the solution with public seeds when the course was released. Here they are replayed
 on the student's definitions, and what comes back is compared with the recorded answers and with those of known
@@ -60,7 +60,7 @@ _borrowed: dict[str, provided.Names] = {}  # exercise → what its borrowed cell
 
 
 class NotUsable(RuntimeError):
-    """What was asked for is not there; a notebook shows the message alone, without a traceback."""
+    """A self-check that cannot be had; a notebook shows the message alone, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

@@ -1,4 +1,4 @@
-"""Where the recorded self-checks of a session lie."""
+"""Find the recorded self-checks of a session."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a course says to its notebooks: how many threads torch takes, and where a finished session goes.
+"""Settings of a course for its notebooks: the number of torch's threads, and where to hand in.
 
 `release` writes it beside the self-checks, from the course's `course.toml`.
 """

@@ -1,4 +1,4 @@
-"""What is asked of the syntax of a student's cell: what an expression is called, stored in, and made with."""
+"""Read the syntax of a student's cell: the name of an expression, where it is stored, and its inputs."""
 
 from __future__ import annotations
 

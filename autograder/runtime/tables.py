@@ -1,4 +1,4 @@
-"""Where we are, and how to show something there: tables first of all. Nothing of this needs matplotlib or torch."""
+"""Show tables and text in a notebook or a terminal, without matplotlib or torch."""
 
 import html
 from collections.abc import Iterable, Sequence

@@ -26,7 +26,7 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat
 
 
 class DescriptionError(ValueError):
-    """What arrived is not the description of a value."""
+    """The received tree describes no value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Array:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """A list or tuple of ``length`` elements, of which the first ``MAX_ITEMS`` are told."""
+    """A list or tuple of ``length`` elements, of which the first ``MAX_ITEMS`` are described."""
 
     items: tuple[Value, ...]
     length: int
@@ -60,7 +60,7 @@ class Sequence:
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
-    """A dict of ``length`` pairs, of which the first ``MAX_ITEMS`` are told."""
+    """A dict of ``length`` pairs, of which the first ``MAX_ITEMS`` are described."""
 
     keys: tuple[Value, ...]
     items: tuple[Value, ...]

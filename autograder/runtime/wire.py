@@ -24,7 +24,7 @@ MAX_ARRAYS = 100_000
 
 
 class WireError(ValueError):
-    """What arrived is not a message."""
+    """The received bytes are no message."""
 
 
 def pack(tree: Any) -> bytes:

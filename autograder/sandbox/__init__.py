@@ -1,1 +1,1 @@
-"""Where students' code runs, and how it is held."""
+"""The sandbox that students' code runs in."""

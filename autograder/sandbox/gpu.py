@@ -1,4 +1,4 @@
-"""What kernels hold on the GPU, as its driver counts it."""
+"""The GPU memory of kernels, as the driver counts it."""
 
 import shutil
 import subprocess

@@ -38,7 +38,7 @@ class KernelLost(Exception):
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a cell: the error it stopped with, if so, and the beginning of what it printed, as it was sent."""
+    """The result of a cell: the error that stopped it, if any, and the beginning of its output, as received."""
 
     error: Error | None
     printed: str

@@ -8,7 +8,7 @@ Device = Literal["cpu", "cuda"]
 
 
 class DeviceError(Exception):
-    """The device that was asked for is not there."""
+    """The requested device is not available."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Limits:
 
     @property
     def clock(self) -> float:
-        """Seconds after which nobody waits for a verdict any more, starts and restarts of kernels included."""
+        """Seconds on the clock for a verdict, including starts and restarts of kernels."""
         return 2 * self.notebook_seconds + 300
 
     def scaled(self, exercise_seconds: float) -> "Limits":
@@ -54,7 +54,7 @@ class Options:
 
     @property
     def isolation(self) -> str:
-        """How reports call it."""
+        """The name of the isolation in reports."""
         if self.isolated:
             return "bubblewrap"
         return f"account {self.account}" if self.account else "none"

@@ -1,4 +1,4 @@
-"""What a kernel uses, and how much of it is left."""
+"""Measure what a kernel uses, and how much of its budget is left."""
 
 import contextlib
 import math
@@ -69,7 +69,7 @@ class SetAside(Exception):
 
 @dataclass
 class Budget:
-    """What the requests of one cell or exercise may use together: CPU seconds, and seconds on the clock.
+    """The budget of all requests of one cell or exercise: CPU seconds, and seconds on the clock.
 
     A right answer never waits, so what waits is given more time than what computes, but not for ever. What is spent
     here is spent of ``whole`` too, which is the notebook's. ``patience`` are the seconds on the clock after which it is

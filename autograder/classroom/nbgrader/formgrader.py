@@ -1,4 +1,4 @@
-"""What formgrader shows besides: model answers beneath written ones, and points that were given elsewhere meanwhile."""
+"""Show in formgrader the model answers below written ones, and points that were given elsewhere meanwhile."""
 
 import sys
 from pathlib import Path

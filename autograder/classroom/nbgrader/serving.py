@@ -1,4 +1,4 @@
-"""What formgrader's server does with files that students handed in: it shows pictures, and runs nothing.
+"""Make formgrader's server show students' pictures, and run none of their files.
 
 nbgrader serves whatever lies beside a graded notebook at its own origin, as the name says: a page with a script would
 act there as the person who grades. And its start page takes any folder for a course, whose configuration it runs.

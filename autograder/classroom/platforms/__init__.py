@@ -1,1 +1,1 @@
-"""Where work comes from and goes back to: Moodle and Canvas; and where the judge goes itself: Gradescope, GitHub."""
+"""Platforms: Moodle and Canvas, which exchange files; Gradescope and GitHub, where the judge itself runs."""

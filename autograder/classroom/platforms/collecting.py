@@ -1,4 +1,4 @@
-"""Put what students handed in on Moodle or Canvas where a collected submission lies.
+"""Collect submissions from the zip of Moodle or Canvas into the submitted folder.
 
 Who is who is asked nowhere: it is written to ``gradebook/students.csv`` when a name is new, and read from there ever
 after. What went where is written to ``gradebook/collected/<tp>.csv``; grades and feedback go back by it.
@@ -24,7 +24,7 @@ ROSTER = ("platform", "key", "student")
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of one file: a row of the table. ``student`` is empty where nobody is known by its name."""
+    """The outcome of one file: a row of the table. ``student`` is empty where the file's name belongs to no student."""
 
     student: str
     name: str
@@ -159,7 +159,7 @@ def _row(by: Sender | None, file: str, student: str, what: str) -> Collected:
 
 
 class Roster:
-    """Who is called what here. A person may change the column ``student``, as long as nothing of theirs is graded."""
+    """The names of students here. A person may change the column ``student`` as long as the student has no grade."""
 
     def __init__(self, course: Course):
         self.path = course.gradebook / "students.csv"

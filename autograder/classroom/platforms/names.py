@@ -1,4 +1,4 @@
-"""Who handed in a file, by its name in the archive that Moodle or Canvas writes.
+"""Find the sender of a file by its name in the archive that Moodle or Canvas writes.
 
 Moodle (mod/assign/classes/downloader.php, `get_student_prefix`): ``Full Name_ID_assignsubmission_file/…``, in older
 versions and on request ``Full Name_ID_assignsubmission_file_name``. The ID is the participant's in this assignment; it
@@ -22,7 +22,7 @@ _CANVAS = re.compile(r"(?:(?P<name>\w*?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[^\W
 
 @dataclass(frozen=True)
 class Sender:
-    """Who a file is of. ``back`` is what a file is called, or lies in, that goes back to this student."""
+    """The sender of a file. ``back`` is the name or folder of a file that is returned to this student."""
 
     platform: Platform
     name: str

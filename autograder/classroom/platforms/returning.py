@@ -30,7 +30,7 @@ GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
 
 @dataclass
 class Returned:
-    """What was written, and what a person should know of it."""
+    """The files that were written, and notes for a person."""
 
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The addresses of the screen on a Jupyter Server: its page, its script, and what it reads and writes as JSON.
+"""Handlers of the screen on a Jupyter Server: its page, its script, and its JSON API.
 
 Jupyter asks for a login, and for its XSRF token wherever something is written. Only our script runs on the page.
 """
@@ -44,7 +44,7 @@ def serve(application: Any, course: Course) -> None:
 
 
 class Handler(JupyterHandler):
-    """What all of them share: the course, the policy of the page, and errors as one line."""
+    """The base of all handlers: the course, the page's policy, and errors as one line."""
 
     def initialize(self, course: Course, work: Work) -> None:
         """Take what the server was given."""
@@ -124,7 +124,7 @@ class FeedbackPage(Handler):
 
 
 class Asked(Handler):
-    """What the page reads."""
+    """The requests of the page for data."""
 
     @authenticated
     async def get(self, what: str) -> None:
@@ -135,7 +135,7 @@ class Asked(Handler):
 
 
 class Save(Handler):
-    """What a person gave."""
+    """The points and comments that a person gives."""
 
     @authenticated
     async def post(self) -> None:

@@ -1,4 +1,4 @@
-"""What the screen writes: points and comments, into nbgrader's gradebook, unless somebody else was quicker.
+"""Save points and comments from the screen in nbgrader's gradebook, unless another grader changed them first.
 
 Whoever saves says which version they have seen. Where the gradebook holds another by now, nothing is written.
 """
@@ -16,7 +16,7 @@ MOST_COMMENT = 10_000  # characters
 
 
 class OvertakenError(Exception):
-    """Somebody has changed it meanwhile; whose it is stands in the message."""
+    """Another grader has changed the cell meanwhile; the message names the student."""
 
 
 def save_points(classroom: Classroom, session: str, student: str, exercise: str, points: float | None, comment: str,

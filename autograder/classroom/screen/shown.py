@@ -1,4 +1,4 @@
-"""What the screen shows: the class as a grid, one exercise of one student, one question with the answers grouped."""
+"""The data of the screen: the class as a table, one exercise of one student, one question with grouped answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Group:
 
     @property
     def read(self) -> bool:
-        """Whether every one of them has points."""
+        """Whether all of these answers have points."""
         return all(one.points is not None for one in self.answers)
 
 

@@ -36,7 +36,7 @@ class Session:
 
     @property
     def done(self) -> str:
-        """How far it is, in words."""
+        """The progress, in words."""
         if self.passed == self.exercises:
             return "✓ all done"
         return f"{self.passed} of {self.exercises}" if self.passed else "not begun"
