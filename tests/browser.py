@@ -55,6 +55,7 @@ def chromium():
 def chromium_page(**options):
     """A fresh page; `options` as for Playwright's `new_page`."""
     page = chromium().new_page(**options)
+    page.set_default_timeout(120_000)  # a busy machine may need more than half a minute
     try:
         yield page
     finally:

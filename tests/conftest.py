@@ -4,6 +4,7 @@ import functools
 import gzip
 import hashlib
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -37,6 +38,13 @@ SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
 RUN = os.environ.setdefault("COURSE_TEST_SEED", secrets.token_hex(4))
 # A shell that runs the tests in the background has them ignore ^C, and whatever they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def some_of(things, share: float) -> list:
+    """Parameters of a test: a part of them, another one in each run; `make slow` takes the others."""
+    drawn = set(random.Random(RUN).sample(range(len(things)), round(share * len(things))))
+    return [pytest.param(thing, marks=[] if i in drawn else pytest.mark.slow, id=str(thing))
+            for i, thing in enumerate(things)]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from nbgrader.server_extensions.formgrader import handlers as formgrader
 
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
@@ -31,7 +31,7 @@ from autograder.model import digests, source
 from autograder.model.oracle import oracle
 from autograder.publish import release
 from autograder.sandbox.options import Options
-from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, automatic_points, handed
+from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed
 
 OPTIONS = Options(limits=SHORT)
 FULL = automatic_points(TINY_COURSE, TINY)
@@ -371,52 +371,42 @@ def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_nex
     assert later["cem"] == later["dan"] != first["ann"]
 
 
-REAL, FIRST = "tp2_seq2seq", "shift"
-REAL_FULL = automatic_points(REPOSITORY, REAL)
-REAL_SCORES = {"ada": REAL_FULL, "bob": source.load(REPOSITORY, REAL).points(FIRST), "eve": 0, "kim": REAL_FULL}
+OF_FOUR = {"ada": FULL, "bob": source.load(TINY_COURSE, TINY).points("double"), "eve": 0, "kim": FULL}
 
 
 @pytest.fixture
-def real_term(tmp_path):
-    """A course of a real TP, for processes of their own: two right, one with its first exercise, one blank."""
-    course = classroom_in(tmp_path / "course", REPOSITORY, [REAL])
-    right = solved(REPOSITORY, REAL)
-    for student, cells in {"ada": right, "bob": {FIRST: right[FIRST]}, "eve": {}, "kim": right}.items():
-        hand_in(course, student, REAL, notebook(REPOSITORY, REAL, cells))
+def four(course, right):
+    """A course for processes of their own: two right, one with its first exercise, one blank."""
+    for student, cells in {"ada": right, "bob": {"double": right["double"]}, "eve": {}, "kim": right}.items():
+        submit(course, student, cells)
     return course
 
 
-def test_plain_nbgrader_grades_with_the_judge(real_term):
+def test_plain_nbgrader_grades_with_the_judge(four):
     def nbgrader(*command):
-        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=real_term.root, capture_output=True,
+        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=four.root, capture_output=True,
                               text=True)
         assert done.returncode == 0, done.stderr[-2000:]
 
-    nbgrader("generate_assignment", REAL, "--create", "--force")
-    released = nbformat.read(real_term.released / REAL / f"{REAL}.ipynb", 4)
-    ours = release.released_notebook(REPOSITORY, REAL)
+    nbgrader("generate_assignment", TINY, "--create", "--force")
+    released = nbformat.read(four.released / TINY / f"{TINY}.ipynb", 4)
+    ours = release.released_notebook(TINY_COURSE, TINY)
     assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
-    helpers = {path.name for path in (REPOSITORY.released / "tp").rglob("*.py")}
-    assert {path.name for path in real_term.released.rglob("*.py")} == helpers, "no solution, no check, no fault"
-    nbgrader("autograde", REAL)
-    nbgrader("generate_feedback", REAL)
+    assert not list(four.released.rglob("*.py")), "no solution, no check, no fault"
+    nbgrader("autograde", TINY)
+    nbgrader("generate_feedback", TINY)
     nbgrader("export")
-    assert scores(real_term, REAL) == REAL_SCORES
-    page = (real_term.gradebook / "feedback" / "bob" / REAL / f"{REAL}.html").read_text()
+    assert scores(four, TINY) == OF_FOUR
+    page = (four.gradebook / "feedback" / "bob" / TINY / f"{TINY}.html").read_text()
     assert "Not written yet:" in page and "<script" not in page
-    assert "ada" in (real_term.root / "grades.csv").read_text()
+    assert "ada" in (four.root / "grades.csv").read_text()
 
 
-@pytest.mark.parametrize("option, goes_on", [
-    ([], "autograder: stopped. Graded submissions are kept, and the same command continues with the others"),
-    (["--force"], "autograder: stopped. New verdicts are kept. With --force the same command starts again, "
-                  "without it continues"),
-])
-def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(course, right, option, goes_on):
+def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(course, right):
     """The submission that is judged would take ten minutes."""
     submit(course, "ada", right)
     submit(course, "zed", {**right, "double": "def double(x):\n    while True:\n        pass"})
-    command = [sys.executable, "-m", "autograder.cli", "grade", "--time-limit", "600", "--device", "cpu", *option]
+    command = [sys.executable, "-m", "autograder.cli", "grade", "--time-limit", "600", "--device", "cpu"]
     process = subprocess.Popen(command, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while not VerdictStore(course).entries(TINY) and process.poll() is None and time.monotonic() < deadline:
@@ -429,37 +419,39 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
     finally:
         process.kill()
     assert process.returncode == 130 and "Traceback" not in said
-    assert said.splitlines()[-2:] == ["autograder: stopping; submissions that are being judged are not graded", goes_on]
+    assert said.splitlines()[-2:] == [
+        "autograder: stopping; submissions that are being judged are not graded",
+        "autograder: stopped. Graded submissions are kept, and the same command continues with the others"]
     assert judges and psutil.wait_procs(judges, timeout=60)[1] == []
     assert [entry.student for entry in VerdictStore(course).entries(TINY)] == ["ada"]
 
 
-def test_a_run_that_is_killed_goes_on_where_it_stopped(real_term):
-    command = [sys.executable, "-m", "autograder.cli", "grade", REAL, "--jobs", "2", "--device", "cpu"]
-    verdicts = real_term.gradebook / "verdicts" / REAL
-    process = subprocess.Popen(command, cwd=real_term.root, start_new_session=True, stdout=subprocess.DEVNULL,
+def test_a_run_that_is_killed_goes_on_where_it_stopped(four):
+    command = [sys.executable, "-m", "autograder.cli", "grade", TINY, "--jobs", "2", "--device", "cpu"]
+    verdicts = four.gradebook / "verdicts" / TINY
+    process = subprocess.Popen(command, cwd=four.root, start_new_session=True, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
     while not list(verdicts.glob("[!.]*.json")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = {entry.student: entry.verdict for entry in VerdictStore(real_term).entries(REAL)}
+    kept = {entry.student: entry.verdict for entry in VerdictStore(four).entries(TINY)}
     assert kept
-    graded = {one.handed.student: one for one in grade_class(Classroom(real_term), [REAL], workers=2)}
-    assert problems_of(graded) == {} and scores_of(graded) == REAL_SCORES
+    graded = {one.handed.student: one for one in grade_class(Classroom(four), [TINY], workers=2)}
+    assert problems_of(graded) == {} and scores_of(graded) == OF_FOUR
     for student, verdict in kept.items():
         assert graded[student].verdict == verdict, "judged twice"
 
 
-def test_side_by_side_or_one_by_one_is_the_same(real_term):
+def test_side_by_side_or_one_by_one_is_the_same(four):
     before = psutil.Process().children()
-    class_graded = grade_class(Classroom(real_term), [REAL], workers=2)
+    class_graded = grade_class(Classroom(four), [TINY], workers=2)
     assert psutil.Process().children() == before, "judges are left"
-    with Judge(real_term) as judge:
+    with Judge(four) as judge:
         for graded in class_graded:
             student = graded.handed.student
-            path = real_term.gradebook / "submitted" / student / REAL / f"{REAL}.ipynb"
-            alone = submission.read(path, path.parents[2], REAL, student)
+            path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
+            alone = submission.read(path, path.parents[2], TINY, student)
             verdict = judge.grade(alone, graded.verdict.seed)
             assert verdict.exercises == graded.verdict.exercises

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -127,12 +126,17 @@ def test_covers_are_those_of_each_run_of_code_for_itself():
 
 def test_weights_do_not_hang_on_the_hashes_of_a_run(tmp_path):
     script = tmp_path / "weigh.py"
-    script.write_text(f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
-                      "from classroom.test_similar import *\n"
-                      "works = [work(str(i), text) for i, text in enumerate([OWN, DISGUISED, *ANOTHER])]\n"
-                      "print(sorted(compared(*works).weights()))\n")
-    said = {subprocess.run([sys.executable, script], capture_output=True, text=True, check=True,
-                           env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in "123"}
+    script.write_text("import sys\nfrom pathlib import Path\n"
+                      "from autograder.classroom import similar\n"
+                      "from autograder.course import Course\n"
+                      "_, course, session, *texts = sys.argv\n"
+                      "works = [similar.Work(similar.Student(str(i), False), {'last': text}, frozenset())\n"
+                      "         for i, text in enumerate(texts)]\n"
+                      "everybody = similar.everybody(Course(Path(course)), session)\n"
+                      "print(sorted(similar.Comparison(works, everybody).weights()))\n")
+    command = [sys.executable, script, TINY_COURSE.root, TINY, OWN, DISGUISED, *ANOTHER]
+    said = {subprocess.run(command, capture_output=True, text=True, check=True,
+                           env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in "12"}
     assert len(said) == 1 and "(0, 1, 0" not in said.pop()
 
 

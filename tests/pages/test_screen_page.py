@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,10 +27,9 @@ SAME = "The same words."
 CHEAT = "import torch\ntorch.testing.assert_close = lambda *a, **k: True\nopen('/srv/solutions/x.py').read()\n"
 
 
-@pytest.fixture
-def term(tmp_path):
+def classroom(folder):
     """A graded class: three students with the same answer, one who tampers."""
-    made = graded.classroom(tmp_path / "course")
+    made = graded.classroom(folder)
     right = solved(TINY_COURSE, TINY)
     for name in ("carl", "dora", "fay"):
         graded.enter(made, name, {**right, "why": f"{graded.question()}\n\n{SAME}"}, graded.verdict())
@@ -38,15 +38,20 @@ def term(tmp_path):
 
 
 @pytest.fixture
-def address(term):
+def term(tmp_path):
+    return classroom(tmp_path / "course")
+
+
+@contextmanager
+def screen(course):
     """The address of a running screen."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     env = {**os.environ, "JUPYTER_TOKEN": TOKEN}
     command = [sys.executable, "-m", "autograder.cli", "open", "--no-browser", "--port", str(port)]
-    with open(term.course.root / "server.log", "wb") as log:
-        server = subprocess.Popen(command, cwd=term.course.root, env=env, stdout=log, stderr=log,
+    with open(course.root / "server.log", "wb") as log:
+        server = subprocess.Popen(command, cwd=course.root, env=env, stdout=log, stderr=log,
                                   start_new_session=True)
     try:
         for _ in range(240):
@@ -59,6 +64,19 @@ def address(term):
     finally:
         os.killpg(server.pid, 15)
         server.wait(30)
+
+
+@pytest.fixture
+def address(term):
+    with screen(term.course) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory):
+    """The address of the screen of a class that nobody changes."""
+    with screen(classroom(tmp_path_factory.mktemp("standing") / "course").course) as address:
+        yield address
 
 
 def points(term, student, cell="why"):
@@ -162,10 +180,10 @@ def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(ter
     assert "ada" in page.read_text()
 
 
-def test_all_can_be_read_on_every_screen(term, address):
+def test_all_can_be_read_on_every_screen(standing):
     for width, scheme in SCREENS:
         with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True) as page:
-            opened(page, address)
+            opened(page, standing)
             for student, name in (("bob", "double"), ("bob", "why"), ("kim", "double")):
                 page.get_by_role("button", name=f"{student}, {name}").click()
                 page.locator("#detail h2", has_text=name).wait_for()
@@ -173,9 +191,9 @@ def test_all_can_be_read_on_every_screen(term, address):
                 all_can_be_read(page, wider="[]")
 
 
-def test_nobody_writes_without_a_login_and_jupyters_token(address):
+def test_nobody_writes_without_a_login_and_jupyters_token(standing):
     def send(path, body=None, token=""):
-        request = urllib.request.Request(f"{address}{path}", body and json.dumps(body).encode(),
+        request = urllib.request.Request(f"{standing}{path}", body and json.dumps(body).encode(),
                                          {"Authorization": f"token {token}"} if token else {})
         try:
             with urllib.request.urlopen(request) as reply:
@@ -190,11 +208,12 @@ def test_nobody_writes_without_a_login_and_jupyters_token(address):
     assert send(f"/autograder/feedback/{TINY}/..%2f..%2fsubmitted%2fada", token=TOKEN)[0] == 404
 
 
-def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
+def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(standing):
     def answer(path, body=None):
         headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
         try:
-            with urllib.request.urlopen(urllib.request.Request(f"{address}/autograder/{path}", body, headers)) as reply:
+            request = urllib.request.Request(f"{standing}/autograder/{path}", body, headers)
+            with urllib.request.urlopen(request) as reply:
                 return reply.status
         except urllib.error.HTTPError as error:
             return error.code

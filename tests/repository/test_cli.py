@@ -1,7 +1,9 @@
 """The command line, as a person types it: exit status, one clear line, one JSON object."""
 
 import argparse
+import contextlib
 import json
+import signal
 import subprocess
 import sys
 
@@ -11,14 +13,14 @@ from sqlalchemy.exc import OperationalError
 
 import autograder
 from autograder import cli
-from autograder.classroom import commands
+from autograder.classroom import commands, grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.course import Course, CourseError
 from autograder.judging import watched
 from autograder.model import source
 from autograder.publish import release
 from autograder.sandbox.options import Limits, options_of
-from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
+from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
 
 TRIPLED = "def double(x):\n    return 3 * x"
 
@@ -121,7 +123,7 @@ def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(ch
     assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == truth.exercises
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", some_of(REPOSITORY.assignments, 1 / 7))
 def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
@@ -365,6 +367,18 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(cli, "_parser", stopped)
     assert cli.main(["grade"]) == 130
     assert capsys.readouterr().err == "autograder: stopped\n"
+
+
+@pytest.mark.parametrize("option, kept", [
+    ([], "Graded submissions are kept, and the same command continues with the others"),
+    (["--force"], "New verdicts are kept. With --force the same command starts again, without it continues"),
+])
+def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    monkeypatch.setattr(watched, "begun", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
+    status, _, said = run("grade", "--no-isolation", *option)
+    assert status == 130 and said.splitlines()[-1] == f"autograder: stopped. {kept}"
 
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):

@@ -3,7 +3,6 @@
 And each one would: with the one wall taken away that stops it, the same attack is seen to succeed.
 """
 
-import random
 from collections import Counter
 
 import pytest
@@ -17,16 +16,9 @@ from autograder.judging.session import Session
 from autograder.runtime import messages, wire
 from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
-from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed
+from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint, handed, some_of
 
 SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # walls of the quick tests
-
-
-def some(things, share):
-    """A part of them, another one in each run; `make audited` takes all."""
-    drawn = set(random.Random(RUN).sample(range(len(things)), round(share * len(things))))
-    return [pytest.param(thing, marks=[] if i in drawn else pytest.mark.slow, id=str(thing))
-            for i, thing in enumerate(things)]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +33,7 @@ def watched():
     return fingerprint(REPOSITORY.released / "tp", REPOSITORY.root / "autograder", TINY_COURSE.root)
 
 
-@pytest.mark.parametrize("attack", some(ATTACKS, 1 / 3))
+@pytest.mark.parametrize("attack", some_of(ATTACKS, 1 / 3))
 def test_attack(attack, whole, right, record_property):
     before = watched()
     honest, seen = whole.honest(attack), whole.grade(attack, attack)
