@@ -444,14 +444,13 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(four):
         assert graded[student].verdict == verdict, "judged twice"
 
 
-def test_side_by_side_or_one_by_one_is_the_same(four):
+def test_side_by_side_or_one_by_one_is_the_same(four, short_judge):
     before = psutil.Process().children()
     class_graded = grade_class(Classroom(four), [TINY], workers=2)
     assert psutil.Process().children() == before, "judges are left"
-    with Judge(four) as judge:
-        for graded in class_graded:
-            student = graded.handed.student
-            path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
-            alone = submission.read(path, path.parents[2], TINY, student)
-            verdict = judge.grade(alone, graded.verdict.seed)
-            assert verdict.exercises == graded.verdict.exercises
+    for graded in class_graded:
+        student = graded.handed.student
+        path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
+        alone = submission.read(path, path.parents[2], TINY, student)
+        verdict = short_judge.grade(alone, graded.verdict.seed)
+        assert verdict.exercises == graded.verdict.exercises

@@ -107,7 +107,7 @@ def test_judges_come_from_the_fork_server_that_was_begun_for_whoever_judges_alik
         assert {judge._process for judge in judges} < set(beneath)
         judges[0].close()
         assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
-    assert psutil.wait_procs(beneath, timeout=10)[1] == []
+    assert psutil.wait_procs(beneath, timeout=60)[1] == []
     assert watched.judge_for(TINY_COURSE, options)._fork_server is not fork_server
 
 

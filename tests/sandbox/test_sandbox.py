@@ -131,7 +131,7 @@ def test_nothing_outlives_a_kernel(warm):
     run(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True: time.sleep(1)")
     assert warm.warm.usage().processes >= 2
     kernel.kill()
-    psutil.wait_procs(warm.warm.process.children(recursive=True), timeout=5)
+    psutil.wait_procs(warm.warm.process.children(recursive=True), timeout=60)
     assert warm.warm.process.children(recursive=True) == []
 
 
@@ -179,7 +179,7 @@ def test_what_leaves_its_kernel_dies_with_it(warm, isolated):
         beneath = one.warm.process.children(recursive=True)
         assert len(beneath) >= 4
         kernel.kill()
-        assert psutil.wait_procs(beneath, timeout=10)[1] == []
+        assert psutil.wait_procs(beneath, timeout=60)[1] == []
 
 
 def test_the_seconds_of_children_that_have_ended_count(warm):
@@ -193,9 +193,9 @@ def test_the_seconds_of_children_that_have_ended_count(warm):
 IGNORED = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-for _ in range(80):
+for _ in range(30):
     if os.fork() == 0:
-        end = time.process_time() + 0.03
+        end = time.process_time() + 0.1
         while time.process_time() < end:
             pass
         os.kill(os.getpid(), 9)
@@ -208,11 +208,11 @@ for _ in range(80):
 
 @pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
 def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, monkeypatch):
-    with pytest.raises(KernelLost, match=r"computed for more than 1\.6 seconds"):
-        warm.fork().cell(IGNORED, Budget(1.6, 200))
+    with pytest.raises(KernelLost, match=r"computed for more than 2\.2 seconds"):
+        warm.fork().cell(IGNORED, Budget(2.2, 200))
     monkeypatch.setattr(cgroup, "make", lambda: None)
     with started() as alone:
-        assert alone.fork().cell(IGNORED, Budget(1.6, 200)).error is None, "the control: it costs little alone"
+        assert alone.fork().cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
 
 
 @pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
@@ -222,7 +222,7 @@ def test_what_is_in_a_group_dies_with_it_and_none_is_left():
         folder, beneath = parent.warm.group.folder, parent.warm.process.children(recursive=True)
         assert len(beneath) >= 4
         (folder / "cgroup.kill").write_text("1")
-        assert psutil.wait_procs(beneath, timeout=10)[1] == []
+        assert psutil.wait_procs(beneath, timeout=60)[1] == []
     assert not folder.exists()
 
 
@@ -279,7 +279,7 @@ def test_nothing_outlives_a_grader_that_is_killed(tmp_path):
         time.sleep(0.5)
         beneath = [(one, _called(one)) for one in process.children(recursive=True)]
     process.kill()
-    assert psutil.wait_procs([one for one, _ in beneath], timeout=20)[1] == []
+    assert psutil.wait_procs([one for one, _ in beneath], timeout=60)[1] == []
     grader.communicate()
 
 
@@ -306,6 +306,22 @@ def test_kernels_of_branches_share_nothing_at_the_same_time():
             assert left.warm.usage().memory - right.warm.usage().memory > 250_000_000
 
 
+def all_end(processes):
+    """Whether all of them end within a minute, or are zombies then."""
+    for _ in range(600):
+        if not any(map(_lives, processes)):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _lives(process):
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
 def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolated, SHORT)) as parent:
@@ -314,8 +330,7 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolate
             one, other = left.fork(), right.fork()
             beneath = [left.warm.process, *left.warm.process.children(recursive=True)]
             left.warm.process.kill()
-            _, left_over = psutil.wait_procs(beneath, timeout=2)
-            assert all(process.status() == "zombie" for process in left_over)
+            assert all_end(beneath)
             with pytest.raises(KernelLost):
                 run(one, "pass")
             assert ask(other, "1 + 1") == 2
@@ -323,7 +338,7 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolate
             warm = [right.warm.process, left.warm.process]
             beneath = [*warm, *warm[0].children(), *warm[1].children()]
         parent.close()
-        assert psutil.wait_procs(beneath, timeout=10)[1] == []
+        assert psutil.wait_procs(beneath, timeout=60)[1] == []
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -459,7 +474,7 @@ for _ in range(3):
         time.sleep(100)
 """)
         assert ran.error is None
-        for _ in range(100):
+        for _ in range(300):
             time.sleep(0.2)
             if kernel._ended.is_set() if looks else kernel.warm.usage().memory > limit:
                 break
