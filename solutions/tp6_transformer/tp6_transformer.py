@@ -1,14 +1,14 @@
 # %% [markdown]
-# # Session 6 · The Transformer, and what it looks at
+# # Session 6 · The Transformer, and looking inside
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# small feed-forward networks, and sums. You write one, and train it on session 5's corpus. Then you look inside. The
-# corpus knows which English word each French word comes from, so explanations can be scored.
+# small feed-forward networks, and sums. You write one, and train it on session 5's corpus. Then you look inside it.
+# The corpus has a gold alignment, so explanations can be scored.
 #
 # **After this session you can**
 # - write attention with several heads, rotary positions, the block and the decoder;
 # - read and replace any activation of your own model;
-# - explain an output in five ways, score them against a known truth, and say what the scores do not show.
+# - explain an output in five ways, on two models, score the explanations, and say what the scores do not show.
 #
 # **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
 # `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
@@ -30,11 +30,13 @@ import math
 import random
 import time
 from collections import Counter
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
+from torch.nn.utils.rnn import (pack_padded_sequence, pad_packed_sequence,
+                                pad_sequence)
 
 torch.set_num_threads(1)  # our tensors are small: one thread is faster than several
 torch.manual_seed(0)
@@ -50,9 +52,9 @@ LONG_RUNS = False
 # ![One query is compared with three keys; a softmax of the scores weighs the three
 # values.](figures/query_key_value.svg)
 #
-# In session 5 each hidden vector of the encoder was compared with the decoder's state, and also entered the context.
-# Now each vector is mapped to two others: a **key**, which is compared, and a **value**, which is summed. The vector
-# that is compared with the keys is a **query**.
+# In session 5 each hidden vector of the encoder was compared with the decoder's state, and also summed into the
+# context. Here each vector is mapped to two others: a **key**, which is compared, and a **value**, which is summed.
+# What the keys are compared with is the **query**.
 #
 # ### Exercise 1 · Attention, once more
 #
@@ -120,9 +122,9 @@ if tp.done("attend"):
 # %% [markdown]
 # ### Why divide by √d?
 #
-# Take two vectors of d entries, all independent, of mean 0 and variance 1. Their dot product has mean 0 and variance d:
-# its typical size is √d. A softmax of large numbers is nearly one-hot, and there its gradient is nearly 0. The next
-# cell measures this. Its last column is the mean norm of the softmax's Jacobian.
+# Take two vectors of d entries, all independent, of mean 0 and variance 1. Their dot product has mean 0 and variance
+# d: its typical size is √d. A softmax of scores that lie far apart is nearly one-hot, and its gradient is nearly 0.
+# The last column of the next table is the mean norm of the softmax's Jacobian.
 
 # %% demo="scale-measured"
 def softmax_gradient(scores):
@@ -143,15 +145,14 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 
 # %% [markdown] answer="scale" points=2
 # **Question 1.** Read the table. (a) What happens to the gradient as d grows, without and with the division? (b)
-# Somebody proposes to divide by d, not by √d. What would the weights look like for d = 1024, at the start of training?
+# What would the weights be for d = 1024, at the start of training, if the scores were divided by d?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) Without the division the scores spread like √d; one weight takes nearly everything, and the gradient falls towards
-# 0 as d grows. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a
-# spread of 1/√d = 0.03: all weights nearly equal, about 0.1 for ten. Attention would begin as a plain mean; queries and
-# keys would have to grow a lot before one weight is much larger than the others.
+# (a) Without the division the spread of the scores grows as √d, the largest weight goes to 1, and the gradient
+# towards 0. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a spread
+# of 1/√d = 0.03: all ten weights about 0.1, so attention would begin as a plain mean.
 #
 # **Rubric.** 1 point: with numbers from the table, gradient falls without the division and stays with it. 1 point:
 # nearly equal weights, because the spread is 1/√d.
@@ -164,7 +165,7 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 # what stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
 #
 # In session 5 the decoder attended to the *source*. In **self-attention** a sequence attends to itself: queries, keys
-# and values are all made of the same vectors. Masks decide what a position may attend to:
+# and values are made of the same vectors. Masks decide what a position may attend to:
 # - the **padding mask**: no position attends to PAD;
 # - the **causal mask**: a decoder that learns to predict the next token must not see it. Position t attends to 0 … t.
 #
@@ -173,7 +174,7 @@ tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
 # **Write** `padding_mask` and `causal_mask`. True means: may be attended to.
 # - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
 # - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries: query t may
-#   attend to 0 … past + t. (`past` is for part 7; until then it is 0.)
+#   attend to 0 … past + t. (`past` is for part 7.)
 #
 # *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
 #
@@ -214,18 +215,17 @@ tp.check("masks")
 # %% [markdown]
 # ### Several heads
 #
-# One softmax gives one set of weights. A word may need several: for its verb, its noun, the word before. So the D
-# numbers are cut into h pieces of d = D / h, and each piece attends on its own: h **heads**. They are one more axis in
-# front, which `attend` accepts.
+# One softmax gives one set of weights. A word may need several. So the D numbers are cut into h pieces of d = D / h,
+# and each piece has its own attention: h **heads**. They are one more axis in front, which `attend` accepts.
 #
-# Attention must also learn the order of the vectors. An object of the class `Positions` adds this. The base class below
-# adds nothing; part 3 has others.
+# Attention also needs the order of the vectors. An object of the class `Positions` adds it. The base class below adds
+# nothing; part 3 has subclasses.
 
 # %% given="positions-interface"
 class Positions(nn.Module):
-    """How a Transformer learns where a token stands: here not at all.
+    """How the position of a token enters a Transformer: here not at all.
 
-    The base of all the others.
+    The base class of all the others.
     """
 
     def __init__(self, D, n_heads):
@@ -241,7 +241,7 @@ class Positions(nn.Module):
         return x
 
     def bias(self, T, S):
-        """What is added to the scores of the last T of S positions.
+        """The numbers to add to the scores of the last T of S positions.
 
         None, or a tensor (h, T, S).
         """
@@ -253,12 +253,12 @@ class Positions(nn.Module):
 # **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or fewer
 # where `kv_heads` says so.
 # - `split(x)`: (B, T, n · d) → (B, n, T, d), for any number n of heads: the first d numbers belong to the first head
-# - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`, then
-#   split. The keys go through `self.positions.turn(…, start)`, the values do not.
-# - `forward(x, keys, values, mask=None, start=0)`: queries from `x` (B, T, D) by `self.W_q`, split and turned; `attend`
-#   with the mask and with `self.positions.bias(T, S)`; each head times its entry of `self.kept` (1, or 0 for a head
-#   that is cut off); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S) as
-#   `self.attention_weights`.
+# - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`,
+#   then split. The keys go through `self.positions.turn(…, start)`, the values do not.
+# - `forward(x, keys, values, mask=None, start=0)`: queries from `x` (B, T, D) by `self.W_q`, split, and rotated by
+#   `turn`; `attend` with the mask and with `self.positions.bias(T, S)`; each head times its entry of `self.kept` (1,
+#   or 0 for a head that is cut off); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S)
+#   as `self.attention_weights`.
 #
 # `nn.MultiheadAttention` and its function do not count.
 #
@@ -305,11 +305,11 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
     def remember(self, x, start=0):
-        """`x` (B, S, D), its first vector at place `start` → `keys`, `values`.
+        """`x` (B, S, D), its first vector at position `start` → `keys`, `values`.
 
         Both (B, n, S, d).
         """
-        # TODO: keys and values, split; the keys turned
+        # TODO: keys and values, split; the keys through `positions.turn`
         ### BEGIN SOLUTION
         return (self.positions.turn(self.split(self.W_k(x)), start),
                 self.split(self.W_v(x)))
@@ -333,8 +333,7 @@ class MultiHeadAttention(nn.Module):
 tp.check("heads")
 
 # %% [markdown]
-# PyTorch's module keeps the three matrices in one, `in_proj_weight`. With our weights copied over, both must give the
-# same result.
+# With the same weights, PyTorch's module must give the same result.
 
 # %% demo="same-as-torch-module"
 if tp.done("attend", "masks", "heads"):
@@ -357,10 +356,10 @@ if tp.done("attend", "masks", "heads"):
           f"of the weights: {(ours.attention_weights - weights).abs().max():.1e}")
 
 # %% [markdown]
-# ## 3 · Where does a word stand?
+# ## 3 · Positional encoding
 #
-# Attention is a sum over a *set*. If the words are permuted, the results are permuted with them: session 3 called this
-# the order-free baseline, a **bag of tokens**.
+# Attention is a sum over a *set*. If the words are permuted, the results are permuted in the same way, as in the
+# **bag of tokens** of session 3.
 
 # %% demo="a-set"
 if tp.done("attend", "heads"):
@@ -373,13 +372,12 @@ if tp.done("attend", "heads"):
           f"{(straight[:, order] - shuffled).abs().max():.1e}")
 
 # %% [markdown]
-# So the position must be added. Four ways:
-#
-# | way | where it enters | what it says |
+# So the position must be added, by a **positional encoding**. Four ways:
+# | way | where it enters | what it is |
 # |---|---|---|
-# | sinusoidal (Vaswani 2017) | added to the embedding | D/2 sines and cosines of different frequency |
+# | sinusoidal (Vaswani 2017) | added to the embedding | a sine and a cosine of each of D/2 frequencies |
 # | learned | added to the embedding | a row of a table for each position |
-# | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | an angle |
+# | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | an angle a pair |
 # | ALiBi ([Press 2021, 2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
 #
 # ![Four small pictures: sines and cosines added to an embedding, rows of a table, two arrows rotated by an angle, and a
@@ -389,10 +387,10 @@ if tp.done("attend", "heads"):
 #
 # ### Exercise 4 · Rotary positional encoding
 #
-# Take the numbers of a query in pairs. Each pair is an arrow in a plane. Rotate it by an angle that grows with the
-# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two arrows
-# depends on the angle *between* them, and so on the distance of the two positions. It does not depend on where they
-# are.
+# Take the numbers of a query in pairs. Each pair is a vector in a plane. Rotate it by an angle that grows with the
+# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two such
+# vectors depends on the angle *between* them, and so on the distance of the two positions, not on the positions
+# themselves.
 #
 # **Write** `rotate(x, start=0)`.
 # - in: `x` (…, T, d), d even, its vectors at the positions start, start + 1, …; out: the same shape
@@ -420,9 +418,9 @@ if tp.done("attend", "heads"):
 def rotate(x, start=0):
     """`x` (…, T, d) at the positions start, start + 1, … → the same shape.
 
-    Each pair of numbers is turned.
+    Each pair of numbers is rotated.
     """
-    # TODO: angles; the two numbers of each pair, turned
+    # TODO: angles; the two numbers of each pair, rotated
     ### BEGIN SOLUTION
     T, d = x.shape[-2:]
     rates = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)
@@ -470,7 +468,7 @@ class Learned(Positions):
         return x + self.table.weight[start:start + x.shape[1]]
 
 class Rotary(Positions):
-    """Queries and keys are turned."""
+    """Queries and keys are rotated."""
     def turn(self, x, start=0):
         return rotate(x, start)
 
@@ -489,17 +487,16 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # source, and a feed-forward network; each reads the line through a layer norm and adds its result to
 # it.](figures/transformer_block.svg)
 #
-# A Transformer is a stack of equal **blocks**. In a block, a vector per token runs straight through: the **residual
-# stream**. Each part reads it, and *adds* its result:
+# A Transformer is a stack of equal **blocks**. Through them runs a vector for each token, the **residual stream**.
+# Each part reads it, and *adds* its result:
 # - attention to itself (exercise 3);
 # - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
 #
-# Sums grow. So a vector is brought back to mean 0 and variance 1 before it is read, each token by itself; then each
-# entry gets a gain and a shift that are learned. This is **layer norm** (Ba, Kiros and Hinton 2016,
-# [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)), `nn.LayerNorm` in PyTorch. There are two places for it.
-# **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong et al. 2020,
-# [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
+# Sums grow. So the vector of each token is normalised to mean 0 and variance 1; then each entry gets a learned gain
+# and shift. This is **layer norm** (Ba, Kiros and Hinton 2016, [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)),
+# `nn.LayerNorm` in PyTorch. It can stand in two places. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most
+# models today; Xiong et al. 2020, [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
 #
 # ### Exercise 5 · A block
 #
@@ -587,13 +584,13 @@ tp.check("block")
 # %% [markdown]
 # ### Encoder and decoder
 #
-# The encoder is given: read it, the decoder is much alike. (With pre-norm the output of the last block is not
-# normalised, so there is one more norm at the end.)
+# The encoder is given; the decoder is similar. (With pre-norm the output of the last block is not normalised, so
+# there is one more norm at the end.)
 #
-# Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that neither hides
-# the other. Vaswani's embeddings begin with 1/√D and are **multiplied by √D**; the positions are added as they are. His
-# output layer and embedding are the same matrix (**weight tying**, Press and Wolf 2017,
-# [arXiv 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
+# Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that both have
+# about the same size. In the paper of 2017 embeddings are **multiplied by √D** before the positions are added, and
+# output layer and embedding are the same matrix (**weight tying**, Press and Wolf 2017, [arXiv
+# 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
 
 # %% given="encoder"
 # what a decoder needs
@@ -674,7 +671,7 @@ class Decoder(nn.Module):
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
         """`tokens` (B, T) → logits (B, T, V)."""
-        # TODO: embed, add the positions, causal mask, blocks, norm, read-out
+        # TODO: embed, add the positions, causal mask, blocks, norm, output layer
         ### BEGIN SOLUTION
         start = len(caches[0]) if caches else 0
         x = self.positions.add(self.embedding(tokens), start)
@@ -691,8 +688,8 @@ tp.check("decoder")
 # %% [markdown]
 # ### Which positions work on longer inputs?
 #
-# This task needs positions and nothing else: read digits, and write at each position **the digit two positions
-# before**. We train on 16 positions, and test on 16, 32 and 64. (The first two positions of a row do not count.)
+# The task: read digits, and write at each position **the digit two positions before**. We train on 16 positions, and
+# test on 16, 32 and 64. (The first two positions of a row do not count.)
 
 # %% given="echo"
 def echo_batch(B, T):
@@ -733,7 +730,7 @@ def echo_right(model, T):
     return (model(digits).argmax(-1) == target)[counted].float().mean().item()
 
 # %% [markdown]
-# Each setting is trained with three seeds, and an entry of the table shows all three:
+# Each setting is trained with three seeds:
 
 # %% given="spread"
 def spread(values, digits=0):
@@ -768,11 +765,9 @@ if tp.done(*STACK, "rotate"):
 # Why is a model **without** positions better than chance? It knows which digits the prefix holds. Haviv et al. 2022
 # ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) conjecture that it also learns how many tokens stand before a
 # position.
+# ### Pre-norm and post-norm at two depths
 #
-# ### What pre-norm buys, measured on depth
-#
-# The same task with learned rows, in stacks of 2 and 8 blocks, with the norm before and after. The learning rate is
-# high and has no warm-up.
+# The same task with learned rows, with 2 and 8 blocks, at a high learning rate without warm-up.
 
 # %% given="deep"
 class Deep(nn.Module):
@@ -812,29 +807,28 @@ if tp.done(*STACK):
                      "Chance level: loss 2.30, 10 %.")
 
 # %% [markdown] answer="norm-and-depth" points=2
-# **Question 2.** (a) What does your table say about depth, and what does it *not* say? (b) Follow the residual stream
-# from the last block down to the embedding, with pre-norm and with post-norm: what does a gradient pass through with
-# post-norm that it does not with pre-norm?
+# **Question 2.** (a) What does your table show about depth, and what does it *not* show? (b) Which layers does the
+# gradient pass on its way from the last block to the embedding along the residual stream, with pre-norm and with
+# post-norm?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) It compares both placements of the norm at one high learning rate, with no warm-up and few steps. In the run
-# above both have all digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It
-# does not say that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. Three seeds
-# against three differ so clearly once in ten by chance. (b) With pre-norm the stream is a plain sum: the derivative of
-# the output with respect to the embedding contains the identity, through any number of blocks. With post-norm each
-# block's norm lies on the stream; every gradient passes through all of them, and each rescales it.
+# (a) It compares both at one high learning rate, without warm-up, for few steps. In the run above both have all
+# digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It does not show
+# that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. Three seeds against three
+# differ so clearly once in ten by chance. (b) With pre-norm the stream is a plain sum: its derivative contains the
+# identity, through any number of blocks. With post-norm all norms lie on the stream, and each rescales the gradient.
 #
-# **Rubric.** 1 point: a reading of the table with its limits (rate, steps, seeds). 1 point: the identity path against a
+# **Rubric.** 1 point: the table read with its limits (rate, steps, seeds). 1 point: the identity path against a
 # norm in every block.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 5 · The translator
 #
-# The corpus of session 5, with its gold alignments, and with words of two senses: *bat* is *chauve-souris* or *batte*.
-# Vocabularies and batches are yours from session 5, with the batch first. The English side needs no `EOS`.
+# The corpus is that of session 5, with words of two senses: *bat* is *chauve-souris* or *batte*. Vocabularies and
+# batches are as in session 5, with the batch first. The English side has no `EOS`.
 
 # %% given="batches"
 class Words:
@@ -896,9 +890,9 @@ train_rows, validation_rows, test_rows = (rows_of(part) for part in corpus)
 print(len(english.words), "English ids,", len(french.words), "French ids")
 
 # %% [markdown]
-# In session 5 the decoder was called once for each word, also in training. Here one call computes the whole target:
-# under the causal mask each position sees only what stands before it. The decoder reads the target **shifted** by one:
-# `SOS`, then all target tokens but the last. This is teacher forcing for all timesteps at once.
+# In session 5 the decoder was called once for each word, also in training. Here one call computes the logits of all
+# positions: under the causal mask each position attends only to itself and earlier ones. The decoder reads the target
+# **shifted** by one: `SOS`, then all target tokens but the last. This is teacher forcing for all timesteps at once.
 
 # %% given="transformer"
 WHOLE = STACK + ("rotate",)
@@ -925,7 +919,7 @@ class Transformer(nn.Module):
 def build(n_heads=4, n_layers=1, D=64, positions=Rotary, seed=0, cross_heads=None):
     """A fresh translator for our two vocabularies.
 
-    `cross_heads` of the decoder's heads look at the source, where it is not `n_heads`.
+    `cross_heads`: how many of the decoder's heads attend to the source, if not `n_heads`.
     """
     torch.manual_seed(seed)
     encoder = Encoder(len(english.words), D, n_heads, n_layers, positions)
@@ -952,8 +946,7 @@ if tp.done(*WHOLE):
         print(f"norm of {name}: {vectors.norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# Loss, clipping and weight decay are those of session 5. The learning rate rises for 50 steps and then falls as a half
-# cosine. The budget is in **steps**, so that two runs with the same seed see the same sentences.
+# Loss, clipping, weight decay and the shape of the learning rate are those of session 5.
 
 # %% given="learn"
 def loss_of(model, source, target):
@@ -1041,14 +1034,14 @@ if tp.done(*WHOLE):
 # %% [markdown]
 # ## 6 · Looking inside, with the truth at hand
 #
-# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and an
-# English word s a number: a map (T, S). Are attention weights one? Jain and Wallace 2019
-# ([1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with nearly the same output. Serrano and
-# Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) found that weights say only roughly what matters.
-# Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on what is asked of
-# an explanation. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend saliency, such
-# as gradients. Few corpora have an answer to compare with. This one has: the **gold alignment** says which English
-# words each French word translates.
+# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and
+# an English word s a number: a map (T, S). Whether attention weights are one is disputed. Jain and Wallace 2019
+# ([1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with nearly the same output. Serrano
+# and Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) found that weights predict only roughly which inputs
+# matter. Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on the
+# definition of explanation. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend
+# saliency, such as gradients. Few corpora have an answer to compare with. Here the **gold alignment** lists the
+# English words that each French word translates.
 #
 # `tp.trace(model)` reads every activation of a forward pass by its name, and replaces those that you name:
 #
@@ -1070,9 +1063,9 @@ if tp.done(*WHOLE):
              caption=f"Some of the {len(seen)} activations")
 
 # %% [markdown]
-# Two scores for a map. Its **top link** of a French word is the English word with the largest number. **Precision**:
-# the share of French words whose top link is a gold link. **Recall**: the share of English words with a gold link that
-# are found by the top link of one of their French words. Both functions are given.
+# Two scores for a map, given. Its **top link** of a French word is the English word with the largest number.
+# **Precision**: the share of French words whose top link is a gold link. **Recall**: the share of English words with
+# a gold link that are the top link of one of their French words.
 
 # %% given="aligned"
 def aligned(weights, alignments):
@@ -1106,9 +1099,9 @@ def recall(maps, alignments):
 # %% [markdown]
 # ### Exercise 7 · Weight times norm
 #
-# The attention weight says how much of a value is read, but a value may be small, and `W_o` may throw it away.
-# Kobayashi et al. 2020 ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) take the norm of what arrives: position t
-# receives from position s the vector $\sum_k \alpha^{k}_{ts}\, W_o^{k} v^{k}_s$, summed over the heads k.
+# A large attention weight may stand before a small value, or `W_o` may map the value to 0. Kobayashi et al. 2020
+# ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) take the norm of the vector that position t receives from
+# position s, $\sum_k \alpha^{k}_{ts}\, W_o^{k} v^{k}_s$, a sum over the heads k.
 #
 # **Write** `read_norms(weights, values, W_o)`.
 # - in: `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d), a matrix as `nn.Linear` keeps it: its columns 0 … d −
@@ -1144,9 +1137,9 @@ def read_norms(weights, values, W_o):
 tp.check("read-norms")
 
 # %% [markdown]
-# The other explanations ask the whole model. They need one function of the embedded source. `said` takes B versions of
-# the embedded source, (B, S, D), and returns (B, T): the log-probability that the model gives to each word of the right
-# translation. It works for any translator: of a model it needs nothing but this function.
+# The other explanations need one function of the embedded source. `said` takes B versions of it, (B, S, D), and
+# returns (B, T): the log-probability of each word of the right translation. Such a function can be made for any
+# translator.
 
 # %% given="saying"
 def saying(model, source, target):
@@ -1161,16 +1154,15 @@ def saying(model, source, target):
 # %% [markdown]
 # ### Exercise 8 · Gradient times input, and integrated gradients
 #
-# How does the log-probability of word t change if the vector $x_s$ changes a little? That is the gradient
-# $g_{ts} = \partial\, \text{said}_t / \partial x_s$. **Gradient × input** multiplies it with the vector:
-# $g_{ts} \cdot x_s$. Where the model is sure, the function is flat, and the gradient is small although the word
-# matters.
-# **Integrated gradients** (Sundararajan, Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) go
-# from a base point b to x in a straight line, and take the mean gradient on the way: $\bar g_{ts} \cdot (x_s - b_s)$.
-# With many small steps these numbers add up, over all s, to said(x) − said(b).
+# How the log-probability of word t changes if the vector $x_s$ changes a little is the gradient
+# $g_{ts} = \partial\, \text{said}_t / \partial x_s$. **Gradient × input** is the dot product $g_{ts} \cdot x_s$.
+# Where the probability is nearly 1, the gradient is nearly 0 although the word matters. **Integrated gradients**
+# (Sundararajan, Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) take the mean gradient on
+# the straight line from a base point b to x: $\bar g_{ts} \cdot (x_s - b_s)$. With many small steps these numbers add
+# up, over all s, to said(x) − said(b).
 #
 # **Write**, for one sentence `x` (S, D):
-# - `slopes(said, x)` → (T, S, D), the gradients; no gradient may reach what x was made from
+# - `slopes(said, x)` → (T, S, D), the gradients; none may flow back beyond x
 # - `gradient_times_input(said, x)` → (T, S)
 # - `integrated_gradients(said, x, base, steps=8)`, `base` (S, D) → (T, S). The mean is over the middles of `steps`
 #   equal pieces: at 1/2, 3/2, … of a piece from the base.
@@ -1181,7 +1173,7 @@ def saying(model, source, target):
 # *Minutes* 12 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One gradient for each t. Give T copies of the sentence to <code>said</code> at once, and ask copy t for number t only.
+# One gradient for each t. Give T copies of the sentence to <code>said</code> at once, and use number t of copy t only.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1223,14 +1215,14 @@ def integrated_gradients(said, x, base, steps=8):
 tp.check("gradients")
 
 # %% [markdown]
-# ### Exercise 9 · Intervention: take the word away
+# ### Exercise 9 · Intervention: replace a word
 #
-# A gradient is about small changes. An **ablation** takes the word away: its vector is replaced, and the model runs
-# again. A vector of zeros may be like no word at all; the mean of all words is less strange (**mean ablation**). Words
-# drawn at random are inputs that the model knows (**resampling**).
+# A gradient describes small changes. An **ablation** replaces the whole vector of a word and runs the model again: by
+# the mean of all words (**mean ablation**), or by words drawn at random, which the model knows from training
+# (**resampling**). A vector of zeros may be unlike any input.
 #
 # **Write** `effects(said, x, others)`.
-# - in: `said`, `x` (S, D), and `others` (N, D), the vectors that take a word's place, one after the other
+# - in: `said`, `x` (S, D), and `others` (N, D), the vectors that replace a word, one after the other
 # - out: (T, S): by how much `said` of word t is **lower** when x_s is replaced, in the mean over the N
 #
 # Mean ablation is `others` with one row, the mean; resampling has N rows.
@@ -1255,8 +1247,8 @@ tp.check("gradients")
 # %% exercise="effects"
 @torch.no_grad()
 def effects(said, x, others):
-    """`x` (S, D), `others` (N, D) → (T, S): how much each word's absence costs."""
-    # TODO: sentences with one word replaced; what is said less
+    """`x` (S, D), `others` (N, D) → (T, S): what replacing each word costs."""
+    # TODO: sentences with one word replaced; how much their log-probabilities are lower
     ### BEGIN SOLUTION
     S, N = len(x), len(others)
     changed = x.repeat(S, N, 1, 1)
@@ -1272,8 +1264,53 @@ tp.check("effects")
 # %% [markdown]
 # ### The leaderboard
 #
-# Your functions on held-out sentences. *Agreement* is the share of French words with the same top link as resampling.
-# The vectors for mean and resampling are embedded words of training sentences, as often as they occur.
+# `Recurrent` is session 5's translator with the batch first: a GRU reads both ways, a second GRU reads the target,
+# and the unscaled dot product compares its states with the encoder's.
+
+# %% given="recurrent"
+class Recurrent(nn.Module):
+    """Session 5's translator, with teacher forcing. Keeps `henc_ts` (B, S, H) and
+    `attention_weights` (B, T, S).
+    """
+
+    def __init__(self, D=64, H=128):
+        super().__init__()
+        self.encoder = nn.ModuleDict({
+            "embedding": nn.Embedding(len(english.words), D),
+            "gru": nn.GRU(D, H // 2, batch_first=True, bidirectional=True),
+            "W_s": nn.Linear(H // 2, H)})
+        self.decoder = nn.ModuleDict({
+            "embedding": nn.Embedding(len(french.words), D),
+            "gru": nn.GRU(D, H, batch_first=True),
+            "readout": nn.Linear(2 * H, len(french.words))})
+        for part in (self.encoder, self.decoder):
+            nn.init.normal_(part.embedding.weight, std=0.2)
+
+    def forward(self, source, target):
+        """`source` (B, S), `target` (B, T) → logits (B, T, V)."""
+        words = source != PAD
+        packed, final = self.encoder.gru(pack_padded_sequence(
+            self.encoder.embedding(source), words.sum(dim=1).cpu(), batch_first=True,
+            enforce_sorted=False))
+        self.henc_ts, _ = pad_packed_sequence(packed, batch_first=True)
+        hdec_init = torch.tanh(self.encoder.W_s(final[1]))[None]
+        hdec_ts, _ = self.decoder.gru(self.decoder.embedding(shifted(target)), hdec_init)
+        query = hdec_ts * math.sqrt(hdec_ts.shape[-1])  # `attend` divides by √H
+        context, self.attention_weights = attend(
+            query, self.henc_ts, self.henc_ts, words[:, None])
+        return self.decoder.readout(torch.cat([hdec_ts, context], dim=-1))
+
+# %% training="train-recurrent"
+if tp.done(*WHOLE):
+    torch.manual_seed(0)
+    recurrent = Recurrent().to(device)
+    view = tp.live(steps=1000, title="session 5's translator")
+    learn(recurrent, train_rows, view, 1.5e-2, validation=validation_rows)
+    models = {"recurrent": recurrent, "Transformer": model}
+
+# %% [markdown]
+# Your functions on both models. *Agreement* is the share of French words with the same top link as resampling. The
+# vectors for mean and resampling are embedded words of training sentences, as often as they occur.
 
 # %% given="explained"
 def replacements(model, n=8):
@@ -1284,21 +1321,32 @@ def replacements(model, n=8):
     return vectors.mean(dim=0, keepdim=True), vectors[drawn.to(device)]
 
 
+def what_is_read(model, seen):
+    """One sentence → `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d).
+
+    In the recurrent model the output layer's columns for the context are `W_o`.
+    """
+    if isinstance(model, Recurrent):
+        values = model.henc_ts
+        return (model.attention_weights, values,
+                model.decoder.readout.weight[:, -values.shape[-1]:])
+    cross = model.decoder.blocks[-1].cross
+    values = cross.split(cross.W_v(seen["encoder.norm"]))[0]
+    return cross.attention_weights[0], values, cross.W_o.weight
+
+
 def explained(model, rows):
     """Name of an explanation that is written → its maps (T', S') of all rows."""
     maps, (mean, drawn) = {}, replacements(model)
-    cross = model.decoder.blocks[-1].cross
     for row in rows:
         source, target = padded([row])
         with tp.trace(model) as seen:
             model(source, target)
         x, said = seen["encoder.embedding"][0].detach(), saying(model, source, target)
-        values = cross.split(cross.W_v(seen["encoder.norm"]))[0]
-        ways = {"attention weight": lambda: cross.attention_weights[0].mean(dim=0)}
+        weights, values, W_o = what_is_read(model, seen)
+        ways = {"attention weight": lambda: weights.mean(dim=0)}
         if tp.done("read-norms"):
-            weights = cross.attention_weights[0]
-            ways["weight × norm"] = lambda: read_norms(
-                weights, values, cross.W_o.weight)
+            ways["weight × norm"] = lambda: read_norms(weights, values, W_o)
         if tp.done("gradients"):
             ways["gradient × input"] = lambda: gradient_times_input(said, x)
             ways["integrated gradients"] = lambda: integrated_gradients(said, x, 0 * x)
@@ -1313,21 +1361,25 @@ def explained(model, rows):
 if tp.done(*WHOLE):
     asked = test_rows[:20 if tp.quick() else 500]
     pairs = corpus.test[:len(asked)]
-    gold, maps = [pair.alignment for pair in pairs], explained(model, asked)
-    causes = top_links(maps.get("resampling", maps["attention weight"]), gold)
-    board = [
-        [name, f"{aligned([one[None] for one in found], gold).item():.1%}",
-         f"{recall(found, gold):.1%}",
-         f"{sum(map(int.__eq__, top_links(found, gold), causes)) / len(causes):.1%}"]
-        for name, found in maps.items()]
-    tp.table(
-        board, ["explanation", "precision", "recall", "agreement"],
-        caption=f"Top links of {len(causes)} French words in {len(asked)} sentences")
+    gold = [pair.alignment for pair in pairs]
+    maps = {name: explained(one, asked) for name, one in models.items()}
+    for name, found in maps.items():
+        links = {way: top_links(ours, gold) for way, ours in found.items()}
+        board = []
+        for way, ours in found.items():
+            scores = [aligned([one[None] for one in ours], gold).item(),
+                      recall(ours, gold)]
+            if "resampling" in links:
+                same = map(int.__eq__, links[way], links["resampling"])
+                scores.append(sum(same) / len(links[way]))
+            board.append([way, *(f"{score:.1%}" for score in scores)])
+        tp.table(board, ["explanation", "precision", "recall", "agreement"][:len(board[0])],
+                 caption=f"{name}: top links of {len(links[way])} French words in "
+                         f"{len(asked)} sentences")
 
 # %% [markdown]
-# We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest). The functions
-# are those that you wrote. In session 5's model the output layer takes the place of `W_o`. The last row draws 8 other
-# words.
+# We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest). The last
+# row draws 8 other words, so its agreement is about the most that an explanation can reach.
 #
 # | explanation | recurrent: precision, % | agreement, % | Transformer: precision, % | agreement, % |
 # |---|---|---|---|---|
@@ -1338,33 +1390,37 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# Gradient × input is useful on one model, and not on the other.
+# A map whose top link is the word at the same position would have a precision of 49.9 % on the recurrent model's
+# sentences and 54.7 % on the Transformer's.
 #
-# Where does weight part from cause? An adjective agrees with a noun that it does not translate. We asked for 40
-# adjectives that stand four words or more behind their noun. That noun had one of the two largest effects by resampling
-# for 55 % (28–82) of them in the recurrent model, and for 68 % (38–85) in the Transformer. It had one of the two
-# largest attention weights for 0 % (0–0) and 25 % (0–50).
+# ### Cases where weight and effect differ
 #
-# *Le, la, un* and *une* hang on their noun, too. For 40 of them in each Transformer, weight × norm had the English
-# article as top link in 100 % (98–100), resampling in 50 % (32–80). *Que* in *est-ce que* follows from *est-ce*. Its
-# largest effect is 1.16 nats (0.98–1.22), that of *est-ce* 13.95 (8.81–14.96), but the weights of both rows sum to 1: a
-# weight cannot say "nothing".
+# An adjective agrees with a noun that it does not translate. We asked for 40 adjectives that stand four words or more
+# behind their noun. That noun had one of the two largest effects by resampling for 55 % (28–82) of them in the
+# recurrent model, and for 68 % (38–85) in the Transformer. It had one of the two largest attention weights for 0 %
+# (0–0) and 25 % (0–50).
+#
+# The gender of *le, la, un* and *une* depends on their noun, too. For 40 of them in each Transformer, weight × norm
+# had the English article as top link in 100 % (98–100), resampling in 50 % (32–80). *Que* in *est-ce que* is
+# predictable from *est-ce*. Its largest effect is 1.16 nats (0.98–1.22), that of *est-ce* 13.95 (8.81–14.96). The
+# weights of both rows sum to 1, so they cannot show that no English word had a large effect.
 #
 # The table counts the French words that weight × norm links to a gold word, and resampling to another. Below it, one
-# sentence, the largest number of each row being 1.
+# sentence, each row divided by its largest number; negative numbers are shown as 0.
 
 # %% demo="weight-and-cause"
 if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     parted = Counter()
-    for pair, weighed, used in zip(pairs, maps["weight × norm"], maps["resampling"]):
+    for pair, weighed, used in zip(pairs, maps["Transformer"]["weight × norm"],
+                                  maps["Transformer"]["resampling"]):
         for t, (a, b) in enumerate(zip(weighed.argmax(-1).tolist(),
                                        used.argmax(-1).tolist())):
             if t < len(pair.alignment) and a in pair.alignment[t] and a != b:
                 parted[pair.target_words[t], pair.source_words[a]] += 1
     tp.table([[*words, n] for words, n in parted.most_common(8)],
              ["French word", "weight × norm links it to", "times"],
-             caption=f"Resampling finds another English word: {parted.total()} of "
-                     f"{len(causes)} French words")
+             caption="Transformer: resampling finds another English word: "
+                     f"{parted.total()} French words")
     text = "the big cow does not sleep ."
     source_words, target_words = text.split(), "la grande vache ne dort pas .".split()
     found = explained(model, [(english.encode(source_words),
@@ -1375,17 +1431,23 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# Type a sentence. A *bat* that sleeps is a *chauve-souris*, one that you buy a *batte*. Which maps show what decides?
+# Type a sentence, and choose a model. A *bat* that sleeps is a *chauve-souris*, one that you buy a *batte*. Which
+# maps show the verb that decides?
 
 # %% demo="explore-explained"
-def explained_steps(text):
+def explained_steps(model, text):
     """An English sentence → the steps of its translation, with three explanations."""
     words = text.lower().replace(".", " .").replace("?", " ?").split()
     source = torch.tensor([english.encode(words)], device=device)
-    target = greedy_slowly(model, source)
-    found = explained(model, [(source[0].tolist(), target[0].tolist())])
+    target = torch.full_like(source[:, :1], PAD)  # its last column is never read
     with torch.no_grad():
+        for _ in range(30):
+            target[0, -1] = model(source, target)[0, -1].argmax()
+            if target[0, -1] == EOS:
+                break
+            target = F.pad(target, (0, 1))
         likely = model(source, target)[0].softmax(dim=-1).topk(5)
+    found = explained(model, [(source[0].tolist(), target[0].tolist())])
     said = [french.words[i] for i in target[0].tolist()]
     return [tp.Step(
         read=before, written=word, source=words,
@@ -1398,15 +1460,17 @@ def explained_steps(text):
 
 
 if tp.done(*WHOLE, "gradients", "effects"):
-    tp.explore(explained_steps, "The woman buys the bat.", title="three explanations")
+    tp.explore({name: partial(explained_steps, one)
+                for name, one in reversed(models.items())},
+               "The woman buys the bat.", title="three explanations")
 
 # %% [markdown]
 # ### Exercise 10 · Activation patching: where is the difference carried?
 #
-# Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the second
-# *le chien*. Run the second, but put **one** activation of the first in its place, at one position. Does the model now
-# say *la*? This is **activation patching**: it finds which activations are enough to carry the difference. (The reverse
-# shows which ones are needed.)
+# Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the
+# second *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the
+# model now write *la*? This is **activation patching**: it finds activations that suffice to carry the difference.
+# (The reverse finds those that are needed.)
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
@@ -1434,7 +1498,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
 # %% exercise="patching"
 @torch.no_grad()
 def restored(model, clean, corrupt, target, name, measure):
-    """The share of the difference that each position of an activation carries, (P,)."""
+    """The share of the difference that each position of an activation restores, (P,)."""
     # TODO: a clean run, a corrupt run, and patched runs of the corrupt sentence
     ### BEGIN SOLUTION
     with tp.trace(model) as kept:
@@ -1476,10 +1540,10 @@ if tp.done(*WHOLE, "patching"):
                 title=f"{right} against {wrong}: patched in the {side}")
 
 # %% [markdown] answer="explanations" points=4
-# **Question 3.** (a) Which explanation would you trust to say which English word made the model write a French word,
-# and on what evidence? Use two numbers of the leaderboard. (b) For *le*, *la* and *les*, resampling often finds a noun
-# where the gold link is *the*. Which of the two is wrong? (c) Gold precision and agreement with an intervention measure
-# two things. Name them. (d) Name one thing that this leaderboard does *not* show.
+# **Question 3.** (a) Which explanation would you trust to find the English word that made the model write a French
+# word, and on what evidence? Use two numbers of the leaderboard. (b) For *le* and *la*, resampling often finds a noun
+# where the gold link is *the*. Which of the two is wrong? (c) What does gold precision measure, and what does
+# agreement with an intervention? (d) Name one thing that the leaderboard does *not* show.
 #
 # *Minutes* 8
 #
@@ -1487,15 +1551,15 @@ if tp.done(*WHOLE, "patching"):
 # (a) A choice with its evidence, for example weight × norm: in our five runs a precision of 96.5 % (95.8–97.5) and an
 # agreement of 91.4 % (89.7–94.5) on the Transformer, gradient × input 47.3 % and 44.2 %. Against attention weight and
 # integrated gradients the ranges of the agreement overlap: these runs do not decide between them. (b) Neither. The
-# French article takes its gender from the noun: the noun is a cause, though not what the article translates. The
-# patched runs show the way: in our run the encoder's attention carried 0.29 of the difference to the position of *the*,
-# and 0.86 was at *cow* after the encoder. (c) Gold precision: whether the explanation finds what a linguist would link
+# article takes its gender from the noun: the noun is a cause, though not what the article translates. Patching shows
+# where: in our run the encoder's attention carried 0.29 of the difference to the position of *the*, and 0.86 was at
+# *cow* after the encoder. (c) Gold precision: whether the explanation finds what a linguist would link
 # (**plausible**). Agreement with an intervention: whether it finds what the output depends on (**faithful**). (d) For
-# example: one small model with one layer, one grammar in which almost all is right; only top links, not the whole map;
-# interventions on single words, so that two words that can replace each other have no effect; resampling stands for the
-# truth of the model, and mean ablation differs from it in 4.9 to 7.3 % of the top links of the Transformer. Nor does it
-# find all causes: the verb decides on the sense of *bat*, and in our five runs it had one of the two largest effects
-# for 22 % (2–55) of the nouns of two senses. A word drawn at random seldom decides for the other sense.
+# example: small models, one grammar; top links, not the whole map; single words, so that two words that can replace
+# each other have no effect; another intervention: mean ablation differs from it in 4.9 to 7.3 % of the top links of
+# the Transformer. Resampling also misses causes: the verb decides on the sense of *bat*, and in our five runs it had
+# one of the two largest effects for 22 % (2–55) of the nouns of two senses. A word drawn at random is seldom a verb
+# that asks for the other sense.
 #
 # **Rubric.** 1 point: a choice with two numbers. 1 point: (b) both are right, agreement of gender. 1 point: plausible
 # against faithful, in any words. 1 point: one limit, fitting these runs.
@@ -1504,10 +1568,10 @@ if tp.done(*WHOLE, "patching"):
 # %% [markdown]
 # ### Heads
 #
-# What does each head attend to (Clark et al. 2019, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341)), and is it
+# To what does each head attend (Clark et al. 2019, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341)), and is it
 # needed? Michel, Levy and Neubig 2019 ([arXiv 1905.10650](https://arxiv.org/abs/1905.10650)) and Voita et al. 2019
-# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) cut heads off, and found that many can go. A head's output is a
-# piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
+# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) removed heads, and found that many are not needed. A head's
+# output is a piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
 #
 # ### Exercise 11 · Cut a head off
 #
@@ -1520,7 +1584,7 @@ if tp.done(*WHOLE, "patching"):
 # *Minutes* 6 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# A function that returns a function. What is traced must not be changed in place.
+# A function that returns a function. The traced activation must not be changed in place.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1595,6 +1659,23 @@ def attends_to(model, pairs):
     return {head: torch.tensor(shares).float().mean(dim=0).tolist()
             for head, shares in found.items()}
 
+
+@torch.no_grad()
+def writes(model, rows, k):
+    """The share of French words whose logit is one of the ten that the output of head k
+    of the attention to the source, without its mean, raises most.
+    """
+    source, target = padded(rows)
+    cross, words = model.decoder.blocks[-1].cross, (target != PAD) & (target != EOS)
+    with tp.trace(model) as seen:
+        model(source, target)
+    columns = slice(k * cross.head_size, (k + 1) * cross.head_size)
+    z = seen["decoder.blocks.0.cross.W_o:in"][..., columns]
+    alone = (z - z[words].mean(dim=0)) @ cross.W_o.weight[:, columns].T
+    raised = (alone * model.decoder.norm.weight) @ model.decoder.readout.weight.T
+    found = (raised.topk(10).indices == target[..., None]).any(dim=-1)
+    return found[words].float().mean().item()
+
 # %% demo="heads-found"
 if tp.done(*WHOLE, "cut"):
     some = validation_rows[:200]
@@ -1602,12 +1683,16 @@ if tp.done(*WHOLE, "cut"):
                     loss_without(model, some, []))
     costs = {head: [loss_without(model, some, [head], by) - whole
                     for by in ("mean", "resampling")] for head in roles}
-    tp.table([[PARTS[part], k, *(f"{share:.0%}" for share in roles[part, k]),
-               *(f"{cost:.2f}" for cost in costs[part, k])] for part, k in roles],
-             ["attention", "head", "same", "before", "after", "mark", "gold",
+    shown = [[*roles[part, k], writes(model, some, k)] if "cross" in part
+             else roles[part, k][:4] for part, k in roles]
+    tp.table([[PARTS[part], k, *(f"{share:.0%}" for share in shares),
+               *[""] * (6 - len(shares)), *(f"{cost:.2f}" for cost in costs[part, k])]
+              for (part, k), shares in zip(roles, shown)],
+             ["attention", "head", "same", "before", "after", "mark", "gold", "writes",
               "cost, mean", "cost, resampling"],
-             caption="Share of words with the largest weight there; loss added by the "
-                     f"ablation of one head (whole model: {whole:.3f})")
+             caption="Share of words with the largest weight there (aligns: gold); right "
+                     "word among the ten most raised by the head (writes); loss added "
+                     f"by its ablation (whole model: {whole:.3f})")
     rows, gone = [], []
     for head, _ in sorted(costs.items(), key=lambda item: item[1][0]):
         gone.append(head)
@@ -1633,11 +1718,11 @@ if tp.done(*WHOLE):
 # %% [markdown]
 # ### Exercise 12 · Which part writes the word?
 #
-# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward network
-# add. The last norm divides by a standard deviation. If that of the whole stream is kept, the rest is linear, and each
-# part has its own share in the difference of two logits. This is **direct logit attribution** (Elhage et al. 2021,
+# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward
+# network add. The last norm divides by a standard deviation. With that of the whole stream fixed, the rest is linear,
+# and each part has a share in the difference of two logits. This is **direct logit attribution** (Elhage et al. 2021,
 # [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)). It needs one run and no
-# patch. It does not see what a part does through the parts after it.
+# patch. It leaves out the effects of a part through later parts.
 #
 # **Write** `logit_shares(parts, norm, direction)`.
 # - in: `parts` (K, T, D), vectors whose sum over the K is the stream before `norm`, an `nn.LayerNorm`; `direction`
@@ -1713,16 +1798,17 @@ if tp.done(*WHOLE, "attribution", "patching"):
              caption="the cow sleeps . → la vache dort . : shares of the parts")
 
 # %% [markdown] answer="heads-read" points=2
-# **Question 4.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare the
-# loss without several heads with the sum of their single costs. What does a difference say about heads that share work?
+# **Question 4.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare
+# the loss without several heads with the sum of their single costs. What does a difference show about heads that do
+# the same work?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) They need not agree, because a head can align words that another head finds too. Over five runs the best aligner
-# cost 0.16 (0.03–0.33), the second 0.10 (0.05–0.27). (b) In our five runs the six cheapest heads together cost 1.33
-# (0.81–2.34), and the sum of their single costs was 0.31 (0.30–0.34). Above the sum, heads replace each other: each
-# alone can go, both together cannot. Below it, they do one job in a row, and the second loss adds little.
+# (a) Not always, because another head can align the same words. Over five runs the best aligner cost 0.16
+# (0.03–0.33), the second 0.10 (0.05–0.27). (b) In our five runs the six cheapest heads together cost 1.33
+# (0.81–2.34), and the sum of their single costs was 0.31 (0.30–0.34). Above the sum, heads are redundant: one of two
+# can go, both together cannot. Below it, one head needs the output of the other, and the second loss adds little.
 #
 # **Rubric.** 1 point: both orders with numbers. 1 point: together against the sum, with its reason.
 # ### END SOLUTION
@@ -1730,11 +1816,12 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # %% [markdown]
 # ### An induction head
 #
-# The task: read 8 to 12 different random tokens, then pieces of four tokens of the same row, from random places.
-# Within a piece the next token is known: find where the last token stood before, and write what came after it. An
-# **induction head** does this (Olsson et al. 2022, [arXiv 2209.11895](https://arxiv.org/abs/2209.11895)): it attends to
-# the token *after* the same token's earlier occurrence. It needs a head in the layer below that attends to the
-# **previous token**, so that each position also holds what stood before it.
+# The task: read 8 to 12 different random tokens, then pieces of four tokens of the same row, from random positions.
+# Within a piece the next token can be found: go to the earlier occurrence of the last token, and write the token
+# after it. An **induction head** does this (Olsson et al. 2022, [arXiv
+# 2209.11895](https://arxiv.org/abs/2209.11895)): it attends to the token *after* the same token's earlier occurrence.
+# It needs a head in the layer below that attends to the **previous token**, so that each position also holds what
+# stood before it.
 #
 # ### Exercise 13 · The induction score
 #
@@ -1777,7 +1864,7 @@ tp.check("induction")
 # %% given="repeats"
 def repeated(B, L, size=4, V=48):
     """Ids (B, T): L different tokens, then L // 2 pieces of them; and targets of the
-    same shape, −100 where nothing tells the next token.
+    same shape, −100 where the next token cannot be known.
     """
     first = torch.rand(B, V, device=device).argsort(dim=-1)[:, :L]
     starts = torch.randint(L - size + 1, (B, L // 2, 1), device=device)
@@ -1877,47 +1964,41 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # %% [markdown]
 # In our five runs all four heads of the second layer had a score of 0.90 or more. Without the one with the largest
 # score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % (2–4). The score
-# finds heads that *do* this; ablations show which are *needed*.
+# finds heads that attend in this way; ablations show which of them are needed.
 
 # %% [markdown]
-# ## 7 · Decoding with a cache
+# ## 7 · Extension: decoding with a cache
 #
-# ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache, three
-# are
-# there, and one is added.](figures/key_value_cache.svg)
+# ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache,
+# three are there, and one is added.](figures/key_value_cache.svg)
 #
-# In training all positions are computed at once. In decoding they come one by one, and `greedy_slowly` computes the
-# whole prefix anew for each word. This is not needed: under a causal mask, nothing that was computed for a position
-# changes when another word is added after it. Later words need only its keys and values. So these are kept, in a
-# **key-value cache**.
+# `greedy_slowly` computes the whole prefix anew for each word. Under a causal mask, nothing that was computed for a
+# position changes when a word is added after it. Later words need only its keys and values. A **key-value cache**
+# keeps these.
 #
 # ### Exercise 14 · A cache, and a decoder that uses it
 #
 # **Write**
-# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n, T,
-#   d)
-#   are put after those that it has; it returns **all** keys and all values.
+# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n,
+#   T, d) are put after those that it holds; it returns **all** keys and all values.
 # - `greedy(model, source, max_length=30)`: as `greedy_slowly`, but one new token at a time. In: `source` (B, S); out:
-#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have ended,
-#   or after `max_length` steps. Read the source once, remember it once; a fresh cache for each block of the decoder.
+#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have
+#   ended, or after `max_length` steps. Call the encoder once and `remember` once; make a cache for each block of the
+#   decoder.
 #
 # *Tiny example.* A cache that got 1 position, then 1 more, has length 2, and its second `extend` returns 2 positions.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*
 #
-# <details><summary>Hint 1 · the idea</summary>
-# The block and the decoder know of caches already: you wrote that. What is left is to keep two tensors, and to call the
-# decoder with the newest token only.
-# </details>
+# <details><summary>Hint 1 · the idea</summary> The block and the decoder already use caches. What is left is to keep
+# two tensors, and to call the decoder with the newest token only. </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
 # Positions are the axis −2 of keys and values. The decoder gets (B, 1) and returns (B, 1, V).
 # </details>
 #
-# <details><summary>Hint 3 · the line</summary>
-# <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean (B,) remembers which
-# sentences have ended: <code>ended | (tokens == EOS)</code>.
-# </details>
+# <details><summary>Hint 3 · the line</summary> <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before
+# the loop. A boolean tensor (B,) keeps which sentences have ended: <code>ended | (tokens == EOS)</code>. </details>
 
 # %% exercise="cache"
 class Cache:
@@ -1935,7 +2016,7 @@ class Cache:
 
     def extend(self, keys, values):
         """Keys and values (B, n, T, d) of T new positions → those of all of them."""
-        # TODO: behind those that are there
+        # TODO: after those that are there
         ### BEGIN SOLUTION
         if self.keys is not None:
             keys, values = (torch.cat([self.keys, keys], dim=-2),
@@ -2010,20 +2091,19 @@ if tp.done(*WHOLE, "cache"):
                title="your Transformer")
 
 # %% [markdown]
-# ## 8 · Scratchpads
+# ## 8 · Extension: scratchpads
 #
-# A network that must write 487 · 623 at once has to do all the work in one step. A **scratchpad** (Nye et al. 2021,
+# A network that writes 487 · 623 at once must compute each digit in one step. A **scratchpad** (Nye et al. 2021,
 # [arXiv 2112.00114](https://arxiv.org/abs/2112.00114)) is a text of intermediate steps before the answer. A **chain of
 # thought** (Wei et al. 2022, [arXiv 2201.11903](https://arxiv.org/abs/2201.11903)) does the same in words.
 #
-# ![Above, a working as on paper: a digit of the sum hangs on two digits that stand far apart and on a carry that is
-# written nowhere. Below, the same with every digit beside those it comes from.](figures/working.svg)
+# ![Above, a scratchpad as on paper: a digit of the sum depends on two digits far apart and on a carry that is not
+# written. Below, each digit stands beside those that it depends on.](figures/working.svg)
 #
-# The model is a decoder without an encoder: it reads `78*64=` and continues. Everything is written with the **least
-# digit first**: 87 times 46 stands as `78*64=`. The answer stands after the last `=`. Three designs, one model, one
-# training: no scratchpad; as on paper (partial products and running sums, one after the other); each digit beside those
-# that it depends on, with every carry written. `tp.workings` has all three. Pairs of operands are held out for the
-# test.
+# The model is a decoder without an encoder: it reads `78*64=` and continues. All numbers have their **least digit
+# first**: `78*64=` is 87 times 46. The answer follows the last `=`. Three designs: no scratchpad; as on paper
+# (partial products and running sums, one after the other); each digit beside those that it depends on, with every
+# carry written. `tp.workings` has all three. Pairs of operands are held out for the test.
 
 # %% given="writer"
 from tp.workings import (
@@ -2061,7 +2141,7 @@ def train_writer(design, steps, n=3, seed=0, title=""):
     return writer
 
 # %% [markdown]
-# The model writes with your cache. Only the answer counts, not the scratchpad:
+# The model decodes with your cache. Only the answer counts, not the scratchpad:
 
 # %% given="asked"
 @torch.no_grad()
@@ -2106,27 +2186,26 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # | as on paper | 34 | 9.3 (6.0–67.0) | 0.0 |
 # | each digit beside its parents | 50 | 100.0 (100.0–100.0) | 0.0 |
 #
-# So it was in our runs: 600 steps, five seeds each, 300 held-out products; median and range. The models were trained
-# on three digits.
+# Our runs: 600 steps, five seeds each, 300 held-out products of three digits, on which the models were trained, and
+# of four; median and range.
 
 # %% [markdown] answer="scratchpad" points=3
-# **Question 5.** (a) What does a scratchpad buy, and what does it cost? Answer with the characters written and the
-# right answers in the table. (b) Write out 87 · 46 with both scratchpads (`as_on_paper`, `working`). On how many
-# characters does one character of each depend, and where do they stand? (c) What does the last column show about what
-# the model has learned?
+# **Question 5.** (a) What does a scratchpad gain, and what does it cost? Use the characters written and the right
+# answers in the table. (b) Write out 87 · 46 with both scratchpads (`as_on_paper`, `working`). On how many characters
+# does one character of each depend, and where do they stand? (c) What does the last column show about what the model
+# has learned?
 #
 # *Minutes* 8 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) It buys right answers with characters, so with steps of the decoder: 50 characters before the answer in place of
-# none. Each step has the same depth; with the scratchpad a product has many steps, and each has little to do.
-# Characters alone do not do it: the scratchpad as on paper has 34, and 6 to 67 % of the answers right. (b) As on paper,
-# a digit of a partial product depends on two digits of the question that stand far away and on a carry that is written
-# nowhere, so on all lower digits too. In the other, a digit of a row depends on the characters just before it: two
-# digits and a carry, all written. (c) In our runs not one of 300 products of four digits was right, with any scratchpad
-# and any seed. The learned positions beyond those of three digits were never trained, and the number of digits is part
-# of the format. It has learned a procedure for this format. The run does not separate the two causes, positions and
-# format.
+# (a) It gains right answers and costs decoder steps: 50 characters before the answer in place of none. Each step has
+# the same depth; with the scratchpad a product has many steps, and each computes little. More characters alone do not
+# suffice: the scratchpad as on paper has 34, and 6 to 67 % of the answers right. (b) As on paper, a digit of a
+# partial product depends on two distant digits of the question and on a carry that is not written, so on all lower
+# digits. In the other, it depends on two digits and a carry that stand just before it. (c) In our runs not one of 300
+# products of four digits was right, with any scratchpad and any seed. The positions beyond those of three digits were
+# never trained, and the number of digits is part of the format: the model has learned a procedure for this format.
+# The runs do not separate positions from format.
 #
 # **Rubric.** 1 point: right answers against characters or steps, with numbers. 1 point: what a character depends on, in
 # both. 1 point: format or positions against the procedure itself.
@@ -2135,8 +2214,8 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # %% [markdown]
 # **Further reading**
 #
-# - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): the same tools on larger language models,
-#   then path patching, products of weight matrices, and sparse autoencoders.
+# - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): these tools on language models, path
+#   patching, products of weight matrices, sparse autoencoders.
 # - Rush and others, *The Annotated Transformer*,
 #   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
 #   2017, line by line in PyTorch.
