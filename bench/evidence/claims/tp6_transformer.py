@@ -61,7 +61,8 @@ CLAIMS = [
           "97.4 % (97.0–97.6) right after 1 000 steps, the Transformer 98.2 % (98.0–98.6) after 1 500: median "
           "(smallest–largest).",
           ("recurrent, session 5 97.4 (97.0 – 97.6); Transformer, session 6 98.2 (98.0 – 98.6)",),
-          run="explanations"),
+          run="explanations",
+          also=(Source(("right: 97.8% of 1000 unseen sentences",), cell="how-well"),)),
     Claim("tp6_transformer",
           "We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest).",
           EXPLANATIONS, run="explanations"),
@@ -126,18 +127,24 @@ CLAIMS = [
     Claim("tp6_transformer",
           "Over five runs the best aligner cost 0.16 (0.03–0.33), the second 0.10 (0.05–0.27).",
           ("| 92 (91 – 95) | 73 (61 – 80) | 0.16 (0.03 – 0.33) |",
-           "| 91 (90 – 94) | 70 (58 – 70) | 0.10 (0.05 – 0.27) |"), run="heads"),
+           "| 91 (90 – 94) | 70 (58 – 70) | 0.10 (0.05 – 0.27) |"), run="heads",
+          also=(Source(("target → source 0 49% 28% 10% 10% 91%", "target → source 1 47% 28% 11% 11% 93%"),
+                       cell="heads-found"),)),
     Claim("tp6_transformer",
           "In our five runs the six cheapest heads together cost 1.33 (0.81–2.34), and the sum of their single costs "
           "was 0.31 (0.30–0.34).",
-          ("| 1.33 (0.81 – 2.34) | 3.46 (1.92 – 5.84) | 0.31 (0.30 – 0.34) |",), run="heads"),
+          ("| 1.33 (0.81 – 2.34) | 3.46 (1.92 – 5.84) | 0.31 (0.30 – 0.34) |",), run="heads",
+          also=(Source(("6 target → source, 0 1.28 3.31 0.34",), cell="heads-found"),)),
     Claim("tp6_transformer",
           "In our five runs all four heads of the second layer had a score of 0.90 or more. Without the one with the "
           "largest score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % "
           "(2–4).",
           ("layer 2: induction | 0.92 (0.91 – 0.92) | 0.91 (0.91 – 0.92) | 0.91 (0.91 – 0.92) | 0.90 (0.90 – 0.91)",
            "the head with the largest induction score | 100 (100 – 100)", "all heads of its layer | 3 (2 – 4)"),
-          run="induction"),
+          run="induction",
+          also=(Source(("1 0 0.91 0.24 100% 99%", "1 1 0.91 0.22 100% 99%", "1 2 0.90 0.23 100% 100%",
+                        "1 3 0.91 0.23 100% 94%", "right without all heads of layer 1: 4%"),
+                       cell="induction-found"),)),
     Claim("tp6_transformer",
           "More characters alone do not suffice: the scratchpad as on paper has 34, and 6 to 67 % of the answers "
           "right.",
