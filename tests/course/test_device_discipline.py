@@ -19,6 +19,7 @@ UNPLAYED = {
     ("tp4_inference", "beam-step"): {"unravelled"},  # makes a tensor where no mode sees it
     ("tp5_translation", "effects"): {"the whole sentence first"},  # counts no versions
     ("tp6_transformer", "rotate"): {"complex numbers"},
+    ("tp6_transformer", "effects"): {"one run for each replacement"},  # writes by a range, which reaches a copy there
 }
 
 
