@@ -28,6 +28,7 @@ _AIMS = re.compile(r"^\*\*After this session")
 _READING = re.compile(r"^(?:#+ |\*\*)Further reading\b[*.:]*\s*", re.M)
 _SHORT = re.compile(r"90.minute")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*`A-Z])")
+_NAMED = re.compile(r"\b(exercise|question)s? (\d+(?:(?: to |, | and )\d+)*)")
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,16 @@ def short_path(tp: Source) -> str:
     return next((one for one in sentences if _SHORT.search(one)), "")
 
 
+def short_minutes(tp: Source) -> int:
+    """Return the minutes of the exercises and questions that the short path names by their numbers."""
+    minutes = 0
+    for kind, numbers in _NAMED.findall(short_path(tp)):
+        of_kind = [one.minutes for one in effort.tasks(tp) if one.kind == kind]
+        for first, last in re.findall(r"(\d+)(?: to (\d+))?", numbers):
+            minutes += sum(of_kind[int(first) - 1:int(last or first)])
+    return minutes
+
+
 def frequent(course: Course, tp: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
     points = {cell.name: cell.points for cell in tp.by_role("check")}
@@ -119,7 +130,7 @@ def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
     tp, folder = source.load(course, assignment), course.folder(assignment)
     return environment().get_template("teacher.html.j2").render(
-        title=tp.title, slides=slides(tp), path=short_path(tp), tasks=effort.tasks(tp),
+        title=tp.title, slides=slides(tp), path=short_path(tp), minutes=short_minutes(tp), tasks=effort.tasks(tp),
         faults=frequent(course, tp), answers=answers(tp), shown=lambda text: offline(text, folder))
 
 

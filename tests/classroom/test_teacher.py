@@ -7,6 +7,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import teacher
 from autograder.model import source
+from autograder.publish import effort
 from autograder.publish.kit import kit
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -60,6 +61,21 @@ def test_the_short_path_and_further_reading_are_those_of_the_text():
     assert teacher.short_path(source.load(TINY_COURSE, TINY)) == ""
     assert teacher.further_reading(SESSION).startswith("- Bengio")
     assert teacher.further_reading(source.load(TINY_COURSE, TINY)) == ""
+
+
+@pytest.mark.parametrize("name", REPOSITORY.assignments)
+def test_the_exercises_and_questions_of_the_short_path_leave_time_to_read(name):
+    assert 60 <= teacher.short_minutes(source.load(REPOSITORY, name)) <= 80
+
+
+@pytest.mark.parametrize("path, minutes", [("exercises 1 to 3", 25), ("exercises 1 and 3, and question 1", 25),
+                                           ("sections 1 to 5, exercise 2", 10), ("the text", 0)])
+def test_the_minutes_of_the_short_path_are_the_sum_of_what_it_names(monkeypatch, path, minutes):
+    tasks = [effort.Task(kind, "x", 1, n, "", False)
+             for kind, n in (("exercise", 5), ("question", 10), ("exercise", 10), ("exercise", 10))]
+    monkeypatch.setattr(effort, "tasks", lambda tp: tasks)
+    opening = source.Cell("text", None, f"# T\n\n**In 90 minutes:** {path}.")
+    assert teacher.short_minutes(source.Source("t", TINY_COURSE.root, (opening,))) == minutes
 
 
 def test_five_faults_are_shown_one_of_an_exercise_in_the_order_of_the_session():
