@@ -39,8 +39,8 @@ def run(design, seed):
     nb = SimpleNamespace(**oracle(course.find(ROOT), "tp4_inference").namespace)
 
     def sampled_loss(model, questions, answers):
-        coins = torch.rand(answers.shape) < RATIO
-        logits = nb.scheduled_sampling_pass(model, questions, answers, coins)
+        forced = torch.rand(answers.shape) < RATIO
+        logits = nb.scheduled_sampling_pass(model, questions, answers, forced)
         return F.cross_entropy(logits.permute(1, 2, 0), answers.T)
 
     torch.manual_seed(seed)

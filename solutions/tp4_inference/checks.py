@@ -408,37 +408,37 @@ def one_sequence_alone(t):
 
 # ---------------------------------------------------------------- scheduled-sampling
 
-def sampled(t, S, T, B, V, H, coins):
-    """The model, and the logits of a pass with these coins; never near a tie."""
+def sampled(t, S, T, B, V, H, forced):
+    """The model, and the logits of a pass with these decisions; never near a tie."""
     model = toy(t, V, H)
     target = answers(t, T, B, V, model)
-    logits = t["scheduled_sampling_pass"](model, t.integers(0, V, S, B), target, coins)
+    logits = t["scheduled_sampling_pass"](model, t.integers(0, V, S, B), target, forced)
     t.clear_margin(logits, dim=-1, margin=CLEAR)
     return model, target, logits
 
 
 @check("scheduled-sampling", weight=2)
-def mixed_coins(t):
-    """Each sequence reads at each step what its own coin says."""
+def mixed_decisions(t):
+    """Each sequence reads at each step what its own decision says."""
     S, T, B, V, H = t.sizes("S T B V H")
-    coins = t.uniform(T, B) < 0.5
-    t.require(0 < coins[1:].sum() < coins[1:].numel() and (coins[1:].any(1) & ~coins[1:].all(1)).any())
-    model, target, logits = sampled(t, S, T, B, V, H, coins)
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[coins[1:]].any())
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[~coins[1:]].any())
+    forced = t.uniform(T, B) < 0.5
+    t.require(0 < forced[1:].sum() < forced[1:].numel() and (forced[1:].any(1) & ~forced[1:].all(1)).any())
+    model, target, logits = sampled(t, S, T, B, V, H, forced)
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[forced[1:]].any())
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[~forced[1:]].any())
     t.output("logits", logits, axes="T B V")
 
 
 @check("scheduled-sampling")
 def only_the_teacher(t):
-    """With all coins true, the decoder reads GO and the right answer."""
+    """With all decisions true, the decoder reads GO and the right answer."""
     S, T, B, V, H = t.sizes("S T B V H")
     t.output("logits", sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))[2], axes="T B V")
 
 
 @check("scheduled-sampling")
 def only_itself(t):
-    """With all coins false, the decoder reads GO and then what it has said; a batch of one."""
+    """With all decisions false, the decoder reads GO and then what it has said; a batch of one."""
     S, T, V, H = t.sizes("S T V H")
     t.output("logits", sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))[2], axes="T 1 V")
 

@@ -406,25 +406,25 @@ return hits.float().sum(dim=1).div(running.float().sum(dim=1))
 
 # ---------------------------------------------------------------- scheduled-sampling
 
-coined = cell('''def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
+sampling = cell('''def scheduled_sampling_pass(model, encoder_tokens, target_tokens, forced):
 ''')
-COIN = """tokens = torch.where(coins[t], target_tokens[t - 1],
+CHOICE = """tokens = torch.where(forced[t], target_tokens[t - 1],
                                  logits[-1][0].argmax(dim=-1))"""
 CALL = "step_logits, states = model.decoder(tokens[None], states, henc_ts)"
 
 SCHEDULED_SAMPLING = [
-    Fault("scheduled-sampling", "coins-inverted",
-            "You use `coins` the wrong way round: true means that the right character is read.",
-            swap=(COIN, COIN.replace("coins[t]", "~coins[t]"))),
-    Fault("scheduled-sampling", "one-coin-for-all",
+    Fault("scheduled-sampling", "decisions-inverted",
+            "You use `forced` the wrong way round: true means that the right character is read.",
+            swap=(CHOICE, CHOICE.replace("forced[t]", "~forced[t]"))),
+    Fault("scheduled-sampling", "one-decision-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
-            swap=(COIN, COIN.replace("coins[t]", "coins[t, 0]"))),
+            swap=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
     Fault("scheduled-sampling", "only-the-teacher",
-            "You never read what the network wrote: this is plain teacher forcing, whatever `coins` is.",
-            swap=(COIN, "tokens = target_tokens[t - 1]")),
+            "You never read what the network wrote: this is plain teacher forcing, whatever `forced` is.",
+            swap=(CHOICE, "tokens = target_tokens[t - 1]")),
     Fault("scheduled-sampling", "only-itself",
-            "You never read the right answer: this is free running, whatever `coins` is.",
-            swap=(COIN, "tokens = logits[-1][0].argmax(dim=-1)")),
+            "You never read the right answer: this is free running, whatever `forced` is.",
+            swap=(CHOICE, "tokens = logits[-1][0].argmax(dim=-1)")),
     Fault("scheduled-sampling", "states-not-carried",
             "Every step starts from the encoder's states again. "
             "Give each step the states that the step before returned.",
@@ -447,7 +447,7 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "henc-ts-forgotten",
             "You do not give `henc_ts` to the decoder.",
             swap=(CALL, "step_logits, states = model.decoder(tokens[None], states)")),
-    Variant("scheduled-sampling", "a list of tokens for each sequence", source=coined('''
+    Variant("scheduled-sampling", "a list of tokens for each sequence", source=sampling('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
 rows = []
@@ -456,12 +456,12 @@ for t in range(T):
         reads = [model.GO] * B
     else:
         said = rows[-1].argmax(dim=1)
-        reads = [int(target_tokens[t - 1, b]) if coins[t, b] else int(said[b]) for b in range(B)]
+        reads = [int(target_tokens[t - 1, b]) if forced[t, b] else int(said[b]) for b in range(B)]
     row, (h, c) = model.decoder(torch.tensor([reads], device=target_tokens.device), (h, c), henc_ts)
     rows.append(row.squeeze(0))
 return torch.stack(rows)
 ''')),
-    Variant("scheduled-sampling", "coins as zeros and ones", source=coined('''
+    Variant("scheduled-sampling", "decisions as zeros and ones", source=sampling('''
 henc_ts, states = model.encoder(encoder_tokens)
 tokens = torch.full_like(target_tokens[:1], model.GO)
 outputs = torch.empty(0, device=target_tokens.device)
@@ -469,11 +469,11 @@ for t, target in enumerate(target_tokens):
     row, states = model.decoder(tokens, states, henc_ts)
     outputs = torch.cat([outputs, row])
     if t + 1 < len(target_tokens):
-        coin = coins[t + 1].long()
-        tokens = (coin * target + (1 - coin) * row[0].argmax(-1)).unsqueeze(0)
+        right = forced[t + 1].long()
+        tokens = (right * target + (1 - right) * row[0].argmax(-1)).unsqueeze(0)
 return outputs
 ''')),
-    Variant("scheduled-sampling", "first what is read, then one call", source=coined('''
+    Variant("scheduled-sampling", "first what is read, then one call", source=sampling('''
 henc_ts, start = model.encoder(encoder_tokens)
 reads = [torch.full_like(target_tokens[0], model.GO)]
 with torch.no_grad():
@@ -481,16 +481,16 @@ with torch.no_grad():
     for t in range(1, len(target_tokens)):
         said, states = model.decoder(reads[-1][None], states, henc_ts)
         choice = said[0].argmax(-1)
-        choice[coins[t]] = target_tokens[t - 1][coins[t]]
+        choice[forced[t]] = target_tokens[t - 1][forced[t]]
         reads.append(choice)
 return model.decoder(torch.stack(reads), start, henc_ts)[0]
 ''')),
-    Variant("scheduled-sampling", "the teacher's row prepared", source=coined('''
+    Variant("scheduled-sampling", "the teacher's row prepared", source=sampling('''
 teacher = torch.cat([torch.full_like(target_tokens[:1], model.GO), target_tokens[:-1]])
 henc_ts, states = model.encoder(encoder_tokens)
 result = []
 for t in range(teacher.size(0)):
-    use_teacher = coins[t] if t else torch.ones_like(coins[0])
+    use_teacher = forced[t] if t else torch.ones_like(forced[0])
     own = result[-1].detach().max(-1).indices if t else teacher[0]
     step, states = model.decoder(own.masked_scatter(use_teacher, teacher[t][use_teacher])[None], states, henc_ts)
     result.append(step[0])

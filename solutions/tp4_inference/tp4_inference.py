@@ -712,20 +712,20 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 #
 # ### Exercise 7 · A training pass with scheduled sampling
 #
-# **Write** `scheduled_sampling_pass`. The results of the draws, `coins`, are an **input**: your function draws nothing
-# at random, so that the same decisions give the same logits.
+# **Write** `scheduled_sampling_pass`. The teacher-forcing decisions, `forced`, are an **input**: your function draws
+# nothing at random, so that the same decisions give the same logits.
 #
-# - in: a `model`, `encoder_tokens` (S, B), `target_tokens` (T, B), `coins`, booleans of shape (T, B)
+# - in: a `model`, `encoder_tokens` (S, B), `target_tokens` (T, B), `forced`, booleans of shape (T, B)
 # - out: `logits` (T, B, V), with their gradient
 #
 # Step 0 reads GO. At each later step t, sequence b reads the right character `target_tokens[t - 1, b]` if
-# `coins[t, b]` is true, else the most probable character of its own logits of step t − 1. Row 0 of `coins` is not
+# `forced[t, b]` is true, else the most probable character of its own logits of step t − 1. Row 0 of `forced` is not
 # used.
 #
-# *Tiny example.* The target is 4, 5, 6, `coins` is false, true, false; the network writes 4, 8, 1. Then it reads GO,
+# *Tiny example.* The target is 4, 5, 6, `forced` is false, true, false; the network writes 4, 8, 1. Then it reads GO,
 # 4, 8: at step 1 the decision is true, so it reads the right 4; at step 2 it is false, so it reads its own 8.
 #
-# With `coins` all true, the logits are those of `training_pass`.
+# With `forced` all true, the logits are those of `training_pass`.
 #
 # *Minutes* 15 · *Difficulty* ●●●○
 #
@@ -740,25 +740,25 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>torch.where(coins[t], …, …)</code> chooses between two tensors of shape (B,). <code>torch.cat</code> joins the
+# <code>torch.where(forced[t], …, …)</code> chooses between two tensors of shape (B,). <code>torch.cat</code> joins the
 # logits of all steps along time.
 # </details>
 
 # %% exercise="scheduled-sampling"
-def scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins):
+def scheduled_sampling_pass(model, encoder_tokens, target_tokens, forced):
     """A training pass in which the decoder reads some of its own output.
 
-    `encoder_tokens` (S, B), `target_tokens` (T, B), `coins` (T, B): true = read the
+    `encoder_tokens` (S, B), `target_tokens` (T, B), `forced` (T, B): true = read the
     right token → `logits` (T, B, V).
     """
-    # TODO: encode; then step by step, choosing by `coins` what each sequence reads
+    # TODO: encode; then step by step, choosing by `forced` what each sequence reads
     ### BEGIN SOLUTION
     henc_ts, states = model.encoder(encoder_tokens)
     tokens = torch.full_like(target_tokens[0], model.GO)
     logits = []
     for t in range(len(target_tokens)):
         if t > 0:
-            tokens = torch.where(coins[t], target_tokens[t - 1],
+            tokens = torch.where(forced[t], target_tokens[t - 1],
                                  logits[-1][0].argmax(dim=-1))
         step_logits, states = model.decoder(tokens[None], states, henc_ts)
         logits.append(step_logits)
@@ -777,8 +777,8 @@ tp.check("scheduled-sampling")
 if tp.done("decoder", "training-pass", "inference-programs",
            "decode-sequence", "accuracy-by-step", "scheduled-sampling", "unfinished"):
     def sampled_loss(model, encoder_tokens, target_tokens):
-        coins = torch.rand(target_tokens.shape, device=device) < 0.75
-        logits = scheduled_sampling_pass(model, encoder_tokens, target_tokens, coins)
+        forced = torch.rand(target_tokens.shape, device=device) < 0.75
+        logits = scheduled_sampling_pass(model, encoder_tokens, target_tokens, forced)
         return F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)
 
     contenders = {"unfinished": unfinished,

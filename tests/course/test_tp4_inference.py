@@ -81,12 +81,12 @@ def test_a_wide_beam_finds_the_best_answer_of_all(session):
             assert normalised[0].item() == pytest.approx(scores[best] / len(best) ** alpha, abs=1e-4)
 
 
-def test_with_all_coins_the_teacher_speaks(session, model):
+def test_scheduled_sampling_lies_between_teacher_forcing_and_free_running(session, model):
     encoder_tokens, target_tokens = questions(9), torch.randint(0, 14, (5, 9))
-    coins = torch.ones(5, 9, dtype=torch.bool)
-    forced, _ = session["training_pass"](model, encoder_tokens, target_tokens)
-    torch.testing.assert_close(session["scheduled_sampling_pass"](model, encoder_tokens, target_tokens, coins), forced)
-    free = session["scheduled_sampling_pass"](model, encoder_tokens, target_tokens, ~coins).argmax(-1)
+    forced = torch.ones(5, 9, dtype=torch.bool)
+    logits, _ = session["training_pass"](model, encoder_tokens, target_tokens)
+    torch.testing.assert_close(session["scheduled_sampling_pass"](model, encoder_tokens, target_tokens, forced), logits)
+    free = session["scheduled_sampling_pass"](model, encoder_tokens, target_tokens, ~forced).argmax(-1)
     greedy = session["padded"](session["decode_sequence"](model, encoder_tokens), 5)
     until_the_end = (greedy == model.EOS).cumsum(0) - (greedy == model.EOS).long() == 0
     assert torch.equal(free[until_the_end], greedy[until_the_end])
