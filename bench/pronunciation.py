@@ -44,6 +44,16 @@ RECIPES = {"ten-minutes": TEN, "some": SOME, "transformer": TRANSFORMER,
            "without-alignment": replace(SOME, title="network, 1 000 steps without CTC", aligned=0.0)}
 PEAKS = (1e-3, 2e-3, 4e-3)
 
+# Rates that others report, in %: system, source, dictionary and split, WER, PER.
+OLD, NEW = "CMUdict PRONALSYL 2007: 106 837 training and 12 000 test words", "a newer CMUdict, without stress"
+PUBLISHED = (
+    ("bidirectional LSTM, alignments given", "Yao and Zweig 2015, arXiv 1506.00196", OLD, "23.55", "5.45"),
+    ("attention, several models together", "Toshniwal and Livescu 2016, arXiv 1610.06540", OLD, "20.24", "4.69"),
+    ("phonetisaurus", "README of cmusphinx/g2p-seq2seq", OLD, "24.4", "–"),
+    ("Transformer, 2 layers, width 256", "README of cmusphinx/g2p-seq2seq", OLD, "20.2", "–"),
+    ("phonetisaurus", "README of cmusphinx/g2p-seq2seq", NEW, "33.89", "–"),
+    ("Transformer, 2 layers, width 256", "README of cmusphinx/g2p-seq2seq", NEW, "about 31", "–"))
+
 
 def notebook(name="tp7_pronunciation"):
     """Return the names of a session's solution: the networks and the error rates are those of the notebooks."""
@@ -354,7 +364,8 @@ def report(results, picture):
         text += "\nThe networks of 5 000 steps on 2 000 test words, by how they are searched:\n\n"
         text += table(["how", "WER, %"],
                       [[name, spread([100 * run[name] for run in searched], "{:.1f}")] for name in searched[0]])
-    return text
+    text += "\nWhat others report, on splits of their own, which cannot be compared with ours:\n\n"
+    return text + table(["system", "source", "split", "WER, %", "PER, %"], PUBLISHED)
 
 
 def ship():

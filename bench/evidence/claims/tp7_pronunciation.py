@@ -1,5 +1,6 @@
 """What session 7 says of its measurements, and what each sentence rests on."""
 
+from ...pronunciation import NEW, OLD
 from ..ledger import Claim
 
 CLAIMS = [
@@ -14,6 +15,19 @@ CLAIMS = [
           "The two make different errors. If the shipped network chooses among the 20 best pronunciations of the "
           "n-gram model, by the sum of both log-probabilities, 22.6 % of the words are wrong.",
           ("| the shipped network and the n-gram model | – | – | – | 22.6 | 5.3 |",), bench="pronunciation"),
+    Claim("tp7_pronunciation",
+          "| bidirectional LSTM, alignments given (Yao and Zweig 2015) | 23.55 | | several attention models together "
+          "(Toshniwal and Livescu 2016) | 20.24 | | `phonetisaurus`, measured for "
+          "[g2p-seq2seq](https://github.com/cmusphinx/g2p-seq2seq) | 24.4 | | Transformer, 2 layers, width 256, of "
+          "g2p-seq2seq | 20.2 | On a newer version of the dictionary the authors of g2p-seq2seq give 33.89 for "
+          "`phonetisaurus` and about 31 for the Transformer.",
+          (f"| bidirectional LSTM, alignments given | Yao and Zweig 2015, arXiv 1506.00196 | {OLD} | 23.55 | 5.45 |",
+           f"| attention, several models together | Toshniwal and Livescu 2016, arXiv 1610.06540 | {OLD} | 20.24 |",
+           f"| phonetisaurus | README of cmusphinx/g2p-seq2seq | {OLD} | 24.4 | – |",
+           f"| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | {OLD} | 20.2 | – |",
+           f"| phonetisaurus | README of cmusphinx/g2p-seq2seq | {NEW} | 33.89 | – |",
+           f"| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | {NEW} | about 31 | – |"),
+          bench="pronunciation"),
     Claim("tp7_pronunciation",
           "We trained session 6's Transformer and a `Speller` alike: the same batches, losses and peak learning"
           " rate, dropout of 0.1, 1 000 steps (less than three passes over the data), 1.21 and 1.17 million "
