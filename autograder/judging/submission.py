@@ -23,6 +23,7 @@ from .files import Unreadable as Unreadable
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
+MAX_PARTS = 8  # of a cell that was split
 MAX_NAME = 80  # characters of a cell's type
 MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when it is read
 
@@ -222,15 +223,21 @@ def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None
 
 
 def _joined(cells: list[Cell]) -> list[Cell]:
-    """Join neighbours that were one cell before it was split, where a part alone is no Python."""
+    """Join neighbours that were one cell before it was split, where a part alone is no Python.
+
+    What follows the first ``MAX_PARTS`` parts is joined without being parsed: that takes the square of their number.
+    """
     result: list[Cell] = []
+    parts = 0  # of the last cell
     for cell in cells:
         last = result[-1] if result else None
         split = last and cell.grade_id and cell.grade_id == last.grade_id
-        if last and split and not (_parses(last.source) and _parses(cell.source)):
+        if last and split and (parts >= MAX_PARTS or not (_parses(last.source) and _parses(cell.source))):
             result[-1] = Cell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
+            parts += 1
         else:
             result.append(cell)
+            parts = 1
     return result
 
 

@@ -170,6 +170,23 @@ def test_neighbours_that_were_one_cell_are_joined_where_a_part_alone_is_no_pytho
     assert plan.notes == []
 
 
+def test_each_part_of_a_split_cell_is_parsed_a_few_times(monkeypatch):
+    """The time would grow with the square of the number of parts: the first never ends, the others are Python alone."""
+    parsed = []
+    parses = submission._parses
+    monkeypatch.setattr(submission, "_parses", lambda text: parsed.append(len(text)) or parses(text))
+    parts = ["(", *["1,"] * 500]
+    cells = released(double=None)
+    cells[3:3] = [own(text, grade_id="double") for text in parts]
+    (step,) = [step for step in planned(cells).steps if step.name == "double"]
+    assert step.source == "\n".join(parts)
+    assert sum(parsed) < 500
+    parsed.clear()
+    monkeypatch.setattr(submission, "MAX_PARTS", len(parts))
+    planned(cells)
+    assert sum(parsed) > 100_000, "the control"
+
+
 @pytest.mark.parametrize("between", [own("x = 1"), own("text", "markdown")])
 def test_cells_that_are_no_neighbours_are_not_joined(between):
     cells = released(double="def double(x):")
