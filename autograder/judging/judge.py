@@ -46,6 +46,7 @@ def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedChe
 
 
 MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the answer goes wrong
+PLACE_SECONDS = 8.0  # of the judge's CPU time, after which no further place is looked for
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class Judge:
         with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
             # last of all: what observing costs is no exercise's
-            results = [_placed(session, one, instance) for one in results]
+            until = time.process_time() + PLACE_SECONDS
+            results = [_placed(session, one, instance, until) for one in results]
         self._took = session.took
         notes = [*plan.notes, *session.notes]
         if handed.data == instance.solution:
@@ -138,14 +140,19 @@ class Judge:
         return replace(result, seconds=seconds)
 
 
-def _placed(session: Session, result: ExerciseResult, instance: _Instance) -> ExerciseResult:
-    """Return the result, its first wrong checks with the place where the answer goes wrong."""
+def _placed(session: Session, result: ExerciseResult, instance: _Instance, until: float) -> ExerciseResult:
+    """Return the result, its first wrong checks with the place where the answer goes wrong.
+
+    Nothing is looked for when the judge has used ``until`` seconds of CPU time.
+    """
     if result.verdict in ("timeout", "crashed"):
         return result
     checks = list(result.checks)
     wrong = [(i, one.difference.is_of_form) for i, one in enumerate(checks)
              if one.difference and one.difference.is_of_values]
     for i, form in wrong[:MAX_PLACES]:
+        if time.process_time() > until:
+            break
         record = instance.records[result.exercise][i][0].plain
         observed = session.observed(result.exercise, record)
         if observed:

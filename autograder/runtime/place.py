@@ -254,7 +254,10 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
             whole: bool = False) -> Place | None:
     """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
     answer = Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed)
-    found = locate(answer, references, form)
+    try:
+        found = locate(answer, references, form)
+    except RecursionError:  # hundreds of values in a row, each made of the one before
+        return None
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 

@@ -234,6 +234,18 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
 
 
+def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, monkeypatch):
+    """A value that is made of 400 others in a row takes more of Python's stack than there is."""
+    long = "def double(x):\n" + "    x = x + 0\n" * 400 + "    return 3 * x"
+    wrong = {**right, "double": long}
+    result = grade(wrong)
+    assert result.unreadable is None and result.score > 0
+    assert result.score == grade({**right, "double": "def double(x):\n    return 3 * x"}).score
+    monkeypatch.setattr(judge, "PLACE_SECONDS", 0)
+    short = grade({**right, "double": "def double(x):\n    return 3 * x"})
+    assert short.score == result.score and not any(check.place for check in checks(short, "double"))
+
+
 def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
     cells = {**right, "double": "def double(x):\n    return times(x)"}
     verdict = grade(cells, own=["def times(x):\n    return 3 * x"])
