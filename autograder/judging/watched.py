@@ -8,6 +8,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -93,11 +94,11 @@ class WatchedJudge:
                 if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
                     self._end()
                     raise SetAside
-                broken = watch.broken() if watch else None
-                if broken:
+                if watch and (broken := watch.broken()):
                     self._end()
                     truth = source.load(self.course, handed.assignment)
-                    return Verdict.ungraded(truth, handed, seed, self.options, broken)
+                    ended = Verdict.ungraded(truth, handed, seed, self.options, broken)
+                    return replace(ended, seconds=round(watch.passed, 3))
                 continue
             answer = self._connection.recv()
             if isinstance(answer, Verdict | Pace):

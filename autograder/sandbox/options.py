@@ -22,7 +22,7 @@ class Limits:
 
     cell_seconds: float = 15
     exercise_seconds: float = 15
-    notebook_seconds: float = 180
+    notebook_seconds: float = 160
     share: float = 1 / 4
     memory: int = 3 * 2**30
     processes: int = 64

@@ -11,10 +11,10 @@ from autograder.sandbox.options import DeviceError, Limits, Options, options_of,
 
 
 def test_the_bounds_are_those_of_the_guarantees():
-    assert Limits() == Limits(cell_seconds=15, exercise_seconds=15, notebook_seconds=180, share=0.25, memory=3 * 2**30,
+    assert Limits() == Limits(cell_seconds=15, exercise_seconds=15, notebook_seconds=160, share=0.25, memory=3 * 2**30,
                               processes=64, files=256, disk=64 * 2**20, judge_seconds=30, judge_memory=3 * 2**30)
     assert Options() == Options(device="cpu", isolated=True, limits=Limits(), account="")
-    assert Limits().clock == 660 and replace(Limits(), notebook_seconds=10).clock == 320
+    assert Limits().clock == 620 and replace(Limits(), notebook_seconds=10).clock == 320
 
 
 def test_all_times_are_scaled_with_the_seconds_of_an_exercise_and_nothing_else():
