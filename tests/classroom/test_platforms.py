@@ -301,6 +301,20 @@ def test_a_bomb_is_not_unpacked(course, zipped, monkeypatch):
     assert len(submitted(course)) == 1
 
 
+def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch):
+    """Together they are more than a class may hand in: without a bound for each student nobody's work is taken."""
+    monkeypatch.setattr(archive, "MAX_TOTAL", 2**22)
+    monkeypatch.setattr(archive, "MAX_OF_ONE", 2**20)
+    bombs = [(f"{MOODLE.format(name='Eve', id=2)}/bomb{i}.ipynb", b"\0" * 2**19) for i in range(9)]
+    path = zipped([*bombs, ("nobody.ipynb", b"\0" * 2**23), (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
+    rows = collect(course, path)[TINY]
+    assert sum("more than 1 MiB of one student" in row.what for row in rows if row.name == "Eve") == 7
+    assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
+    monkeypatch.setattr(archive, "MAX_OF_ONE", 2**23)
+    with pytest.raises(ArchiveError, match="unpacks to more"):
+        collect(course, path)
+
+
 def test_a_bomb_that_lies_about_its_size_is_not_unpacked(course, zipped, monkeypatch):
     """What the directory of the archive says of the size is a student's word."""
     monkeypatch.setattr(archive, "MAX_BYTES", 2**20)

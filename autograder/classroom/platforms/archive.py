@@ -6,7 +6,8 @@ Every entry is read into memory by itself and bounded, whatever the archive says
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ...judging.submission import MAX_BYTES
 
 MAX_ENTRIES = 20_000
 MAX_TOTAL = 4 * 2**30  # bytes of notebooks, of the whole class
+MAX_OF_ONE = 2 * MAX_BYTES  # bytes of notebooks, of one student
 
 
 class ArchiveError(Exception):
@@ -29,9 +31,10 @@ class Found:
     problem: str | None = None
 
 
-def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
+def files(path: Path, owner: Callable[[str], Hashable], suffix: str = ".ipynb") -> Iterator[Found]:
     """Return the files of a zip, in order; those of another suffix are named and not read.
 
+    ``owner`` says whose a file is, by its name: of one student so many bytes are read.
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
     """
     try:
@@ -39,18 +42,20 @@ def files(path: Path, suffix: str = ".ipynb") -> Iterator[Found]:
             entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
             if len(entries) > MAX_ENTRIES:
                 raise ArchiveError(f"{path} holds {len(entries)} files; at most {MAX_ENTRIES} are read")
-            total = 0
+            taken: Counter[Hashable] = Counter()
             for entry in entries:
-                found = _file(archive, entry, suffix)
-                total += len(found.data)
-                if total > MAX_TOTAL:
+                by = owner(entry.filename)
+                found = _file(archive, entry, suffix, MAX_OF_ONE - taken[by])
+                taken[by] += len(found.data)
+                if taken.total() > MAX_TOTAL:
                     raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
                 yield found
     except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
 
 
-def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str) -> Found:
+def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str, left: int) -> Found:
+    """Return a file of at most ``left`` bytes."""
     name = entry.filename
     parts = name.replace("\\", "/").split("/")
     if not parts[-1]:
@@ -68,11 +73,13 @@ def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str) -> Foun
         return Found(name, problem="it is compressed in a way that no platform uses")
     try:
         with archive.open(entry) as file:
-            data = file.read(MAX_BYTES + 1)  # not what the archive says of its size
+            data = file.read(min(MAX_BYTES, left) + 1)  # not what the archive says of its size
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         return Found(name, problem=f"it cannot be read: {_line(error)}")
     if len(data) > MAX_BYTES:
         return Found(name, problem=f"more than {MAX_BYTES // 2**20} MiB (clear the outputs and save again)")
+    if len(data) > left:
+        return Found(name, problem=f"more than {MAX_OF_ONE // 2**20} MiB of one student, with those before it")
     return Found(name, data)
 
 

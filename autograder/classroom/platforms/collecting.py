@@ -59,7 +59,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     """
     candidates: list[_Candidate] = []
     others: list[Collected] = []
-    for found in files(path):
+    for found in files(path, _owner):
         by = sender(found.name)
         if found.problem or by is None:
             what = found.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
@@ -93,6 +93,11 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
         columns = [column.name for column in fields(Collected)]
         _write(table_path(course, name), [asdict(row) for row in [*kept, *own]], columns)
     return dict(rows)
+
+
+def _owner(name: str) -> tuple[str, str] | None:
+    by = sender(name)
+    return (by.platform, by.id) if by else None
 
 
 def _parted(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collected]]:
