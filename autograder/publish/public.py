@@ -144,11 +144,20 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 def _published(folder: Path) -> set[str]:
     """Return what was published there before; ``CourseError`` where the folder holds something else."""
     if (folder / LIST).is_file():
-        names = (folder / LIST).read_text(encoding="utf-8").splitlines()
-        return {name for name in names if (folder / name).resolve().is_relative_to(folder.resolve())}
+        names = (folder / LIST).read_text(encoding="utf-8", errors="replace").splitlines()
+        return {name for name in names if _is_a_file_of(folder, name)}
     if folder.is_dir() and any(path.name != ".git" for path in folder.iterdir()):
         raise CourseError(f"{folder} holds files that autograder publish did not write: name an empty folder")
     return set()
+
+
+def _is_a_file_of(folder: Path, name: str) -> bool:
+    """Return whether this names a file in the folder; of git's own files it names none, whoever wrote the name."""
+    try:
+        path = (folder / name).resolve().relative_to(folder.resolve())
+        return ".git" not in path.as_posix().casefold().split("/") and (folder / name).is_file()
+    except (OSError, ValueError):  # no name of a file, or outside
+        return False
 
 
 def _push(url: str, files: dict[str, bytes]) -> None:

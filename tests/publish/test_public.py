@@ -192,6 +192,23 @@ def test_nothing_is_written_through_a_link(tmp_path):
     assert [(folder / name).read_text() for name in ("README.md", "a/b/c.txt", "d.txt")] == ["2"] * 3
 
 
+@pytest.mark.parametrize("listed", [".git/config", "x/../.git/config", ".GIT/config", "link/config", "a", "", ".",
+                                    "../mine.txt", "a" * 5000, "\0", "\udcff"])
+def test_a_list_that_names_other_files_removes_none(tmp_path, listed):
+    """As a pull request may change it. The control: a file of a former publication, which goes."""
+    folder = tmp_path / "public"
+    public._write(folder, {"a/b.txt": b"1", "old.txt": b"1"})
+    (folder / ".git").mkdir()
+    kept = [folder / ".git" / "config", tmp_path / "mine.txt"]
+    for path in kept:
+        path.write_text("mine")
+    (folder / "link").symlink_to(".git")
+    (folder / public.LIST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
+    public._write(folder, {"a/b.txt": b"2"})
+    assert [path.read_text() for path in kept] == ["mine"] * 2
+    assert (folder / "a" / "b.txt").read_text() == "2" and not (folder / "old.txt").exists()
+
+
 def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
     folder = tmp_path / "public"
     folder.mkdir()
