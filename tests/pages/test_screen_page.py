@@ -1,5 +1,6 @@
 """The instructor's screen on a Jupyter Server: what is clicked stands in the gradebook, and nothing of it is lost."""
 
+import http.cookiejar
 import json
 import os
 import re
@@ -206,6 +207,36 @@ def test_nobody_writes_without_a_login_and_jupyters_token(standing):
     assert status == 200 and "script-src 'self'" in headers["Content-Security-Policy"]
     assert not re.search(r"<script(?! src)", page)
     assert send(f"/autograder/feedback/{TINY}/..%2f..%2fsubmitted%2fada", token=TOKEN)[0] == 404
+
+
+def test_another_site_writes_nothing_with_the_browsers_login(address, term):
+    """Jupyter refuses a foreign origin before a handler is called; the same request of the page itself is answered."""
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    browser.open(f"{address}/autograder?token={TOKEN}").read()
+    xsrf = next(one.value for one in jar if one.name.startswith("_xsrf"))
+
+    def answer(path, body, **headers):
+        request = urllib.request.Request(f"{address}/autograder/api/{path}", json.dumps(body).encode(), headers)
+        try:
+            with browser.open(request) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def points():
+        with term.gradebook() as gradebook:
+            return gradebook.grades_of(TINY)["kim"].scores["check-double"].points
+
+    shown = json.load(browser.open(f"{address}/autograder/api/exercise?session={TINY}&student=kim&name=double"))
+    given = {"session": TINY, "student": "kim", "name": "double", "points": shown["max"], "comment": "",
+             "version": shown["version"]}
+    before, token = points(), {"X-XSRFToken": xsrf}
+    foreign = [{**token, "Origin": "https://evil.example"}, {**token, "Origin": "null"}, {"Origin": address}, {}]
+    for headers in foreign:
+        assert {answer(path, {**given, "what": "feedback"}, **headers) for path in ("save", "work")} <= {403, 404}
+    assert points() == before != shown["max"] and not (term.course.gradebook / "feedback").exists()
+    assert answer("save", given, **token, Origin=address) == 200 and points() == shown["max"]
 
 
 def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(standing):
