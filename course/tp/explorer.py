@@ -151,7 +151,7 @@ class Explorer:
             shown = "" if self.controls else f"<p>{html.escape(message)}</p>"  # where there are controls, they say it
             return {"text/html": shown, "text/plain": message}
         header, rows = overview(self.steps)
-        table = tables.html_table(rows, header, caption=f"{name}, step by step")
+        table = tables.html_table(rows, header, caption=f"{name}, step by step") + beam_tree(self.steps)
         plain = tables.text_table(rows, header, caption=f"{name}, step by step")
         if not any(has(step.weights) for step in self.steps):
             return {"text/html": table, "text/plain": plain}
@@ -210,6 +210,38 @@ def overview(steps):
                      ", ".join(f"{tables.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
     keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
     return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
+
+
+def beam_tree(steps):
+    """Return the hypotheses of the beams of all `Step`s as a tree, nested lists in HTML; "" if there is no beam.
+
+    A hypothesis stands below the one that it continues, with its score at last; where only one continues another,
+    both are one item. The best one at the end is bold.
+    """
+    below, scores, alive = {"": []}, {}, [""]
+    for step in steps:
+        for text, score in step.beam:
+            if text not in below:
+                below[max((one for one in alive if text.startswith(one)), key=len, default="")].append(text)
+                below[text] = []
+            scores[text] = score
+        alive = [text for text, _ in step.beam] or alive
+    if not scores:
+        return ""
+    best = steps[-1].beam[0][0] if steps[-1].beam else ""
+
+    def item(text, start):
+        while len(below[text]) == 1:
+            text = below[text][0]
+        shown = f"<code>{html.escape(tables.visible(text[start:].strip()))}</code> {float(scores[text]):.2f}"
+        shown = f"<b>{shown}</b>" if text == best else shown
+        return f"<li>{shown}{branches(text)}</li>"
+
+    def branches(text):
+        ranked = sorted(below[text], key=lambda one: -scores[one])
+        return f'<ul>{"".join(item(one, len(text)) for one in ranked)}</ul>' if ranked else ""
+
+    return f"<p>All hypotheses of the beam as a tree, with their scores:</p>{branches('')}"
 
 
 def weights_picture(steps, title):

@@ -57,6 +57,17 @@ def test_a_step_says_everything():
     assert "the beam" not in explored.step_html(with_beam=False)
 
 
+def test_the_hypotheses_of_all_beams_are_a_tree():
+    beams = [[("T", -0.1), ("TH", -2.0)], [("T S", -0.4), ("TH <b>", -2.1)], [("T S </s>", -0.5), ("T S AA", -1.5)]]
+    text = explorer.beam_tree([tp.Step("", "", {}, beam=beam) for beam in beams])
+    assert text.split("<ul>", 1)[1] == (
+        "<li><code>T S</code> -0.40<ul><li><b><code>&lt;/s&gt;</code> -0.50</b></li><li><code>AA</code> -1.50</li></ul>"
+        "</li><li><code>TH &lt;b&gt;</code> -2.10</li></ul>")
+    shown = tp.explore(copier(with_beam=True), "1 2").picture()["text/html"]
+    assert "<b><code>1 2</code> -0.60</b>" in shown and "as a tree" in shown
+    assert "as a tree" not in tp.explore(copier(), "1 2").picture()["text/html"]
+
+
 def test_words_are_kept_apart_and_characters_are_not():
     def translator(text):
         return [tp.Step(read="", written=word, distribution={word: 1.0}) for word in ("le", "chat")]
