@@ -125,7 +125,8 @@ class Session:
             error = kernel.cell(step.source, budget).error
         except KernelLost as lost:
             self._kernel = None
-            if number == 0 and step.kind == "given":  # nothing of the student's has run yet
+            if number == 0 and step.kind == "given":  # nothing of the student's has run in this kernel
+                self._still()
                 raise SandboxError(f"the kernel does not survive the course's own first cell: {lost}") from None
             self._left_out[number] = lost
             self.notes.append(f"{_called(step)} was left out: {lost}")

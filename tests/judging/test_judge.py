@@ -17,6 +17,8 @@ from autograder.runtime import compare, values, wire
 from autograder.runtime.difference import Difference
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
+from autograder.sandbox.host import Kernel, KernelLost
+from autograder.sandbox.restrictions import SandboxError
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 
 
@@ -232,6 +234,30 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     assert any(check.place for check in checks(result, "double"))
     longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_OBSERVED})
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
+
+
+def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_class(grade, right, monkeypatch):
+    """A kernel that does not survive our own first cell is a fault of the machine, which ends the grading of all."""
+    cell, kernels = Kernel.cell, []
+
+    def late(kernel, source, budget):
+        if kernel not in kernels:
+            kernels.append(kernel)
+            if len(kernels) == 2:
+                kernel.kill()
+                budget.book(0.0, spent)
+                raise KernelLost("timeout", "it took too long")
+        return cell(kernel, source, budget)
+
+    monkeypatch.setattr(Kernel, "cell", late)
+    spent = 10_000.0
+    killing = {**right, "double": "def double(x):\n    import os\n    os._exit(0)"}
+    result = grade(killing)
+    assert verdicts(result) == {"double": "crashed", "encoder": "timeout", "last": "timeout"}
+    kernels.clear()
+    spent = 0.0
+    with pytest.raises(SandboxError):
+        grade(killing)
 
 
 def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, monkeypatch):
