@@ -19,6 +19,7 @@ from .about import About, about
 TIME = "{time}"  # stands in the text of a session for what `time` says
 WORDS_A_MINUTE = 150
 _LINE = re.compile(r"^\*Minutes\* (\d+)(?: · \*Difficulty\* (●{1,4}○{0,3}))?( · \*Extension\*)?(?=[:\s]|\Z)", re.M)
+_PART = re.compile(r"^## .*$", re.M)
 _HINTS = re.compile(r"<details>.*?</details>", re.S)
 
 
@@ -63,14 +64,29 @@ def tasks(tp: Source) -> list[Task]:
 
 def core(tp: Source) -> int:
     """Return the minutes of the core, reading included."""
-    texts = (_HINTS.sub("", cell.source.replace(cell.hidden, "")) for cell in tp.cells if cell.is_markdown)
-    reading = sum(len(text.split()) for text in texts) // WORDS_A_MINUTE
-    return reading + sum(one.minutes for one in tasks(tp) if not one.extension)
+    return _reading(tp, extension=False) + sum(one.minutes for one in tasks(tp) if not one.extension)
 
 
 def extensions(tp: Source) -> int:
-    """Return the minutes of the extensions."""
-    return sum(one.minutes for one in tasks(tp) if one.extension)
+    """Return the minutes of the extensions, reading included."""
+    return _reading(tp, extension=True) + sum(one.minutes for one in tasks(tp) if one.extension)
+
+
+def _reading(tp: Source, extension: bool) -> int:
+    """Return the minutes to read the core or the extensions: parts with this word in their heading, and marked tasks.
+
+    Hints and model answers are not read.
+    """
+    words, part = 0, False
+    for cell in tp.cells:
+        if cell.is_markdown:
+            text = _HINTS.sub("", cell.source.replace(cell.hidden, ""))
+            if heading := _PART.search(text):
+                part = "Extension" in heading[0]
+            line = _LINE.search(text)
+            if (part or bool(line and line[3])) == extension:
+                words += len(text.split())
+    return words // WORDS_A_MINUTE
 
 
 def time(tp: Source) -> str:
@@ -90,7 +106,7 @@ def page(course: Course) -> str:
     sources = [source.load(course, name) for name in course.assignments]
     lines = ["# What each session asks", "",
              f"Minutes are the authors' estimates; no student was timed. Reading is counted at {WORDS_A_MINUTE} words "
-             "a minute and is part of the core.\nThis page is made by `autograder release`; do not edit it.", "",
+             "a minute and is part of both.\nThis page is made by `autograder release`; do not edit it.", "",
              "| session | core | extensions | exercises | questions | points |", "|---|--:|--:|--:|--:|--:|"]
     for tp in sources:
         kinds = [one.kind for one in tasks(tp)]
