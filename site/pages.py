@@ -35,6 +35,7 @@ INSTRUCTORS = {
 MEASURED = {
     "docs/evidence": ("Evidence", "each empirical sentence of the course, and the run behind it"),
     "docs/benchmarks": ("Benchmarks", "costs of grading, results of the models"),
+    "docs/interpretability": ("Beside ARENA", "the interpretability of session 6, and that of ARENA's chapter 1"),
     "docs/thirty-four-points": ("Thirty-four points", "the learning goals of session 5, and the cells that cover them"),
 }
 AUTHORS = {
