@@ -134,6 +134,17 @@ FAULTS = [
             swap=("return self.readout(self.norm(x))", "return self.readout(self.norm(x)).softmax(-1)")),
 
     # ------------------------------------------------------------ read-norms
+    Fault("read-norms", "sum-of-norms",
+            "You add up the norms of the heads. Add up the vectors first: what two heads write may cancel.",
+            swap=(READ, READ.replace("->tso", "->htso").replace("norm(dim=-1)", "norm(dim=-1).sum(dim=0)"))),
+    Fault("read-norms", "without-output-matrix",
+            "You take the norm of the weighted values. What the position receives has gone through `W_o`, too.",
+            swap=(READ, 'return torch.einsum("hts,hsd->tshd", weights, values).flatten(2).norm(dim=-1)')),
+    Fault("read-norms", "weights-left-out", "The attention weights are left out.",
+            swap=(READ, 'return torch.einsum("hts,hsd,ohd->tso", torch.ones_like(weights), values, '
+                        "matrices).norm(dim=-1)")),
+    Fault("read-norms", "squared", "You return squared norms. Take the root.",
+            swap=("norm(dim=-1)", "square().sum(dim=-1)")),
 
     # ------------------------------------------------------------ gradients
     Fault("gradients", "gradient-of-all",
@@ -159,13 +170,43 @@ FAULTS = [
     Fault("effects", "next-word",
             "The effects stand one word too far: column s must hold what the loss of word s costs.",
             swap=(CHANGED, "changed[s, :, s - 1] = others")),
+    Fault("effects", "zeros",
+            "You replace a word by zeros. Replace it by the rows of `others`, for example by the mean.",
+            swap=(CHANGED, "changed[s, :, s] = 0")),
+    Fault("effects", "mean-first",
+            "You replace a word once, by the mean of `others`. Replace it by each of them, and take the mean of the "
+            "results.",
+            swap=(CHANGED, "changed[s, :, s] = others.mean(dim=0)")),
+    Fault("effects", "whole-sentence", "You replace all words at once. Replace one, and keep the others.",
+            swap=(CHANGED, "changed[s] = others[:, None]")),
 
     # ------------------------------------------------------------ patching
     Fault("patching", "not-a-share",
             "You return a difference of measures. Divide it by the difference of the clean and the corrupt run.",
             swap=(SHARE, "shares.append(measure(model(corrupt, target)) - worst)")),
+    Fault("patching", "all-positions",
+            "You patch the activation at all positions at once. Patch one, and keep the others of the corrupt run.",
+            swap=(PATCH, "patch = kept[name].clone()")),
+    Fault("patching", "next-position",
+            "The shares stand one position too far: entry p belongs to the patch at position p.",
+            swap=("patch[:, p] = kept[name][:, p]", "patch[:, p - 1] = kept[name][:, p - 1]")),
+    Fault("patching", "clean-run-patched",
+            "You patch the clean run with an activation of the corrupt one. This finds what is needed. Patch the "
+            "corrupt run.",
+            swap=[(PATCH, PATCH.replace("seen[name].clone()", "kept[name].clone()")
+                                .replace("= kept[name][:, p]", "= seen[name][:, p]")),
+                  (SHARE, SHARE.replace("corrupt", "clean"))]),
+    Fault("patching", "never-patched",
+            "The patch has no effect: the model must run inside `with tp.trace(model, {…})`.",
+            swap=("with tp.trace(model, {name: patch}):", "with tp.trace(model):")),
+    Fault("patching", "into-the-input",
+            "You patch the input of this part, `name:in`. What is kept is its output, `name`.",
+            swap=("{name: patch}", "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
+                                   "':in']}")),
 
     # ------------------------------------------------------------ cut
+    Fault("cut", "zeros", "You set the columns to 0. Replace them by those of `other`, for example by the mean.",
+            swap=("= other[..., k * d:(k + 1) * d]", "= 0")),
     Fault("cut", "in-place", "You change what was traced. Change a copy.", swap=("new = z.clone()", "new = z")),
     Fault("cut", "one-head-later",
             "You replace the head after the one that is asked. Head 0 has the columns 0 … d − 1.",
@@ -201,6 +242,16 @@ FAULTS = [
             swap=("* norm.weight) @", "* norm.weight + norm.bias) @")),
 
     # ------------------------------------------------------------ induction
+    Fault("induction", "same-token",
+            "You take the weight on the earlier occurrence of the same token. Take that on the token after it.",
+            swap=("t - L + 1]", "t - L]")),
+    Fault("induction", "two-too-far", "You take the weight one position too far. The token after is at t − L + 1.",
+            swap=("weights[:, :, t, t - L + 1]", "weights[:, :, t, (t - L + 2).clamp(max=2 * L - 1)]")),
+    Fault("induction", "query-and-key", "Queries and keys are swapped: the row attends, the column is attended to.",
+            swap=("weights[:, :, t, t - L + 1]", "weights[:, :, t - L + 1, t]")),
+    Fault("induction", "previous-token",
+            "You take the weight on the position before. This finds a previous-token head.",
+            swap=("weights[:, :, t, t - L + 1]", "weights[:, :, t, t - 1]")),
     Fault("induction", "last-missing",
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
             swap=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),

@@ -8,13 +8,14 @@
 # **After this session you can**
 # - write attention with several heads, rotary positions, the block and the decoder;
 # - read and replace any activation of your own model;
-# - explain an output in five ways, on two models, score the explanations, and say what the scores do not show.
+# - explain an output in five ways, on two models, and score the explanations;
+# - ablate heads, and find the heads that do a task.
 #
 # **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
 # `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
 #
-# **Letters for sizes:** B = batch, S and T = source and target timesteps, D = numbers in the vector of a token, h =
-# heads, d = numbers in the vector of one head (D = h · d), V = vocabulary. The batch comes first.
+# **Sizes:** B batch, S and T source and target timesteps, D a token's vector, h heads, d a head's vector (D = h · d), V
+# vocabulary. The batch comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -58,7 +59,8 @@ LONG_RUNS = False
 #
 # ### Exercise 1 · Attention, once more
 #
-# **Write** `attend`: scores by dot product, divided by √d; softmax over the source; weighted sum of the values.
+# You wrote attention in sessions 3 and 5. `tp.borrow("attend")` gives you ours. Or **write** `attend`: scores by dot
+# product, divided by √d; softmax over the source; weighted sum of the values.
 #
 # - in: `query` (…, T, d), `key` (…, S, d), `value` (…, S, e); the dots are any axes in front, the same for all or of
 #   size 1
@@ -71,7 +73,7 @@ LONG_RUNS = False
 # *Tiny example.* One query (2, 0), keys (1, 0) and (0, 1), values (10) and (20): the scores are √2 and 0, the weights
 # 0.80 and 0.20, the context 11.96.
 #
-# *Minutes* 6 · *Difficulty* ●●○○
+# *Minutes* 6 · *Difficulty* ●●○○ · *Extension*
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The same as in sessions 3 and 5. Two things are new: there are many queries at once, and the values are not the keys.
@@ -584,8 +586,7 @@ tp.check("block")
 # %% [markdown]
 # ### Encoder and decoder
 #
-# The encoder is given; the decoder is similar. (With pre-norm the output of the last block is not normalised, so
-# there is one more norm at the end.)
+# The encoder is given; the decoder is similar. With pre-norm there is one more norm at the end.
 #
 # Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that both have
 # about the same size. In the paper of 2017 embeddings are **multiplied by √D** before the positions are added, and
@@ -765,6 +766,7 @@ if tp.done(*STACK, "rotate"):
 # Why is a model **without** positions better than chance? It knows which digits the prefix holds. Haviv et al. 2022
 # ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) conjecture that it also learns how many tokens stand before a
 # position.
+#
 # ### Pre-norm and post-norm at two depths
 #
 # The same task with learned rows, with 2 and 8 blocks, at a high learning rate without warm-up.
@@ -1806,7 +1808,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # the loss without several heads with the sum of their single costs. What does a difference show about heads that do
 # the same work?
 #
-# *Minutes* 5 · *Extension*
+# *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # (a) Not always, because another head can align the same words. Over five runs the best aligner cost 0.16
@@ -1836,7 +1838,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # *Tiny example.* L = 2, the tokens are a b a b. The second a (t = 2) should attend to the first b (position 1), the
 # second b (t = 3) to the second a (position 2).
 #
-# *Minutes* 8 · *Difficulty* ●●○○ · *Extension*
+# *Minutes* 8 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
 # For each of the L positions one number: the weight in the row t and the column t − L + 1. These numbers stand on a
