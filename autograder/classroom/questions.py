@@ -62,9 +62,14 @@ class Question:
         return [item in given for item in self.rubric.items]
 
     @property
-    def to_read(self) -> list[Answer]:
-        """The answers that are not blank."""
-        return [answer for answer in self.answers if not answer.blank]
+    def groups(self) -> list[tuple[Answer, ...]]:
+        """The answers that are not blank, those of the same words and the same reading together; unread ones first."""
+        found: dict[str, list[Answer]] = {}
+        for answer in self.answers:
+            if not answer.blank:
+                read = (answer.points, answer.comment, self.ticks(answer))
+                found.setdefault(repr((" ".join(answer.text.split()), read)), []).append(answer)
+        return sorted(map(tuple, found.values()), key=lambda group: (group[0].points is not None, -len(group)))
 
     @property
     def blank(self) -> list[Answer]:
@@ -150,7 +155,7 @@ def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -
 
 
 def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> dict[str, Any]:
-    """Return what the script works with: each answer by the place of its element, ``question-answer``."""
+    """Return what the script works with: each group of answers by the place of its element, ``question-group``."""
     kept = hmac.new(classroom.store.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
     return {
         "assignment": assignment,
@@ -158,13 +163,12 @@ def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) 
         "answers": {
             f"{i}-{j}": {
                 "question": question.name,
-                "student": escaping.line(answer.label),
-                "version": answer.version,
+                "students": [{"student": escaping.line(one.label), "version": one.version} for one in group],
                 "max": question.points,
                 "items": [item.points for item in question.rubric.items],
-                "before": {"points": answer.points, "ticks": question.ticks(answer), "comment": answer.comment},
+                "before": {"points": group[0].points, "ticks": question.ticks(group[0]), "comment": group[0].comment},
             }
-            for i, question in enumerate(questions, 1) for j, answer in enumerate(question.to_read, 1)
+            for i, question in enumerate(questions, 1) for j, group in enumerate(question.groups, 1)
         },
     }
 

@@ -108,6 +108,25 @@ def test_a_student_with_an_odd_name_is_found_again(tmp_path):
     assert one.answer.student == name and one.reading.points == 0.5
 
 
+def test_answers_of_the_same_words_are_read_once(tmp_path):
+    term = graded.classroom(tmp_path / "course")
+    for student, text in (("cy", "It doubles."), ("di", "It  doubles."), ("ed", "It doubles.")):
+        graded.enter(term, student, {"why": text}, graded.verdict())
+    path = tmp_path / "same.csv"
+    with chromium_page(accept_downloads=True) as page:
+        page.goto(questions.write(term, TINY, questions.collect(term, TINY)).as_uri())
+        same = page.locator("article").first  # most students wrote it
+        said = same.get_by_role("heading").inner_text()
+        assert "1 of 3 · the same words from 3 students: " in said and all(name in said for name in ("cy", "di", "ed"))
+        same.press("1")
+        assert "1 of 3 read" in page.locator(".bar").inner_text()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download new entries (3)").click()
+        download.value.save_as(path)
+    entered = questions_csv.enter(term, path)
+    assert {(one.answer.student, one.reading.points) for one in entered} == {("cy", 1.5), ("di", 1.5), ("ed", 1.5)}
+
+
 def test_what_stands_in_the_gradebook_counts_more_than_what_the_browser_kept(term, place):
     with chromium_page() as page:
         page.goto(place)

@@ -1,7 +1,6 @@
 """The data of the screen: the class as a table, one exercise of one student, one question with grouped answers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import escaping
@@ -17,23 +16,6 @@ from ..questions import Answer, Question
 from ..summary import Sign, summarise
 from ..untaken import untaken
 from ..verdict_store import Entry
-
-
-@dataclass(frozen=True)
-class Group:
-    """Answers of the same words, read once."""
-
-    answers: tuple[Answer, ...]
-
-    @property
-    def first(self) -> Answer:
-        """The answer that stands for all."""
-        return self.answers[0]
-
-    @property
-    def read(self) -> bool:
-        """Whether all of these answers have points."""
-        return all(one.points is not None for one in self.answers)
 
 
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
@@ -137,16 +119,6 @@ def version_of(question: Question, answer: Answer) -> str:
     return digests.of_texts([said, answer.version])
 
 
-def groups(question: Question) -> list[Group]:
-    """Return the answers to be read, those of the same words and the same reading together; unread ones first."""
-    found: dict[str, list[Answer]] = {}
-    for answer in question.to_read:
-        read = (answer.points, answer.comment, question.ticks(answer))
-        found.setdefault(repr((" ".join(answer.text.split()), read)), []).append(answer)
-    made = [Group(tuple(same)) for same in found.values()]
-    return sorted(made, key=lambda group: (group.read, -len(group.answers)))
-
-
 def asked(classroom: Classroom, session: str, name: str) -> Question:
     """Return a question of a session with all its answers."""
     for question in questions.collect(classroom, session):
@@ -164,17 +136,17 @@ def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
         "name": name, "max": found.points,
         "text": str(offline(found.text, figures)), "model": str(offline(rubric.model, figures)),
         "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in rubric.items],
-        "groups": [_group(found, group, figures) for group in groups(found)],
+        "groups": [_group(found, group, figures) for group in found.groups],
         "blank": [answer.label for answer in found.blank],
     }
 
 
-def _group(found: Question, group: Group, figures: Any) -> dict[str, Any]:
-    one = group.first
+def _group(found: Question, group: Sequence[Answer], figures: Any) -> dict[str, Any]:
+    one = group[0]
     return {
         "page": str(offline(one.text, figures)) if one.text else "",
-        "students": [{"student": answer.student, "version": version_of(found, answer)} for answer in group.answers],
-        "points": one.points, "ticks": found.ticks(one), "comment": one.comment, "read": group.read,
+        "students": [{"student": answer.student, "version": version_of(found, answer)} for answer in group],
+        "points": one.points, "ticks": found.ticks(one), "comment": one.comment, "read": one.points is not None,
     }
 
 

@@ -4,24 +4,29 @@ const articles = [...document.querySelectorAll("article")];
 const told = document.getElementById("told");
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-// Of each answer: what is ticked here. It counts on what the gradebook held when the page was made, and no longer.
+// Of each group of answers of the same words: what is ticked here. It counts on what the gradebook held when the page
+// was made, and no longer.
 const state = {};
 let overtaken = 0;
 for (const [key, answer] of Object.entries(data.answers)) state[key] = structuredClone(answer.before);
 for (const { id, base, now } of kept()) {
-  const key = Object.keys(data.answers).find(one => name(one) === id);
+  const key = Object.keys(data.answers).find(one => names(one).includes(id));
   if (!key) continue;
   if (same(base, data.answers[key].before)) state[key] = now;
   else if (!same(now, data.answers[key].before)) overtaken += 1;
 }
 
-function name(key) {
-  const { question, student, version } = data.answers[key];
-  return [question, student, version].join(" ");
+function names(key) {
+  const { question, students } = data.answers[key];
+  return students.map(({ student, version }) => [question, student, version].join(" "));
 }
 
 function changed() {
   return Object.keys(state).filter(key => !same(state[key], data.answers[key].before));
+}
+
+function toEnter() {
+  return changed().filter(key => state[key].points !== null);
 }
 
 function kept() {
@@ -34,7 +39,8 @@ function kept() {
 
 function keep() {
   try {
-    const all = changed().map(key => ({ id: name(key), base: data.answers[key].before, now: state[key] }));
+    const all = changed().flatMap(key =>
+      names(key).map(id => ({ id, base: data.answers[key].before, now: state[key] })));
     localStorage.setItem(data.kept, JSON.stringify(all));
   } catch {
     told.textContent = "This browser stores nothing: download before you close the page.";
@@ -85,7 +91,7 @@ function count() {
     const read = all.filter(key => state[key].points !== null).length;
     place.textContent = `${read} of ${all.length} read`;
   });
-  const waiting = changed().filter(key => state[key].points !== null).length;
+  const waiting = toEnter().reduce((sum, key) => sum + data.answers[key].students.length, 0);
   const button = document.getElementById("download");
   button.disabled = waiting === 0;
   button.textContent = waiting ? `Download new entries (${waiting})` : "Nothing new to download";
@@ -121,10 +127,12 @@ function download() {
   const most = Math.max(...Object.values(data.answers).map(answer => answer.items.length));
   const rows = [["TP", "question", "student", "version", "points",
                  ...Array.from({ length: most }, (_, i) => `item ${i + 1}`), "comment"]];
-  for (const key of changed().filter(key => state[key].points !== null)) {
-    const { question, student, version } = data.answers[key], now = state[key];
+  for (const key of toEnter()) {
+    const { question, students } = data.answers[key], now = state[key];
     const ticks = Array.from({ length: most }, (_, i) => now.ticks[i] ? "x" : "");
-    rows.push([data.assignment, question, student, version, number(now.points), ...ticks, now.comment]);
+    for (const { student, version } of students) {
+      rows.push([data.assignment, question, student, version, number(now.points), ...ticks, now.comment]);
+    }
   }
   const link = document.createElement("a");
   const text = rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
