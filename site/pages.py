@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
-from autograder.publish.address import Address, parsed  # noqa: E402
+from autograder.publish.address import PLACEHOLDER, Address, parsed  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
@@ -218,6 +218,9 @@ def main(arguments: list[str]) -> int:
         address = parsed(arguments[1] if arguments[1:] else about(course).address)
         if not address.repository:
             raise CourseError(f"{address.url}: Colab and Binder open what lies on https://github.com")
+        if PLACEHOLDER in address.repository:
+            print(f"site: links to Colab and Binder lead to {PLACEHOLDER}, until course.toml or ADDRESS says where the "
+                  "notebooks lie", file=sys.stderr)
         lay_out(course, Path(arguments[0]), address)
     except (CourseError, OSError) as error:
         print(f"site: {error}", file=sys.stderr)

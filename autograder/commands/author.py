@@ -137,7 +137,8 @@ def publish(args: argparse.Namespace, course: Course) -> int:
 
     made = course.root / "dist" / "site"
     names = public.publish(course, args.target, args.address, args.site or (made if made.is_dir() else None))
-    print(f"{args.target}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
+    target = public.without_password(args.target)
+    print(f"{target}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
     return 0
 
 

@@ -20,7 +20,7 @@ from ..model import source
 from ..runtime.selfcheck_data import SELFCHECKS
 from . import kit, release, wheels
 from .about import CPU_INDEX, about
-from .address import Address, parsed
+from .address import PLACEHOLDER, Address, owned, parsed
 from .engine_wheel import engine_wheel
 
 KINDS = ("alone", "colab")
@@ -38,7 +38,9 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     """
     details = about(course)
     url = url or details.address
-    address = parsed(url) if url else None
+    if kind == "alone" and PLACEHOLDER in url:  # these need no address
+        url = ""
+    address = parsed(owned(course, url)) if url else None
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 from . import editions, kit
 from .about import CPU_INDEX, About, about
-from .address import Address, parsed
+from .address import PLACEHOLDER, Address, owned, parsed
 from .engine_wheel import engine_wheel
 from .files import start
 from .leaks import leaks
@@ -21,24 +21,26 @@ from .leaks import leaks
 LIST = ".published"
 COLAB = "colab"  # the folder with the notebooks that stand alone
 SITE = "docs"  # where GitHub Pages finds a site
-PLACEHOLDER = "OWNER"
 MOST_LINES = 3
 
 
-def address_of(course: Course, target: str, typed: str) -> Address:
+def address_of(course: Course, target: str, typed: str, branch: str = "main") -> Address:
     """Return where the public repository is read; ``CourseError`` where nobody has said whose it is.
 
-    It is what was typed, else the repository that is pushed to, else what `course.toml` says.
+    It is what was typed, else the repository that is pushed to, else what `course.toml` says. An address that names no
+    branch gets this one.
     """
-    pushed = target.removesuffix(".git").replace("git@github.com:", "https://github.com/")
+    pushed = without_password(target).removesuffix(".git").replace("git@github.com:", "https://github.com/")
     url = typed or (pushed if pushed.startswith("https://github.com/") else about(course).address)
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say where the public repository will lie")
-    if PLACEHOLDER in url:
-        raise CourseError(f"{course.root / 'course.toml'}: the address still says {PLACEHOLDER}. Put your account on "
-                          "GitHub in its place, or give --address")
-    found = parsed(url)
-    return found if found.folder else parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else '/tree/main'}/{COLAB}")
+    found = parsed(owned(course, url))
+    return found if found.folder else parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
+
+
+def without_password(target: str) -> str:
+    """Return a text without the user and password of an address in it."""
+    return re.sub(r"(?<=://)[^/\s]*@", "", target)
 
 
 def publish(course: Course, target: str, typed: str = "", site: Path | None = None) -> list[str]:
@@ -46,17 +48,32 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
 
     ``CourseError`` where something of the instructor's would go with it, or where the target holds something else.
     """
-    files = contents(course, address_of(course, target, typed), site)
+    is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
+    if not (is_bare or "://" in target or target.startswith("git@")):
+        files = _checked(course, address_of(course, target, typed), site)
+        _write(Path(target), files)
+        return sorted(files)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / "public"
+        _git(Path(), "clone", "--quiet", "--depth", "1", target, str(folder))
+        branch = _git(folder, "symbolic-ref", "--short", "HEAD").strip()  # the one that readers see
+        files = _checked(course, address_of(course, target, typed, branch), site)
+        _write(folder, files)
+        _git(folder, "add", "--all", "--force")
+        if _git(folder, "status", "--porcelain"):
+            _git(folder, "commit", "--quiet", "--message", "Publish the course as it is now")
+            _git(folder, "push", "--quiet", "origin", "HEAD")
+    return sorted(files)
+
+
+def _checked(course: Course, address: Address, site: Path | None) -> dict[str, bytes]:
+    """Return what is public; ``CourseError`` where something of the instructor's is in it."""
+    files = contents(course, address, site)
     if found := leaks(course, files):
         more = f"; and {len(found) - MOST_LINES} more" if len(found) > MOST_LINES else ""
         raise CourseError("nothing is published, because this is the instructor's: "
                           + "; ".join(found[:MOST_LINES]) + more)
-    is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
-    if is_bare or "://" in target or target.startswith("git@"):
-        _push(target, files)
-    else:
-        _write(Path(target), files)
-    return sorted(files)
+    return files
 
 
 def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
@@ -67,7 +84,10 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
         kit.kit(course, Path(made) / "student-kit.zip")
         files |= _in(Path(made))
     if site:
-        files |= {f"{SITE}/{name}": data for name, data in _in(site).items()} | {f"{SITE}/.nojekyll": b""}
+        read, unset = _in(site), parsed(details.address).repository if PLACEHOLDER in details.address else ""
+        if unset and any(unset.encode() in data for data in read.values()):
+            raise CourseError(f"{site} links to {PLACEHOLDER}: make it anew with make site ADDRESS={address.url}")
+        files |= {f"{SITE}/{name}": data for name, data in read.items()} | {f"{SITE}/.nojekyll": b""}
     for name in ("LICENSE", "CITATION.cff"):
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
@@ -160,22 +180,10 @@ def _is_a_file_of(folder: Path, name: str) -> bool:
         return False
 
 
-def _push(url: str, files: dict[str, bytes]) -> None:
-    """Commit the files to the repository and push them, where they differ from what is there."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made) / "public"
-        _git(Path(made), "clone", "--quiet", "--depth", "1", url, str(folder))
-        _write(folder, files)
-        _git(folder, "add", "--all", "--force")
-        if _git(folder, "status", "--porcelain"):
-            _git(folder, "commit", "--quiet", "--message", "Publish the course as it is now")
-            _git(folder, "push", "--quiet", "origin", "HEAD")
-
-
 def _git(folder: Path, *command: str) -> str:
     done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         reason = next((line for line in said if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)), said[-1])
-        raise CourseError(f"git {command[0]}: {reason.strip()}")
+        raise CourseError(f"git {command[0]}: {without_password(reason.strip())}")
     return done.stdout

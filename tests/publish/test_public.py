@@ -98,9 +98,17 @@ def test_a_leak_stops_the_publication(course, tmp_path):
 def test_a_placeholder_stops_the_publication_with_one_line(course, tmp_path, capsys, monkeypatch):
     text = (course.root / "course.toml").read_text()
     (course.root / "course.toml").write_text(f'address = "https://github.com/OWNER/notes"\n{text}')
-    assert cli.main(["--course", str(course.root), "publish", str(tmp_path / "public")]) == 2
-    said = capsys.readouterr().err
-    assert "course.toml: the address still says OWNER" in said and said.count("\n") == 1
+    for command in (["publish", str(tmp_path / "public")], ["pack", "colab"]):
+        assert cli.main(["--course", str(course.root), *command]) == 2
+        said = capsys.readouterr().err
+        assert "course.toml: the address still says OWNER" in said and said.count("\n") == 1
+    assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # no address is needed
+    assert "OWNER" not in (course.root / "dist" / "alone" / "README.md").read_text()
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text('<a href="https://colab.research.google.com/github/OWNER/notes/x">')
+    with pytest.raises(CourseError, match="links to OWNER: make it anew with make site ADDRESS=https://github.com/some"):
+        public.publish(Course(course.root), str(tmp_path / "public"), ADDRESS, site)
 
 
 @pytest.fixture
@@ -171,6 +179,30 @@ def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path, bare
     subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True)
     assert {path.relative_to(clone).as_posix() for path in clone.rglob("*")
             if path.is_file() and ".git" not in path.parts} == {*names, public.LIST}
+
+
+def test_links_name_the_branch_that_readers_see(course, bare, monkeypatch):
+    monkeypatch.chdir(bare.parent)  # a repository may be called from where one stands
+    subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/trunk"], cwd=bare, check=True)
+    for _ in range(2):  # into an empty repository, and into one that has a commit
+        public.publish(course, bare.name, ADDRESS)
+        readme = subprocess.run(["git", "show", "trunk:README.md"], cwd=bare, capture_output=True, text=True).stdout
+        assert "github/someone/notes/blob/trunk/colab/" in readme and "/notes/trunk?labpath=" in readme
+
+
+def test_a_typed_password_is_not_shown(course, tmp_path, capsys, monkeypatch):
+    url, settings = "https://me:secret@git.example.org/notes.git", tmp_path / "settings"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "b.git")], check=True)
+    settings.write_text(f'[url "{(tmp_path / "b.git").as_uri()}"]\n\tinsteadOf = {url}\n'
+                        "[user]\n\tname = a\n\temail = a@example.org\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    assert cli.main(["--course", str(course.root), "publish", url, "--address", ADDRESS]) == 0
+    assert capsys.readouterr().out.startswith("https://git.example.org/notes.git: ")
+    address = public.address_of(course, "https://me:secret@github.com/a/b.git", "")
+    assert address.url == "https://github.com/a/b/tree/main/colab"
+    with pytest.raises(CourseError, match="https://127.0.0.1:1/b") as error:
+        public.publish(course, "https://me:secret@127.0.0.1:1/b", ADDRESS)
+    assert "secret" not in str(error.value)
 
 
 def test_nothing_is_written_through_a_link(tmp_path):
