@@ -14,11 +14,11 @@ from . import measure
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "hostile", "starting", "classes",
                            "similar", "growth", "pronunciation", "gpu"] if importlib.util.find_spec(f"bench.{name}")]
-OPENING = """# What the course costs, and what it reaches
+OPENING = """# Benchmarks
 
-Written by `make bench` (`python -m bench`). Times are CPU seconds of one process on one core; a cell like
-`1.2 (1.1 – 1.5)` is the median of the repeats and their range. `python -m bench data attention` measures these parts
-alone, `--quick` is a smoke run that leaves this page as it is.
+`make bench` (`python -m bench`) measures and writes this page. Times are CPU seconds of one process on one core. A cell
+such as `1.2 (1.1 – 1.5)` is the median of the repeats and their range. `python -m bench data attention` measures these
+parts alone. With `--quick` it is a smoke run, which does not change this page.
 
 """
 

@@ -75,7 +75,7 @@ def measure(quick, repeats, folder):
 
 
 def report(results, picture):
-    text = ("Forward and backward of attention by dot product, in milliseconds of one core; B sequences, T decoder "
+    text = ("Forward and backward pass of dot-product attention, in milliseconds on one core: B sequences, T decoder "
             "and S encoder timesteps, H units.\n\n")
     rows = []
     for entry in results["shapes"]:
@@ -85,7 +85,7 @@ def report(results, picture):
                          f"{slow / np.median(seconds):.0f}", f"{entry['difference'][name]:.0e}"])
     text += table(["B × T × S × H", "way", "ms", "times faster than loops", "largest difference"], rows)
     if results["growth"]:
-        text += "\nHow it grows:\n\n" + table(
+        text += "\nOther sizes:\n\n" + table(
             ["B × T × S × H", "batched, ms", "built in, ms"],
             [[" × ".join(map(str, entry["shape"])),
               *(spread([1000 * s for s in seconds]) for seconds in entry["seconds"].values())]

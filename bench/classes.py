@@ -188,11 +188,11 @@ def report(results, picture):
              f"{n * statistics.median(run['entering'] / run['new'] for run in runs) / 60:.1f}"]
             for n, runs in sizes.items()]
     new = max(run["new"] for run in results["size"])
-    text = (f"What a class of `{TP}` costs behind the judges. **Nothing is judged here: workers are simulated**, "
-            f"they give everybody the same verdict, all right. Of a class of more than {new} the last {new} are new; "
-            "the others were filled in as graded. *Seeing* is to read every submission and find its verdict. The last "
-            "column is reckoned, not measured: as many entered one after the other as the class has.\n\n")
-    text += table(["submissions in the gradebook", "seeing all, s", "entering one, CPU s", "entering one, s",
+    text = (f"The cost of a class of `{TP}` apart from judging. **Workers are simulated**: they return the same "
+            f"verdict, all right, for everybody. In a class of more than {new} the last {new} are new, and the others "
+            "are graded already. *Reading* means to read every submission and find its verdict. The last column "
+            "is extrapolated: all submissions of the class, one after the other.\n\n")
+    text += table(["submissions in the gradebook", "reading all, s", "entering one, CPU s", "entering one, s",
                    "entering all, minutes"], rows)
     figure, axes = picture(1, 2, "classes")
     seconds = [statistics.median(run["CPU"] / run["new"] for run in runs) for runs in sizes.values()]
@@ -208,19 +208,19 @@ def report(results, picture):
         axes[1].plot([run["workers"] for run in runs], [_rate(run) for run in runs], marker="o",
                      label=name.strip("`"))
     axes[1].set(ylim=(0, 1.1 * max(map(_rate, results["threads"]))), xlabel="at once", ylabel="submissions a minute")
-    header = ["at once", "submissions a minute", "the workers alone could", "the grader's CPU, % of a core"]
-    text += (f"\nWorkers that take {JUDGEMENT:g} s for each, as if every one had a core of its own, and the one writer "
-             "behind them:\n\n" + table(header, rows))
+    header = ["at once", "submissions a minute", "limit of the workers", "the grader's CPU, % of a core"]
+    text += (f"\nSimulated workers that take {JUDGEMENT:g} s for each submission, each as if on a core of its own, and "
+             "one writer:\n\n" + table(header, rows))
     if "Dask" not in results:
-        text += "\nOver Dask it was not measured: distributed is not installed.\n"
+        text += "\nDask was not measured: distributed is not installed.\n"
     if "PostgreSQL" in results:
         runs = results["PostgreSQL"]
         rows = [[name, *_each(runs)] for name, runs in
                 (("SQLite", sizes[runs[0]["n"]]), ("PostgreSQL, on the same machine", runs))]
-        text += (f"\nA class of {runs[0]['n']} in either gradebook; CPU seconds are the grader's, not the server's:\n\n"
+        text += (f"\nA class of {runs[0]['n']} in two gradebooks. CPU seconds are the grader's, not the server's:\n\n"
                  + table(["gradebook", "entering one, CPU s", "entering one, s"], rows))
     else:
-        text += "\nOn PostgreSQL it was not measured: it is not installed.\n"
+        text += "\nPostgreSQL was not measured: it is not installed.\n"
     return text + "\n" + figure("CPU seconds of entering one submission against the size of the class, and submissions "
                                 "a minute against the number of workers.")
 

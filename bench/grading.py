@@ -205,10 +205,10 @@ def report(results, picture):
     axes[0].set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds")
     axes[1].set(xscale="log", ylim=(0, 1.1 * max(memory.values())), xlabel="submissions", ylabel="peak memory, MB")
     return (f"Classes of `{TP}`: a quarter of the submissions all right, a quarter blank, half with one fault "
-            "each. Seconds are those of the clock on the wall, from the start of the command to its end, on two cores. "
-            "Stock nbgrader works as it comes, on a notebook with ordinary test cells: one submission after the other, "
-            f"in a fresh kernel each, unprotected. The judge works with `--jobs {JOBS}`, in bubblewrap. Memory is the "
-            "sum of the proportional set sizes of all processes at its peak: what they share counts once."
+            "each. Seconds are wall-clock seconds of the whole command, on two cores. Stock nbgrader grades a notebook "
+            "with ordinary test cells: one submission after the other, each in a fresh kernel, without a sandbox. The "
+            f"judge runs with `--jobs {JOBS}`, in bubblewrap. Memory is the peak sum of the proportional set sizes of "
+            "all processes, so shared memory counts once."
             "\n\n"
             + table(["submissions", "seconds", "submissions a minute", "times stock", "peak memory, MB"], rows) + "\n"
             + figure("Seconds and peak memory against the number of submissions, "

@@ -49,8 +49,8 @@ def measure(quick, repeats, folder):
 
 
 def report(results, picture):
-    text = (f"Milliseconds of one step on `+` and `−`; {BASE.hidden} hidden units, batch of {BASE.batch}, 3 digits "
-            "where nothing else is said.\n\n")
+    text = (f"Milliseconds of one step on `+` and `−`, with {BASE.hidden} hidden units, a batch of {BASE.batch} and 3 "
+            "digits unless the table says otherwise.\n\n")
     figure, axes = picture(1, 3, "growth", sharey=True)
     for ax, (what, seconds) in zip(axes, results.items(), strict=True):
         rows = [[x, spread([1000 * s for s in values])] for x, values in seconds.items()]

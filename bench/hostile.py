@@ -86,8 +86,8 @@ def report(results, picture):
         rows.append([f"`--jobs {jobs}`", spread([run["seconds"] for run in alone], "{:.1f}"),
                      spread([run["seconds"] for run in beside], "{:.1f}"), spread(ratios, "{:.2f}")])
     header = ["", "fifteen alone, s", "the fifteen beside five hostile, s", "ratio"]
-    return (f"A class of `{TP}`, from the start of the command until the last of fifteen honest submissions stands in "
-            "the gradebook: alone, and with five hostile ones (four cells of their own that loop, wait, sit on the "
-            "grader's socket or eat memory, and an exercise that loops when it is called), which come first in the "
-            "order of names. A submission that is slower than its session's solution allows is set aside and judged "
-            "when the others are done.\n\n" + table(header, rows))
+    return (f"Seconds of `autograder grade` on a class of `{TP}`, until the last of fifteen honest submissions is in "
+            "the gradebook: alone, and with five hostile submissions, which come first in the order of names. Four of "
+            "these have a cell that loops, waits, blocks the grader's socket or allocates memory; one has an exercise "
+            "that loops when it is called. A slow submission is set aside and judged after the others.\n\n"
+            + table(header, rows))

@@ -17,7 +17,7 @@ from tp import corpus
 from .measure import spread, table
 
 COURSE = courses.find(Path(__file__).parent.parent)
-TITLE = "The look-up of tp3, the translators of tp5 and tp6"
+TITLE = "The networks of sessions 3, 5 and 6"
 
 
 def look_up(seed, limit):
@@ -86,7 +86,7 @@ def translator(seed, seconds, n_train=40_000, n_test=1_000):
     aside = [right for before, right in looked if before != "est-ce"]  # que or qu' there: what stands after it decides
     return {"seconds": spent, "sentences right": sum(exact) / len(exact),
             "words aligned": sum(right for _, right in looked) / len(looked),
-            "aligned but for est-ce que": sum(aside) / len(aside)}
+            "aligned without est-ce que": sum(aside) / len(aside)}
 
 
 @torch.no_grad()
@@ -119,13 +119,13 @@ def transformer(seed, seconds, n_train=40_000, n_test=1_000):
 
 def measure(quick, repeats, folder):
     small = (1, 300, 20) if quick else (60,)
-    return {"look-up of tp3, stopped at 99 %": [look_up(seed, 1 if quick else 120) for seed in range(repeats)],
-            "translator of tp5": [translator(seed, *small) for seed in range(repeats)],
-            "Transformer of tp6, its best head": [transformer(seed, *small) for seed in range(repeats)]}
+    return {"look-up of session 3, stopped at 99 %": [look_up(seed, 1 if quick else 120) for seed in range(repeats)],
+            "translator of session 5": [translator(seed, *small) for seed in range(repeats)],
+            "Transformer of session 6, its best head": [transformer(seed, *small) for seed in range(repeats)]}
 
 
 def report(results, picture):
-    shares = ["rows right", "sentences right", "words aligned", "aligned but for est-ce que"]
+    shares = ["rows right", "sentences right", "words aligned", "aligned without est-ce que"]
     rows = [[name, spread([run["seconds"] for run in runs]),
              *(spread([100 * run[share] for run in runs], "{:.2f}") if share in runs[0] else "" for share in shares),
              len(runs)]

@@ -12,7 +12,7 @@ from autograder.classroom.similar import Comparison, Student, Work
 from autograder.course import find
 from autograder.model import faults, loading, source
 
-TITLE = "Who worked together"
+TITLE = "Similar submissions"
 ALONE = 36
 KINDS = ("renamed", "re-commented", "reordered", "edited", "split between two")
 FIRST, CLASSES = 1000, 5  # classes of each TP, drawn from seeds that nothing was tuned on
@@ -216,12 +216,12 @@ def measure(quick, repeats, folder):
 
 def report(results, picture):
     rows, kinds = results["rows"], list(results["rows"][0]["found"])
-    text = (f"What `autograder similar` shows in classes of {ALONE} who wrote alone and {len(kinds)} who copied: "
-            f"{results['classes']} for each TP, on none of which anything was tuned. Those alone hand in the "
-            "solution, a variant or a fault, in a hand of their own: a program changes expressions and statements at "
-            "random. Those who copied disguised it. *Precision* is the share of pairs shown that are copies, *recall* "
-            "the share of copies that are shown, for each disguise too.\n\n"
-            f"| TP | pairs shown | precision | recall | {' | '.join(kinds)} |\n"
+    text = (f"Results of `autograder similar` on simulated classes of {ALONE} who wrote alone and {len(kinds)} who "
+            f"copied: {results['classes']} classes for each session, on which nothing was tuned. A student who wrote "
+            "alone hands in the solution, a variant or a known fault, of which a program changes expressions and "
+            "statements at random. A student who copied disguises the copy. *Precision* is the share of "
+            "shown pairs that are copies, *recall* the share of copies that are shown, also for each disguise.\n\n"
+            f"| session | pairs shown | precision | recall | {' | '.join(kinds)} |\n"
             f"|---|---|---|---|{'---|' * len(kinds)}\n")
     for row in [*rows, total(rows)]:
         found = row["found"]

@@ -90,9 +90,9 @@ def report(results, picture):
         if way in BESIDE:
             times = f"{statistics.median(results[way]) / statistics.median(results[BESIDE[way]]):.2f}"
         rows.append([way, spread(results[way], "{:.2f}"), times])
-    return (f"`autograder check` judges a right notebook of `{TP}` that it has never seen. "
-            f"The self-check is that of `{EXERCISE}`, from the first line of the session on.\n\n"
-            + table(["", "seconds on the clock", "times the import above it"], rows)
+    return (f"`autograder check` judges a right notebook of `{TP}` for the first time. The self-check is that of "
+            f"`{EXERCISE}`, in a new process.\n\n"
+            + table(["", "wall-clock seconds", "times the import above it"], rows)
             + "\nnbgrader's Validate on a filled-in notebook, one run each:\n\n"
-            + table(["TP", "seconds on the clock"],
+            + table(["session", "wall-clock seconds"],
                     [[f"`{name}`", f"{value:.1f}"] for name, value in results["Validate"].items()]))

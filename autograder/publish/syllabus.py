@@ -19,9 +19,9 @@ _ROLES = {"exercise": "exercise", "answer": "written answer", "given": "worked c
 _CHECKED = "worked cell with a check"
 _ORDER = ("exercise", "written answer", _CHECKED, "worked cell", "text")
 
-HOW = ("An *exercise* is checked in the notebook and graded; a *written answer* is read by a person; a *worked cell* "
-       "runs on the student's code,\nand one *with a check* stops with an error if a condition does not hold.\n"
-       "This page is made by `autograder release` from the source of the session; do not edit it.")
+HOW = ("An *exercise* is checked in the notebook and graded. A *written answer* is read by a person. A *worked cell* "
+       "is given, and uses the\nstudent's code; *with a check*, it stops with an error if a condition does not hold.\n"
+       "`autograder release` makes this page from the source of the session. Do not edit it.")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Mention:
     heading: str
 
     def __str__(self) -> str:
-        return f"{self.kind} `{self.name}` ({self.heading})" if self.name else f"{self.kind} ({self.heading})"
+        return f"{self.kind} `{self.name}`" if self.name else self.kind
 
 
 def read(course: Course, assignment: str) -> Syllabus | None:
@@ -93,7 +93,7 @@ def page(source: Source, syllabus: Syllabus) -> str:
     lines = [f"# {syllabus.title}", "", syllabus.intro, HOW]
     number = 0
     for group, points in syllabus.groups.items():
-        lines += ["", f"## {group}", "", "| | point | where |", "|---|---|---|"]
+        lines += ["", f"## {group}", "", "| | goal | cells |", "|---|---|---|"]
         for point in points:
             number += 1
             lines.append(f"| {number} | {point} | {_places(found[number])} |")
@@ -101,9 +101,11 @@ def page(source: Source, syllabus: Syllabus) -> str:
 
 
 def _places(places: Iterable[Mention]) -> str:
-    """Return the cells of a point: those with work in them, or text cells where there are no others."""
-    done = [place for place in places if place.kind != "text"] or places
-    return "; ".join(dict.fromkeys(map(str, done)))
+    """Return the cells of a point by heading: those with work in them, or text cells where there are no others."""
+    below: dict[str, list[str]] = {}
+    for place in [place for place in places if place.kind != "text"] or places:
+        below.setdefault(place.heading, []).append(str(place))
+    return "; ".join(f"{heading}: {', '.join(dict.fromkeys(cells))}" for heading, cells in below.items())
 
 
 def write(course: Course, assignment: str) -> None:

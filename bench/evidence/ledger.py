@@ -29,12 +29,13 @@ from ..measure import spread
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS, PAGE = ROOT / "docs" / "evidence", ROOT / "docs" / "evidence.md"
-OPENING = """# What the course says it saw, and where
+OPENING = """# Evidence for the texts
 
-Each empirical sentence of the course, the run that supports it, what that run printed, and the command that repeats
-it. Written by `python -m bench.evidence`; a test says when a sentence has gone, when a run has changed since, and when
-a number is no longer what the run printed. Runs have a budget in steps and fixed seeds. Another machine, or another
-number of threads, changes the last digits at first, and after a thousand steps a few points of a hundred.
+Each empirical sentence of the course, the run that supports it, the lines that the run printed, and the command that
+repeats it. `python -m bench.evidence` writes this page. A test fails if a sentence is no longer in its session, if the
+code of a run has changed, or if a number differs from the run's. Runs have a budget in steps and fixed seeds. On
+another machine or with another number of threads the last digits differ, and after a thousand steps results differ by
+a few percentage points.
 
 """
 

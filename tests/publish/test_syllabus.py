@@ -57,8 +57,8 @@ def test_places_are_named_with_their_heading_and_exercises_come_first():
     assert syllabus.coverage(source, 3)[2] == [Mention("exercise", "words", "Data"),
                                               Mention("worked cell", "look", "Data")]
     lines = syllabus.page(source, POINTS).splitlines()
-    assert "| 3 | count to two | exercise `words` (Data) |" in lines
-    assert "| 2 | pad | exercise `words` (Data); worked cell `look` (Data) |" in lines
+    assert "| 3 | count to two | Data: exercise `words` |" in lines
+    assert "| 2 | pad | Data: exercise `words`, worked cell `look` |" in lines
 
 
 def test_a_worked_cell_that_asserts_something_has_a_check():

@@ -91,9 +91,9 @@ CLAIMS = [
           "beside those that it comes from, and without attention, one answer in a hundred is right. With attention to "
           "the question and to the characters already written, practically all are right, after three minutes of "
           "training.",
-          ("Alone, a decoder says 0.1 % of all products right, in every run.",
+          ("| classic GRU, 256 units | 100 | `*` | 0.10 (0.06 – 0.12)",
            "| ours, all five | 600 | `*` | 0.02 (0.02 – 0.04)",
-           "ours, * with working | 180 | `*` | 99.98 (99.98 – 100.00)",
+           "ours, * with scratchpad | 180 | `*` | 99.98 (99.98 – 100.00)",
            "every digit beside those it comes from; no attention | 1779 | 0.9"), bench="learning"),
     Claim("tp3_attention",
           "The fourth weight is half a billion times larger than the first, and yet both are so small that almost no "
