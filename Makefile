@@ -81,7 +81,7 @@ notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
 
-pictures: $(READY)  ## take the pictures of the documents anew: notebook, heatmap, report, feedback, questions
+pictures: $(READY)  ## take the pictures of the documents anew: notebook, heatmap, report, feedback, screen
 	sh setup.sh --programs bwrap chromium
 	COURSE_PICTURES=images/pages $(BIN)/python -m pytest -q -m slow tests/pages/test_browser.py -k picture
 

@@ -111,7 +111,8 @@ def page(course: Course) -> str:
     for tp in sources:
         kinds = [one.kind for one in tasks(tp)]
         points = sum(cell.points for cell in tp.by_role("check", "answer"))
-        lines.append(f"| {tp.title} | {_hours(core(tp)) or '–'} | {_hours(extensions(tp)) or '–'} "
+        core_path, more = (_hours(part(tp)).replace(" ", "\N{NO-BREAK SPACE}") or "–" for part in (core, extensions))
+        lines.append(f"| {tp.title} | {core_path} | {more} "
                      f"| {kinds.count('exercise')} | {kinds.count('question')} | {points:g} |")
     for tp in sources:
         lines += ["", f"## {tp.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]

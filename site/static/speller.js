@@ -185,7 +185,11 @@ async function start() {
   if (!form) return;
   const [field, width, answer, map, tree] = ["input", "select", "output", ".map", ".tree"]
     .map(name => form.querySelector(name));
-  const weights = await load(form.dataset.folder);
+  let weights;
+  try { weights = await load(form.dataset.folder); } catch {
+    answer.textContent = "The network cannot be read. A page that is opened from disk needs a server: python -m http.server";
+    return;
+  }
   const say = () => {
     const word = field.value.toLowerCase().replace(/[^a-z']/g, "").slice(0, 24);
     const found = word ? pronounce(weights, word) : [];

@@ -17,10 +17,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from PIL import Image
+from test_screen_page import TOKEN, screen
 
 from autograder import cli
 from autograder.classroom.demo import demo
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.course import Course
 from autograder.model import source
 from autograder.model.oracle import oracle
 from autograder.publish.files import start
@@ -492,9 +494,10 @@ def test_pictures_of_a_class(tab):
     picture(tab, "report", tab.get_by_role("heading", name="At a glance"), tab.locator(".signs").first, grid, edge=10)
     tab.goto((gradebook / "feedback" / "max-always-forced" / TP / f"{TP}.html").as_uri())
     picture(tab, "feedback", tab.locator("main"), most=1300, edge=10)
-    tab.goto((gradebook / "questions" / f"{TP}.html").as_uri())
-    answer = tab.locator("article").first
-    answer.press("1")
-    answer.get_by_role("textbox").fill("Yes. Which errors, in the printed answers?")
-    section = tab.locator("section").first
-    picture(tab, "questions", section.get_by_role("heading", level=2), answer, section, edge=10)
+    with screen(Course(gradebook.parent)) as place:
+        tab.set_viewport_size({"width": 1280, "height": 900})
+        tab.goto(f"{place}/autograder?token={TOKEN}")
+        tab.locator("#release", has_text="Feedback").wait_for()
+        tab.keyboard.press("n")
+        tab.locator("#detail article").first.wait_for()
+        picture(tab, "screen", tab.locator("body"))

@@ -83,6 +83,12 @@ def test_the_page_computes_what_torch_computes(served, speller):
     assert problems == [] and all(url.startswith(served.rsplit("/", 1)[0]) for url in asked if url[:5] != "data:")
 
 
+def test_from_disk_the_page_says_what_it_needs(served, tmp_path):
+    with chromium_page() as page:
+        page.goto((tmp_path / "index.html").as_uri())
+        page.locator("output", has_text="needs a server").wait_for()
+
+
 @pytest.mark.parametrize("width", [1, 4])
 def test_the_beam_of_the_page_is_that_of_the_notebook(served, speller, width):
     search = oracle(REPOSITORY, "tp7_pronunciation").namespace["beam_search"]
