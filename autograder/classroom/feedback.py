@@ -22,14 +22,13 @@ from ..runtime.findings import CheckResult
 from . import answers, pages
 from .answers import Ticked
 from .grades import Grade, Score
-from .markdown import MAX_TEXT, offline
+from .markdown import offline
 from .outcomes import SIGNS, WORDS
 from .reasons import Line, Reason, Reasons
 from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"
 NOT_GRADED = "not graded"
-MAX_RENDERED = 200_000  # characters of text in a notebook
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 
 
@@ -249,7 +248,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
         answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
-        notebook=_notebook(_without_notes(cells), figures),
+        notebook=[_shown(cell, i, figures) for i, cell in enumerate(_without_notes(cells))],
     )
 
 
@@ -279,20 +278,10 @@ def _sections(truth: source.Source) -> dict[str, Section]:
     return found
 
 
-def _notebook(cells: Sequence[Cell], figures: Path) -> list[CellShown]:
-    """Render the whole notebook; what follows the first ``MAX_RENDERED`` characters of text is shown as written."""
-    shown, left = [], MAX_RENDERED
-    for number, cell in enumerate(cells):
-        shown.append(_shown(cell, number, figures, min(left, MAX_TEXT)))
-        left -= len(cell.source) if cell.type == "markdown" else 0
-    return shown
-
-
-def _shown(cell: Cell, number: int, figures: Path, most: int) -> CellShown:
+def _shown(cell: Cell, number: int, figures: Path) -> CellShown:
     """Render a cell of the whole notebook; its headings are below those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":
         return CellShown(anchor, cell.source, Markup())
-    text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>",
-                  offline(cell.source, figures, most))
+    text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
     return CellShown(anchor, "", Markup(text))

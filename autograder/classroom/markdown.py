@@ -131,18 +131,15 @@ def markdown2html(context: Context, source: str) -> str:
     return _clean(OTHER_TAG.sub("&lt;", rendered), TAGS, Path(folder) if folder else None)
 
 
-def offline(source: str, folder: Path | None = None, most: int = MAX_TEXT) -> Markup:
-    """Turn Markdown into HTML for a page that needs no network: as `markdown2html`, with formulas as MathML.
-
-    A text of more than ``most`` characters is shown as it was written.
-    """
-    rendered = _rendered(source, OfflineRenderer, most)
+def offline(source: str, folder: Path | None = None) -> Markup:
+    """Turn Markdown into HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
+    rendered = _rendered(source, OfflineRenderer)
     return Markup(_clean(NO_FORMULA.sub("&lt;", rendered), TAGS | MATHML, folder))
 
 
-def _rendered(source: str, renderer: type[Renderer], most: int = MAX_TEXT) -> str:
+def _rendered(source: str, renderer: type[Renderer]) -> str:
     """Convert Markdown to HTML; return a text that is too long or nested too deeply as it is."""
-    if len(source) <= most:
+    if len(source) <= MAX_TEXT:
         with contextlib.suppress(RecursionError):
             return MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
     return f"<pre>{escaping.html(source)}</pre>"

@@ -15,7 +15,6 @@ from autograder.classroom import answers, feedback, reasons
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import renew
-from autograder.judging.submission import Cell
 from autograder.judging.verdict import ExerciseResult
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
@@ -269,15 +268,6 @@ def test_two_faults_are_two_sentences(term):
     ours(term)
     said = words(page(term, "bob"))
     assert said.count("Found by 1 of 2 checks") == 2 and "gradient did not come back." in said
-
-
-def test_of_a_notebook_so_much_text_is_rendered(monkeypatch, tmp_path):
-    """Formulas in many cells, each within its bound, take seconds together; code does not count."""
-    cells = [Cell("markdown", "$a$", None), Cell("code", "x" * 100, None), Cell("markdown", "$a$", None)]
-    assert ["<math" in one.text for one in feedback._notebook(cells, tmp_path)] == [True, False, True]
-    monkeypatch.setattr(feedback, "MAX_RENDERED", 5)
-    shown = feedback._notebook(cells, tmp_path)
-    assert ["<math" in one.text for one in shown] == [True, False, False] and "$a$" in shown[2].text
 
 
 @pytest.mark.parametrize("latex", [r"\foo{x}", r"\frac{", "x" * (MAX_FORMULA + 1), "{" * 900, r"\text{<b>\bad}"])
