@@ -17,6 +17,7 @@ from .about import About, about
 from .archive import Date, write_zip
 from .engine_wheel import engine_wheel
 from .files import start
+from .release import refuse_work
 
 FILES = Path(start.__file__).parent
 SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
@@ -55,7 +56,11 @@ def contents(course: Course) -> dict[str, bytes]:
 
 
 def released(course: Course) -> Iterator[tuple[str, bytes]]:
-    """Return what `release` has put into the course's folder for students."""
+    """Return what `release` has put into the course's folder for students.
+
+    ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied.
+    """
+    refuse_work(course)
     for file in sorted(course.released.rglob("*")):
         name = file.relative_to(course.released)
         if file.is_file() and not SKIPPED & set(name.parts) and file.suffix != ".pyc":

@@ -14,11 +14,12 @@ import pytest
 from environments import clean, environment
 from nbformat.v4 import new_output
 
-from autograder.publish import kit
+from autograder.classroom import samples
+from autograder.publish import kit, release
 from autograder.publish.about import about, as_toml
 from autograder.publish.engine_wheel import engine_wheel
 from autograder.publish.files import install, start
-from conftest import REPOSITORY, tiny_copy
+from conftest import REPOSITORY, TINY, tiny_copy
 
 NAMES = REPOSITORY.assignments
 
@@ -61,6 +62,20 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
     with zipfile.ZipFile(unpacked / name) as wheel:
         assert "autograder/runtime/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
         assert not [one for one in wheel.namelist() if not one.startswith(("autograder/", "replay_autograder-"))]
+
+
+@pytest.mark.parametrize("place", [f"{TINY}/{TINY}.ipynb", f"hand_in/{TINY}.ipynb"])
+def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
+    """As `tp.hand_in` leaves one beside the sessions, where an instructor tries the course in its own folder."""
+    course = tiny_copy(tmp_path / "course")
+    release.release(course, TINY, run=False)
+    assert f"{TINY}/{TINY}.ipynb" in dict(kit.released(course))
+    path = course.released / place
+    path.parent.mkdir(exist_ok=True)
+    filled = samples.notebook(course, TINY, {"double": "def double(x):\n    return x + x"})
+    path.write_text(nbformat.writes(filled))
+    with pytest.raises(release.WorkedInError, match=path.parent.name):
+        kit.kit(course, tmp_path / "kit.zip")
 
 
 def test_the_same_course_gives_the_same_bytes(tmp_path):
