@@ -16,6 +16,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import samples
 from autograder.classroom.platforms import gradescope
+from autograder.judging import watched
 from autograder.judging.judge import Judge
 from autograder.publish.about import about
 from autograder.runtime import messages
@@ -115,6 +116,20 @@ def test_the_real_course_is_packed_with_its_helpers(tmp_path):
         names, needs = archive.namelist(), archive.read("requirements.txt").decode().splitlines()
     assert {name.split("/")[2] for name in names if name.startswith("course/solutions/")} == {assignment}
     assert "course/course/tp/__init__.py" in names and set(about(REPOSITORY).requirements) <= set(needs)
+
+
+def test_what_stalls_the_judge_has_results_too(packed, tmp_path, monkeypatch):
+    """The judge is watched there as it is elsewhere."""
+    with zipfile.ZipFile(packed[1]) as archive:
+        archive.extractall(tmp_path / "source")
+    (tmp_path / "submission").mkdir()
+    nbformat.write(samples.notebook(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
+    monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
+    monkeypatch.setattr(watched._Watch, "broken", lambda watch: "comparing took too long")
+    verdict = gradescope.run(tmp_path)
+    results = json.loads((tmp_path / "results" / "results.json").read_text())
+    assert verdict.unreadable == "comparing took too long" and fits(results)
+    assert verdict.unreadable in results["output"] and {test["score"] for test in results["tests"]} == {0}
 
 
 # As it runs there

@@ -17,6 +17,7 @@ import autograder
 
 from ... import escaping
 from ...course import Course, CourseError
+from ...judging import watched
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
@@ -85,8 +86,9 @@ def run(root: Path) -> Verdict:
         if private.exists():
             private.chmod(0o700)
     handed = find(root / "submission", assignment)
-    with Judge(course, _best_options(course)) as judge:
-        verdict = judge.judge(handed, new_seed())  # who hands in again, the same file or another, meets other instances
+    options = _best_options(course)
+    with watched.begun(course, options, None):  # who hands in again, the same file or another, meets other instances
+        verdict = watched.kept_judge(course, options).judge(handed, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
@@ -145,7 +147,7 @@ def main(root: Path) -> int:
     """Do what `run_autograder` does; the instructor reads what it prints."""
     try:
         verdict = run(root)
-    except (SandboxError, CourseError, OSError) as error:
+    except (SandboxError, CourseError, OSError, watched.JudgeLost) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
     print(escaping.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "
