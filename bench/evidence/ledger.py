@@ -107,10 +107,13 @@ class Claim:
                            for value in values)]
 
 
-# A number of a run is a percentage, a number of points or of BLEU, or both ends of a range of such.
+# A number of a run is a percentage, a number of points or of BLEU, or both ends of a range of such; or a number with a
+# range in brackets, as tables have it: 85 (81–86).
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 UNIT = r"\s?(?:%|percent\b|points?\b(?!:)|BLEU\b)"
-MEASURED = re.compile(rf"(?:({NUMBER.pattern})\s?(?:–|-|to|and|or)\s?)?({NUMBER.pattern}){UNIT}")
+RANGE = rf"\s?\(({NUMBER.pattern})\s?–\s?({NUMBER.pattern})\)"
+MEASURED = re.compile(rf"(?:({NUMBER.pattern})\s?(?:–|-|to|and|or)\s?)?({NUMBER.pattern})"
+                      rf"(?:{UNIT}(?:{RANGE})?|{RANGE})")
 
 # A bound that a sentence compares with is not printed by a run.
 BOUND = re.compile(rf"\b(?:below|above|under|over|not|than|least|most|level is) {NUMBER.pattern}{UNIT}")
@@ -120,7 +123,7 @@ EXEMPT = {
     "a definition": re.compile(r"chance level|\bmeans\b"),
     "the design of a run": re.compile(r"\d % of the (steps|training|examples|data)|teacher-forcing ratio"),
     "an example": re.compile(r"Tiny example"),
-    "a paper's": re.compile(r"arXiv|\b(19|20)\d\d\b"),
+    "a paper's": re.compile(r"arXiv|\b(19|20)\d\d\b|\bA paper\b"),
 }
 
 
@@ -180,10 +183,9 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*-])")
 
 
 def prose(tp):
-    """Return the texts of a TP, each in one line: what students read, hints apart, and model answers with rubrics."""
-    texts = (cell.hidden if cell.role == "answer" else re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S)
-             for cell in load(find(ROOT), tp).by_role("text", "answer"))
-    return [flat(text) for text in texts]
+    """Return the texts of a TP, each in one line, without hints; a question has its model answer and rubric."""
+    return [flat(re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S))
+            for cell in load(find(ROOT), tp).by_role("text", "answer")]
 
 
 def flat(text):

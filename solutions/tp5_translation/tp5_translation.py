@@ -8,8 +8,8 @@
 # **After this session you can** write an encoder and attention that leave padding out; train with a teacher-forcing
 # ratio; compute BLEU; score attention against a gold alignment; run small experiments and say what they do not show.
 #
-# **Time:** {time}. The trainings take six to twenty minutes. **In 90 minutes:** exercises 1 to 8, then the map
-# and the question of part 8; the rest at home. **You need first:** sessions 1 to 4.
+# **Time:** {time}. The trainings take six to twenty minutes. **In 90 minutes:** exercises 1 to 8, with the cells
+# down to the map of part 8. **You need first:** sessions 1 to 4.
 
 # %% given="start" covers="2"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -69,8 +69,8 @@ _ = torch.manual_seed(0)  # as if nothing had been drawn
 # ## 2 · From a file of sentence pairs to batches
 #
 # A small grammar generates English sentences, their French translations, and a **gold alignment**: the English words
-# that each French word comes from. Some sentences are grammatical but unusual. No test sentence is a training sentence
-# in another tense.
+# that each French word comes from. No test sentence is a training sentence in another tense. Some sentences are
+# grammatical but unusual.
 #
 # Parallel corpora often come as tab-separated files, one pair a line. We write the training pairs to such a file and
 # train on what a reader finds in it.
@@ -113,7 +113,7 @@ assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabula
 #
 # ### Exercise 1 · A padded batch
 #
-# Sentences have different lengths; a tensor has one. Short sentences are filled up with `PAD` **at their end**.
+# All sentences of a tensor have one length, so shorter sentences are filled up with `PAD` **at their end**.
 #
 # **Write** `collate`. It takes B pairs `(source_ids, target_ids)` of lists, and returns three integer tensors:
 # - `source` (S, B), with S the longest source of this batch;
@@ -157,10 +157,10 @@ def collate(pairs):
 tp.check("collate")
 
 # %% [markdown] covers="8"
-# Every sentence of a batch takes as many timesteps as the longest one. `length_batches`, given, does what Bahdanau's
-# paper does: shuffle, take as many sentences as make 20 batches, sort *those* by length, cut them into batches.
-# Training begins with short sentences (**curriculum learning**, Bengio, Louradour, Collobert and Weston 2009). We have
-# not measured whether this helps here.
+# Every sentence of a batch takes as many timesteps as the longest one. `length_batches` (**bucketing**, as in
+# Bahdanau's paper) shuffles, takes as many sentences as make 20 batches, sorts *those* by length, and cuts them into
+# batches. Training begins with short sentences (**curriculum learning**, Bengio, Louradour, Collobert and Weston 2009).
+# We have not measured whether this helps here.
 
 # %% given="loader" covers="8"
 def batches_of(dataset, batch_size=64, longest=lambda: math.inf, seed=0):
@@ -196,12 +196,12 @@ assert shares[1] < shares[0], "sentences of like length need less padding"
 # ![The attention model of Bahdanau, Cho and Bengio: a bidirectional recurrent encoder below, attention weights on its
 # hidden vectors, and a decoder above that reads one context vector a step.](figures/bahdanau_model.svg)
 #
-# The encoder reads in both directions. One half of the hidden vector of word j has read the sentence from its start to
-# word j, the other half from its end back to word j. The decoder gets **all** of these vectors.
+# The encoder reads in both directions. One half of the hidden vector of word j depends on the words up to j, the other
+# half on the words from j on. The decoder gets **all** of these vectors.
 #
 # A GRU that reads backwards must not begin with padding. `pack_padded_sequence(x, lengths, enforce_sorted=False)`
-# stores where each sentence ends, the GRU then reads each sentence to its own end only, and `pad_packed_sequence` gives
-# a padded tensor again, zeros after the ends.
+# stores the lengths with the tensor, so the GRU reads each sentence to its own end only. `pad_packed_sequence` gives a
+# padded tensor again, with zeros after the ends.
 #
 # ### Exercise 2 · A bidirectional encoder that does not read padding
 #
@@ -262,8 +262,8 @@ if tp.done("encoder"):
     tp.table(rows, ["H (both directions)", "layers", "parameters of the GRU"])
 
 # %% [markdown] answer="units-and-layers" points=2 covers="11"
-# **Question.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a second
-# layer read, and what could it be good for?
+# **Question 1.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a
+# second layer read, and what could it be good for?
 #
 # *Minutes* 5
 #
@@ -283,9 +283,9 @@ if tp.done("encoder"):
 # ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through
 # tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
 #
-# A **score** says how well each of the S hidden vectors fits the decoder's state s: additive (Bahdanau), $e_{tj} =
-# v_a^\top \tanh(W_a\, s + U_a\, h_j)$, or dot (Luong, session 3), $e_{tj} = s^\top h_j$. $U_a h_j$ is the same at every
-# step. So our interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each
+# A **score** compares the decoder's state s with each of the S hidden vectors (session 3): additive (Bahdanau),
+# $e_{tj} = v_a^\top \tanh(W_a\, s + U_a\, h_j)$, or dot (Luong), $e_{tj} = s^\top h_j$. $U_a h_j$ is the same at every
+# step. So the interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each
 # step.
 #
 # ### Exercise 3 · Two scores behind one interface
@@ -359,7 +359,7 @@ tp.check("scores")
 # %% [markdown] covers="14"
 # ### Exercise 4 · From scores to a context
 #
-# **Write** `attend`, with the mask of session 3. The scores become weights: for each sentence, positive numbers that
+# **Write** `attend`, with the mask of session 3. The scores become weights: for each sentence, numbers from 0 to 1 that
 # sum to 1 **over the source timesteps**. Padding gets weight exactly 0, whatever its score. The context is the weighted
 # sum of the hidden vectors.
 #
@@ -404,10 +404,10 @@ tp.check("attend")
 #
 # *Which* state of the decoder enters the score? If $s_t$ is computed from the context $c_t$, then $c_t$ cannot be
 # computed from $s_t$: that would be circular. Bahdanau's decoder scores with the state before the step, $s_{t-1}$, and
-# the context enters its cell (exercises 12 and 13). Luong's first computes $s_t$ without a context, and scores with
-# $s_t$: you write this one.
+# the context enters its cell (exercises 12 and 13). Luong's decoder, which you write, first computes $s_t$ without a
+# context, and scores with $s_t$.
 #
-# `Memory` holds what stays the same during one translation.
+# `Memory` holds the tensors that stay the same during one translation.
 
 # %% given="memory"
 class Memory(NamedTuple):
@@ -422,8 +422,8 @@ class Memory(NamedTuple):
 # ### Exercise 5 · One step of the decoder
 #
 # **Write** `forward` of `PlainDecoder`. The GRU cell steps **first**, from the embedding of the token before and the
-# state. The **new** state is used for the score. From new state and context, side by side, come the logits
-# $W_o [s_t; c_t] + b_o$. Session 3's attentional layer is left out.
+# state. The **new** state is used for the score. The logits are $W_o [s_t; c_t] + b_o$, from the new state and the
+# context side by side, without the attentional layer of session 3.
 #
 # - in: `tokens` (B,), `hdec` (B, H), `memory`
 # - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
@@ -545,9 +545,10 @@ tp.check("translator")
 # %% [markdown] covers="21"
 # ## 6 · Training
 #
-# The loss of one token is its cross-entropy, −log p(y), which is smallest where p(y) = 1. **Label smoothing** (Szegedy
-# et al. 2016, [arXiv 1512.00567](https://arxiv.org/abs/1512.00567)) asks for less certainty: the target distribution
-# over the V tokens gives $1 - \varepsilon$ to the true token y, and $\varepsilon$ to all tokens alike:
+# The loss of one token is its cross-entropy, −log p(y), which is smallest where p(y) = 1. With **label smoothing**
+# (Szegedy et al. 2016, [arXiv 1512.00567](https://arxiv.org/abs/1512.00567)) the smallest loss is at a probability
+# below 1: the target distribution gives $1 - \varepsilon$ to the true token y, and divides $\varepsilon$ equally among
+# all V tokens, y included:
 #
 # $$-(1-\varepsilon) \log p(y) \; - \; \varepsilon \cdot \frac1V \sum_{k=1}^{V} \log p(k)$$
 #
@@ -591,8 +592,8 @@ def translation_loss(logits, target, smoothing=0.0):
 tp.check("loss")
 
 # %% [markdown]
-# `forcing_decisions` draws the booleans of one batch. `warm_cosine` is the schedule of the learning rate: 50 steps of
-# **warm-up**, and a half cosine that falls to 0 at the end of the budget.
+# `forcing_decisions` draws the booleans of one batch. `warm_cosine` is the schedule of the learning rate: a half cosine
+# that falls to 0 at the end of the budget, times a factor that rises to 1 in the first 50 steps, the **warm-up**.
 
 # %% given="forcing" covers="19"
 def forcing_decisions(T, ratio):
@@ -664,10 +665,10 @@ def train(model, batches, optimizer, scheduler, view, ratio=1.0, max_norm=1.0,
 tp.check("train")
 
 # %% [markdown] covers="22"
-# `build` makes a fresh model. `learn` trains it with AdamW (Loshchilov and Hutter 2019, [arXiv
-# 1711.05101](https://arxiv.org/abs/1711.05101)) on both parts at once: Adam with **weight decay**, which makes all
-# weights a little smaller at each step. Besides the learning rate, three settings are not torch's default: embeddings
-# with a standard deviation of 0.2, β₂ = 0.98, weight decay 0.3. We have not measured what they change.
+# `build` makes a fresh model. `learn` trains encoder and decoder together with AdamW (Loshchilov and Hutter 2019,
+# [arXiv 1711.05101](https://arxiv.org/abs/1711.05101)): Adam with **weight decay**, which makes all weights a little
+# smaller at each step. Besides the learning rate, three settings are not torch's default: embeddings with a standard
+# deviation of 0.2, β₂ = 0.98, weight decay 0.3. We have not measured what they change.
 
 # %% given="build" covers="22"
 WHOLE = ("collate", "encoder", "scores", "attend", "plain-decoder", "translator",
@@ -730,8 +731,8 @@ if tp.done(*WHOLE):
 # %% [markdown] covers="25"
 # ## 7 · Decoding and evaluation
 #
-# You wrote greedy decoding and beam search in session 4. Here both are given, for this model. The beam adds
-# log-probabilities. A hypothesis that ends in `EOS` is kept as it is.
+# You wrote greedy decoding and beam search in session 4. Here both are given for this model. The score of a hypothesis
+# is its sum of log-probabilities, without length normalisation.
 
 # %% given="greedy" covers="20,30"
 @torch.no_grad()
@@ -805,17 +806,18 @@ if tp.done(*WHOLE):
 # %% [markdown] covers="26"
 # ### Exercise 9 · BLEU by hand
 #
-# Exact match counts a sentence with one wrong word as wrong. **BLEU** (Papineni, Roukos, Ward and Zhu 2002) gives
-# credit for its right parts. An **n-gram** is a run of n consecutive tokens. For n = 1 to 4, over the **whole corpus**:
+# Exact match counts a sentence with one wrong word as wrong. **BLEU** (Papineni, Roukos, Ward and Zhu 2002) counts the
+# **n-grams**, n consecutive tokens, that a translation shares with its reference. For n = 1 to 4, over the **whole
+# corpus**:
 #
 # $$
 # p_n = \frac{\text{n-grams of the hypotheses that are also in their reference, clipped}}
 #            {\text{n-grams of the hypotheses}}
 # $$
 #
-# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. Matches and totals
-# are summed over all sentences **before** dividing. With c and r the numbers of tokens in all hypotheses and
-# references,
+# *Clipped*: an n-gram counts at most as often as it stands in the reference of the same sentence. Numerator and
+# denominator are summed over all sentences **before** dividing. With c and r the numbers of tokens in all hypotheses
+# and in all references,
 #
 # $$
 # \text{BLEU} = 100 \cdot BP \cdot \exp\Big(\tfrac14 \sum_{n=1}^4 \log p_n\Big), \qquad
@@ -825,8 +827,8 @@ if tp.done(*WHOLE):
 # The **brevity penalty** BP lowers the score of translations that are too short. If some $p_n$ is 0, or has no n-grams
 # at all, BLEU is 0.
 #
-# **Write** `clipped_matches` and `corpus_bleu`. Do not call sacrebleu, the usual library: below, it is compared
-# with your result.
+# **Write** `clipped_matches` and `corpus_bleu`. Do not call the library sacrebleu (Post 2018): below, its result is
+# compared with yours.
 # - `clipped_matches(hypothesis, reference, n)`: two lists of tokens → (matches, number of n-grams in the hypothesis)
 # - `corpus_bleu(hypotheses, references)`: two lists of lists of tokens → a float from 0 to 100
 #
@@ -928,7 +930,7 @@ if tp.done(*WHOLE):
 # ![Attention weights over a sentence: for each French word, how dark each English word
 # is.](figures/alpha_over_sentence.svg)
 #
-# Below, the weights are extracted **step by step**: each call of the decoder gives one row.
+# The next cells extract the weights **step by step**: each call of the decoder gives one row.
 
 # %% given="translating" covers="30"
 @torch.no_grad()
@@ -973,10 +975,10 @@ if tp.done(*WHOLE):
 # %% [markdown] covers="29"
 # ### Exercise 10 · Score an alignment
 #
-# A French word that comes from **one** English word has a *sure* link; one with several (`du`: of, the) has *possible*
-# links, each as good as another. Call S the set of sure links, P the set of all links, sure ones included, and A the
-# links that the model proposes: for each French word the English word of **largest weight**. The **alignment error
-# rate** (Och and Ney 2003) is
+# A French word that comes from **one** English word has a *sure* link. A French word that comes from several (`du`: of,
+# the) has *possible* links, each as good as another. Call S the set of sure links, P the set of all links, sure ones
+# included, and A the links that the model proposes: for each French word the English word of **largest weight**. The
+# **alignment error rate** (Och and Ney 2003) is
 #
 # $$AER = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
@@ -1046,7 +1048,7 @@ if tp.done(*WHOLE, "aer"):
              ["French word", "largest weight on", "times"])
 
 # %% [markdown] answer="reading" points=3 covers="29"
-# **Question.** Read the map above, and one of your own with a negation or an object pronoun. (a) Where do the maps
+# **Question 2.** Read the map above, and one of your own with a negation or an object pronoun. (a) Where do the maps
 # leave the diagonal, and what does that say about the two languages? (b) *du* comes from two English words, *of* and
 # *the*, and *que* of *est-ce que* from *Did*. Where are their weights? How can the decoder choose the right word with
 # these weights? (c) The alignment was never shown to the model. Why did it learn one?
@@ -1056,24 +1058,25 @@ if tp.done(*WHOLE, "aer"):
 # ### BEGIN SOLUTION
 # (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the
 # verb in French), at "ne … pas" around the verb: word order differs there. (b) For example *du*: nearly all of its
-# weight can be on *of*. The hidden vector of *of* has read its neighbours in both directions, so it can hold that *the*
-# follows and which noun comes next. The largest weight of *que* may be on the word after *Did*: that word decides
-# between *que* and *qu'*. So the largest weight need not be on the word that a person would link. (c) The loss falls if
-# the context holds information about the word to be written next, and the vector of its source word holds it. The
-# alignment is a by-product of translating.
+# weight can be on *of*. The hidden vector of *of* depends on its neighbours on both sides, so it can hold that *the*
+# follows and which noun comes next. The largest weight of *que* may be on the word after *Did*, because the choice
+# between *que* and *qu'* depends on that word. So the largest weight need not be on the word that a person would link.
+# (c) The loss falls if the context holds information about the word to be written next. The vector of its source word
+# holds this information, so weight on it lowers the loss.
 #
 # **Rubric.** 1 point: a crossing is named with the words. 1 point: where the weights of one of the two words are, and
-# that a vector has read its neighbours too. 1 point: the alignment helps the loss; the information is found there.
+# that a vector depends on its neighbours too. 1 point: weight on the source word lowers the loss, because its vector
+# holds the information.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 9 · Comparing, on a harder corpus
 #
-# On this corpus the translator makes few errors, so no change can improve it much. All comparisons below use the same
-# grammar made **hard**: words with *two senses* (a *bat* is a *chauve-souris* or a *batte*); *two valid translations*
-# of some sentences; *rare words*, some of which never occur in training; *typos*; and, outside training only, *longer*
-# sentences and *new combinations* of adjective and noun. The training set has 10 000 sentences. A word that occurs
-# once in it becomes `UNK`.
+# On this corpus the translator makes few errors: about one sentence in a hundred is wrong, so no change can improve it
+# much. The comparisons below use the same grammar made **hard**: words with *two senses* (a *bat* is a *chauve-souris*
+# or a *batte*); *two valid translations* of some sentences, of which exact match and BLEU accept both; *rare words*,
+# some of which never occur in training; *typos*; and, outside training only, *longer* sentences and *new combinations*
+# of adjective and noun. The training set has 10 000 sentences. A word that occurs once in it becomes `UNK`.
 
 # %% demo="hard-corpus"
 from tp.difficulty import HARD
@@ -1100,8 +1103,8 @@ hard_train, hard_validation, hard_test = (PairDataset(part, *hard_vocabularies)
 # state and writes the target.](figures/sutskever_model.svg)
 #
 # The next decoder gets one vector from the encoder, its first state, and nothing else, as in the model of Sutskever,
-# Vinyals and Le. `BothEnds` makes this vector from *both* directions of the encoder. It has 256 numbers; a state of the
-# model with attention has 128.
+# Vinyals and Le. `BothEnds` makes this vector from *both* directions of the encoder. It has 256 numbers; a hidden
+# vector of the model with attention has 128.
 
 # %% given="bottleneck-decoder" covers="27"
 class BothEnds(Encoder):
@@ -1179,7 +1182,7 @@ if tp.done(*WHOLE):
 # | without attention | 96.3 (94.8–98.2) | 97.1 (96.4–97.4) | 86.4 (83.9–86.9) | 50.2 (48.0–50.9) |
 
 # %% [markdown] answer="bottleneck" points=2 covers="27"
-# **Question.** Read both tables. With `EOS`, the longest training sentence of the hard corpus has 14 tokens, that of
+# **Question 3.** Read both tables. With `EOS`, the longest training sentence of the hard corpus has 14 tokens, that of
 # the first corpus 22. (a) How does the gap between the two models change with the length, and why? (b) Someone says:
 # "Give the model without attention ten times as many units, and the gap is gone". What would remain a disadvantage?
 #
@@ -1188,11 +1191,10 @@ if tp.done(*WHOLE):
 # ### BEGIN SOLUTION
 # (a) In both tables the model without attention has the lower BLEU at every length, and the gap grows with the length.
 # The first table shows one seed. In the second no ranges overlap, and the gap grows from about 2 points to about 50
-# points. All words must pass through one vector of fixed size, and
-# gradients from the end of the target to the beginning of the source go through many steps; with attention each word is
-# one step away. (b) More units cost time and data; the path for the
-# gradient is as long as before; the size is fixed, so for sentences longer still the problem comes back; and there is
-# no alignment to read.
+# points. Without attention all words pass through one vector of fixed size, and gradients from the end of the target to
+# the beginning of the source go through many steps; with attention each word is one step away. (b) More units cost time
+# and data. The path of the gradient is as long as before. The size is still fixed, so longer sentences have the same
+# problem. There is no alignment to read.
 #
 # **Rubric.** 1 point: the model without attention loses more with length, explained by a vector of fixed size (or by
 # the length of the path). 1 point: one disadvantage that more units do not remove.
@@ -1202,14 +1204,14 @@ if tp.done(*WHOLE):
 # ### Exercise 11 · Plan four experiments
 #
 # In each experiment one setting changes: peak learning rate, hidden size, teacher-forcing ratio, score. `run_hard`
-# trains one model on the hard corpus and judges it on validation sentences. `tp.experiment` calls it for each value and
-# seed, and shows the mean with the lowest and the highest.
+# trains one model on the hard corpus and measures it on validation sentences. `tp.experiment` calls it for each value
+# and seed, and shows the mean with the lowest and the highest.
 #
 # **Write**, before you run the first experiment,
 # - `plan()`, which returns three things:
-#   - `expected`: for each of the four names in `EXPERIMENTS` what you think will come out, and why, in a sentence;
+#   - `expected`: for each of the four names in `EXPERIMENTS` the result that you expect, and why, in a sentence;
 #   - `values`: for the first three of them the values to try, three or more of each, from small to large. The notebook
-#     uses a rate of 0.015, 128 units and a ratio of 1; let your values lie around these. The number of units is even;
+#     uses a rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is even;
 #   - `seeds`: three seeds or more;
 # - `cost(steps)`: how many steps the first three experiments take together, when each run takes `steps` of them.
 #
@@ -1218,7 +1220,7 @@ if tp.done(*WHOLE):
 # *Minutes* 5 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Choose values so far apart that you would be surprised if all came out alike, and say which of them fails, and how.
+# Choose values so far apart that you expect a difference, and say which of them fails, and how.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1328,7 +1330,7 @@ if tp.done(*WHOLE, "plan"):
                   run_hard, EXPERIMENT_STEPS, seeds, expected["scoring function"])
 
 # %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
-# **Question.** For each of the four experiments: what did you expect, with which values of your own, what does your
+# **Question 4.** For each of the four experiments: what did you expect, with which values of your own, what does your
 # table show, spread included, and what would you *not* dare to conclude from it? For the teacher-forcing ratio, say
 # also why its *training loss* cannot be compared from row to row. (If two settings do not differ at all, the ranges of
 # three seeds each still lie apart once in ten times; those of five seeds, once in 126.)
@@ -1336,15 +1338,15 @@ if tp.done(*WHOLE, "plan"):
 # *Minutes* 10
 #
 # ### BEGIN SOLUTION
-# Our tables, 150 steps, three seeds. Learning rate: with 0.0015 no sentence was right. We expected the largest to jump
-# about. It had the highest mean BLEU, 32.7 (18.7–40.7) against 19.2 (17.6–20.9) with 0.015, and the largest spread; the
-# ranges overlap. It does not follow that 0.15 is best for a longer run. Hidden size: 8 and 32 units had no sentence
-# right, and 128 the most. It does not follow that more units are always better, since each step costs more, and small
-# models may need more steps. Ratio: with 0 the decoder reads its own errors from the start; mean BLEU was lowest with
-# 0 and highest with 1. It does not follow that this holds for longer training. The training loss is measured on
-# different inputs (own tokens or true ones), so rows are not comparable; BLEU in free running is. Scoring: dot had 19.2
-# (17.6–20.9) BLEU, additive 17.8 (11.9–22.2): the ranges overlap. It does not follow that the two scores are alike
-# after more steps or at another rate.
+# Our tables, 150 steps, three seeds. Learning rate: with 0.0015 no sentence was right. We expected the largest to
+# jump about. It had the highest mean BLEU, 32.7 (18.7–40.7) against 19.2 (17.6–20.9) with 0.015, and
+# the largest spread; the ranges overlap. It does not follow that 0.15 is best for a longer run. Hidden size: 8 and 32
+# units had no sentence right, and 128 the most. It does not follow that more units are always better, since each step
+# costs more, and small models may need more steps. Ratio: with 0 the decoder reads its own errors from the start; mean
+# BLEU was lowest with 0 and highest with 1. It does not follow that this holds for longer training. The training loss
+# is measured on different inputs (own tokens or true ones), so rows cannot be compared; BLEU is measured free running
+# in all rows. Scoring: dot had 19.2 (17.6–20.9) BLEU, additive 17.8 (11.9–22.2): the ranges overlap. It does not follow
+# that the two scores are alike after more steps or at another rate.
 #
 # **Rubric.** 1 point: learning rate; an expectation, a value of one's own, what the table shows with its spread, and
 # one limit of it (few steps, three seeds, one schedule), as for all of these; an expectation that the table refutes is
@@ -1361,8 +1363,8 @@ if tp.done(*WHOLE, "plan"):
 # $$z = \sigma(W_z e + U_z s + C_z c), \qquad r = \sigma(W_r e + U_r s + C_r c)$$
 # $$\tilde s = \tanh(W e + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
 #
-# **This is not torch's GRU** of session 1. There z and 1 − z have changed places, and r is applied *after* the product
-# with U, not before it.
+# **This is not torch's GRU** of session 1. There z and 1 − z are exchanged, and r is applied *after* the product with
+# U, not before it.
 #
 # ### Exercise 12 · The gated cell
 #
@@ -1442,7 +1444,7 @@ if tp.done("gated-cell"):
 # the new state from embedding, state and context; and from the **new** state and the context the logits. In, out and
 # shapes are those of exercise 5.
 #
-# *Tiny example.* At the first step `hdec_init` scores, whatever the token.
+# *Tiny example.* At the first step the scores are computed from `hdec_init`, whatever the token.
 #
 # *Minutes* 10 · *Difficulty* ●●○○ · *Extension*
 #
@@ -1501,7 +1503,7 @@ if RUN_PAPER and tp.done(*WHOLE, "gated-cell", "paper-decoder"):
                 for name, translator in trained.items()}, sentence)
 
 # %% [markdown] answer="circular" points=2
-# **Question.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell*
+# **Question 5.** A friend writes a decoder that scores with $s_t$ and feeds the resulting context $c_t$ *into the cell*
 # that computes $s_t$. Why can this not be programmed? Name the two ways out, and what each of them costs.
 #
 # *Minutes* 5 · *Extension*
@@ -1676,7 +1678,7 @@ if tp.done(*WHOLE, "effects"):
 # French words, and 12.2 to 17.8 % of them were still right without the word of largest weight.
 
 # %% [markdown] answer="looks-and-uses" points=2
-# **Question.** (a) Read your numbers. In which French words do weight and intervention differ, and how large are the
+# **Question 6.** (a) Read your numbers. In which French words do weight and intervention differ, and how large are the
 # effects there? What can an arg-max over effects near 0 say? (b) A friend shows a heatmap and says "the network chose
 # *rouge* because of *red*: see the dark cell". What does the share that is still right say to that, and why can a
 # decoder be right without the word of largest weight?
@@ -1715,11 +1717,11 @@ print("in training:", dropping(torch.ones(8)).numpy().round(2))
 assert torch.equal(dropping.eval()(torch.ones(8)), torch.ones(8)), "eval drops nothing"
 
 # %% [markdown] answer="headroom" points=3
-# **Question.** The next cell runs any change of `run_hard` when you set `RUN_HARD` to `True`: `smoothing=`, `dropout=`,
-# `ratio=`, `hidden_size=`. (a) *Before you run anything*, write your prediction. Which of these changes moves BLEU
-# most, and which way? Which one moves it least? Give a reason for both. (b) Try one of the two, and no change, with
-# three seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower training loss
-# go with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
+# **Question 7.** The next cell runs any change of `run_hard` when you set `RUN_HARD` to `True`: `smoothing=`,
+# `dropout=`, `ratio=`, `hidden_size=`. (a) *Before you run anything*, write your prediction. Which of these changes
+# moves BLEU most, and which way? Which one moves it least? Give a reason for both. (b) Try one of the two, and no
+# change, with three seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower
+# training loss go with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
 #
 # *Minutes* 20 · *Extension*
 #
@@ -1751,8 +1753,8 @@ if RUN_HARD and tp.done(*WHOLE):
 # product comes from Vaswani et al. (2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
 
 # %% [markdown] answer="costs" points=2
-# **Question.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name an
-# application other than translation, say what its source and target timesteps are, and whether its alignment runs in
+# **Question 8.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name
+# an application other than translation, say what its source and target timesteps are, and whether its alignment runs in
 # one direction (monotonic) or jumps.
 #
 # *Minutes* 5 · *Extension*
