@@ -138,7 +138,7 @@ def unclaimed(tp, claims):
     found = []
     for text in prose(tp):
         for claim in said:
-            text = text.replace(claim, "…")
+            text = text.replace(claim, "…." if claim.endswith(".") else "…")
         found += [sentence for sentence in SENTENCE.split(text) if MEASURED.search(sentence)
                   and not any(exempt.search(sentence) for exempt in EXEMPT.values())]
     return found

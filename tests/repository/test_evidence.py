@@ -108,8 +108,7 @@ def test_a_number_that_is_changed_in_text_a_table_or_a_model_answer_is_found(mon
     ("It had 93 % of the answers.", True), ("It gained 3 to 5 points.", True), ("BLEU fell by 2.5 BLEU.", True),
     ("**Rubric.** 1 point: this. 0.5 points: that.", False), ("*Tiny example.* Half is 50 %.", False),
     ("The chance level is 10 %.", False), ("Others had 30 % (Koehn 2017).", False),
-    ("Of 2000 questions 30 % were right.", True),
-    ("| all | 85 (81–86) |", True),
+    ("Of 2000 questions 30 % were right.", True), ("| all | 85 (81–86) |", True),
     ("A copy made after 70 % of the training.", False), ("Of 5 steps, 3 are right.", False),
 ])
 def test_which_numbers_need_a_claim(monkeypatch, said, found):
