@@ -147,7 +147,7 @@ def _display(page: str, text: str) -> None:
     display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def case(exercise: str, name: str) -> Case:
+def case(exercise: str, name: str = "") -> Case:
     """Return what the check ``name`` of an exercise does, and its inputs: ``tp.case("encoder", "states")``.
 
     Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
@@ -155,7 +155,8 @@ def case(exercise: str, name: str) -> Case:
     namespace = sys._getframe(1).f_globals
     checks = {one.name: one for one in _exercise(exercise).checks}
     if name not in checks:
-        raise NotUsable(f"{exercise} has no check {name!r}; it has {', '.join(checks)}{_nearest(name, checks)}")
+        wrong = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
+        raise NotUsable(f"{wrong} {', '.join(checks)}{_nearest(name, checks)}")
     records = checks[name].records
     made = Case(exercise, name, checks[name].says, _failing(records, namespace).plain, namespace)
     made.show()

@@ -241,6 +241,8 @@ def test_a_case_is_the_instance_that_fails_and_says_what_to_do(said, capsys):
     assert taken["henc_init"].shape[0] == 1
     with pytest.raises(RuntimeError, match="encoder has no check 'no'; it has states, initial-state"):
         exec("tp.case('encoder', 'no')", scope)
+    with pytest.raises(RuntimeError, match="say which check of encoder: states, initial-state"):
+        exec("tp.case('encoder')", scope)
 
 
 def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
