@@ -85,13 +85,20 @@ class Oracle:
     @contextlib.contextmanager
     def substituted(self, version: Version) -> Iterator[dict[str, Any]]:
         """Put another version of one exercise into the namespace; the solution comes back afterwards."""
-        saved, text = dict(self.namespace), self.text_of(version)
-        for name in self.defines[version.exercise]:
-            self.namespace.pop(name, None)
-        try:
+        text = self.text_of(version)
+        with self.without(version.exercise):
             # a cell that does not even run defines nothing: what a student would have
             with contextlib.suppress(Exception):
                 self._run(f"{version.exercise}/{version.name}", text)
+            yield self.namespace
+
+    @contextlib.contextmanager
+    def without(self, exercise: str) -> Iterator[dict[str, Any]]:
+        """Take what one exercise defines out of the namespace; the solution comes back afterwards."""
+        saved = dict(self.namespace)
+        for name in self.defines[exercise]:
+            self.namespace.pop(name, None)
+        try:
             yield self.namespace
         finally:
             self.namespace.clear()

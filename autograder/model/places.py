@@ -40,9 +40,8 @@ class Places:
 
     def _observed(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                   regrouped: bool = False) -> Observed:
-        names = {name: value for name, value in self.truth.namespace.items()
-                 if name not in self.truth.defines[exercise]}
-        return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
+        with self.truth.without(exercise) as names:
+            return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                form: bool = False, observed: Observed | None = None) -> Place | None:

@@ -79,8 +79,8 @@ class Difference:
 
     @property
     def is_of_values(self) -> bool:
-        """Whether an output of the check itself is not as expected."""
-        return self.kind in VALUES and self.relation is None
+        """Whether an output of the check itself is there, and not as expected."""
+        return self.kind in VALUES and self.kind not in ("absent", "nothing") and self.relation is None
 
     @property
     def is_of_form(self) -> bool:

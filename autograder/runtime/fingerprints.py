@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ DEPTH = 3  # of lists in lists
 MAX_ELEMENTS = 400_000  # of an array
 MAX_TEXT = 200
 MAX_ITEMS = 200
+MAX_PARTS = 4  # of a tuple are kept beside what they are together
 MOMENTS = 8  # numbers: see `Fingerprint`
 MAX_AXES = 70  # torch and numpy have 64; lists in lists add some
 MAX_READ = 200_000  # fingerprints of one message, those within others counted
@@ -33,7 +34,7 @@ class Fingerprint:
     moments: tuple[float, ...] = ()  # count, sum, sums of squares and cubes, sum of sizes, +inf, -inf, NaN
     order: float = 0.0  # a sum that depends on the order
     type: str = ""  # of the elements
-    text: str = ""
+    text: str = ""  # itself, or what holds several arrays or numbers
     items: tuple[Fingerprint, ...] = ()
 
     @property
@@ -41,7 +42,7 @@ class Fingerprint:
         """Return whether few other values look so: several distinct numbers, a fraction, a text of some length."""
         if self.kind == "array" or self.kind == "number":
             count, total, squares = self.moments[0], self.moments[1], self.moments[2]
-            if self.moments[7]:  # NaN
+            if self.moments[5] or self.moments[7]:  # +inf, NaN
                 return True
             if self.type == "int" and count <= 3:
                 return False
@@ -51,6 +52,23 @@ class Fingerprint:
         if self.kind == "items":
             return any(item.is_telling for item in self.items) or len(self.items) > 3
         return self.kind == "text" and len(self.text) > 1
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it consists of whole numbers: other things are counted alike."""
+        if self.kind == "items":
+            return all(item.is_whole for item in self.items)
+        return bool(self.moments) and any(name in self.type for name in ("int", "bool"))
+
+    @property
+    def is_fractional(self) -> bool:
+        """Return whether it is an array of numbers that are not all whole."""
+        return self.kind == "array" and not self.is_whole and any(one % 1 for one in self.moments[1:3])
+
+    @property
+    def parts(self) -> tuple[Fingerprint, ...]:
+        """What a tuple consists of."""
+        return self.items if self.text == "tuple" else ()
 
     @property
     def is_neutral(self) -> bool:
@@ -81,7 +99,9 @@ def _fingerprint(value: Any, depth: int) -> Fingerprint:
         kind, kept = "number" if flat.size == 1 else "array", str(value.dtype)
         return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), kept)
     if depth and isinstance(value, (list, tuple)):
-        return _of_items([_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]])
+        items = [_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]]
+        made = replace(_of_items(items), text=type(value).__name__[:MAX_TEXT])
+        return replace(made, items=tuple(items)) if isinstance(value, tuple) and len(items) <= MAX_PARTS else made
     if depth and isinstance(value, (range,)):
         return _of_items([_fingerprint(item, depth - 1) for item in list(value[:MAX_ITEMS])])
     if depth and isinstance(value, (set, frozenset)):

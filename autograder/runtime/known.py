@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,11 +36,12 @@ class References:
     def __init__(self, series: Sequence[tuple[Values, bool]], returns: Mapping[str, Sequence[int]],
                  refusing: Collection[str]):
         self.series, self.numbers, self.refusing = series, returns, set(refusing)
-        self.returns = {function: [series[number][0] for number in numbers] for function, numbers in returns.items()}
+        self.returned_by = {name: [series[number][0] for number in numbers] for name, numbers in returns.items()}
         self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[Fingerprint] = []
         self._single: dict[object, list[Fingerprint]] = defaultdict(list)
+        self._means: list[tuple[float, Fingerprint]] = []
         for values, _ in series:
             self._by_key[_key(values.all[0])].append(values)
             total = _total(values.all)
@@ -48,6 +50,8 @@ class References:
             for value in values.all:
                 if value.kind == "array" and value.is_telling and value.moments[0] > FEW:
                     self._single[_key(value)].append(value)
+                    self._means.append((_mean(value), value))
+        self._means.sort(key=lambda pair: pair[0])
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> References:
@@ -70,8 +74,16 @@ class References:
     def agreement(self, values: Values, exactly: bool = False) -> Agreement:
         """Return how far a right answer computes these values, one after the other or together.
 
-        ``exactly``: in the same order, of the same shape and type.
+        Of a tuple, each part may be computed elsewhere. ``exactly``: in the same order, of the same shape and type.
         """
+        found = self._agreement(values, exactly)
+        if found.known < len(values.all) and len({len(one.parts) for one in values.all}) == 1:
+            parts = zip(*(one.parts for one in values.all), strict=True)
+            known = [self._agreement(Values(part, values.tags), exactly).known for part in parts]
+            return max(found, Agreement(min(known, default=0)), key=lambda one: one.known)
+        return found
+
+    def _agreement(self, values: Values, exactly: bool) -> Agreement:
         alike = same_exactly if exactly else same
         found = _furthest(values, self._by_key.get(_key(values.all[0]), ()), alike)
         if found.known == len(values.all) or exactly:
@@ -82,14 +94,41 @@ class References:
         return found
 
     def has(self, value: Fingerprint, exactly: bool = False) -> bool:
-        """Return whether a right answer computes this array somewhere, whatever comes before and after it."""
+        """Return whether a right answer computes this array somewhere, or what it repeats along an axis."""
         alike = same_exactly if exactly else same
-        return any(alike(value, other) for other in self._single.get(_key(value), ()))
+        if any(alike(value, other) for other in self._single.get(_key(value), ())):
+            return True
+        if exactly or value.kind != "array" or value.moments[0] <= FEW:
+            return False
+        mean = _mean(value)
+        near = bisect_left(self._means, mean * (1 - TOLERANCE), key=lambda pair: pair[0])
+        for other_mean, other in self._means[near:]:
+            if other_mean > mean * (1 + TOLERANCE):
+                return False
+            times, left = divmod(value.moments[0], other.moments[0])
+            if times > 1 and not left and _same_moments(value.moments, tuple(times * one for one in other.moments)):
+                return True
+        return False
 
     def returned(self, function: str, values: Values, exactly: bool = False) -> Agreement | None:
         """Return how far right answers return these values from a function; None where none has such a function."""
-        asked = self.returns.get(function)
+        asked = self.returned_by.get(function)
         return _furthest(values, asked, same_exactly if exactly else same) if asked else None
+
+    def returns(self, function: str, value: Fingerprint, exactly: bool = False) -> bool:
+        """Return whether right answers return this value from a function, in whatever call of it."""
+        alike = same_exactly if exactly else same
+        return any(alike(value, other) for values in self.returned_by.get(function, ()) for other in values.all)
+
+    def other_size(self, function: str, call: int, shape: Sequence[int], size: int) -> int | None:
+        """Return what stands in the place of the only axis that differs, of this size, in what a function returns."""
+        found = set()
+        for values in self.returned_by.get(function, ()):
+            for one in (values.all[call], *values.all[call].parts) if call < len(values.all) else ():
+                if len(one.shape) == len(shape):
+                    found |= {(n, m) for n, m in zip(shape, one.shape, strict=True) if n != m}
+        (own, other), *more = found or {(None, None)}
+        return other if own == size and not more else None
 
     def length_of(self, values: Values) -> tuple[int, int] | None:
         """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
@@ -185,11 +224,16 @@ def _same_moments(a: Sequence[float], b: Sequence[float]) -> bool:
 
 def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:
     """Return whether two fingerprints are of the same value, the order of its axes and its type included."""
-    if not same(a, b) or a.shape != b.shape or a.type != b.type:
+    if not same(a, b) or (a.shape, a.type, a.text) != (b.shape, b.type, b.text):
         return False
     if a.kind == "items":
         return all(map(same_exactly, a.items, b.items))
     return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6 if a.moments else True
+
+
+def _mean(one: Fingerprint) -> float:
+    """The mean square of the numbers of an array."""
+    return one.moments[2] / one.moments[0]
 
 
 def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:

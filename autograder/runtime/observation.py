@@ -99,20 +99,25 @@ def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callab
             regrouped: bool = False, stepwise: bool = False) -> Observed:
     """Return what the expressions of cells are while ``run`` makes calls on what they define.
 
-    The cells are executed in a copy of ``namespace``. An exception, of theirs or of the calls, ends the observation.
+    The cells are executed in ``namespace`` itself, because what was defined there before must see stubs, too; it is
+    left as it was. An exception, of theirs or of the calls, ends the observation.
     ``regrouped``: sums of some of the terms of a sum are observed as well, under numbers of their own; ``stepwise``: so
     are the steps of torch's functions.
     """
     observer = Observer(cells, regrouped=regrouped)
-    names = {**namespace, PROBE: observer.probe}
+    saved = dict(namespace)
+    namespace[PROBE] = observer.probe
     try:
         for cell in cells:
             if cell.code:
-                exec(cell.code, names)
+                exec(cell.code, namespace)
         with arrays.torch_arguments(observer.note) if stepwise else contextlib.nullcontext():
-            run(names)
+            run(namespace)
     except Exception:  # a student's; what was seen so far was seen
         pass
+    finally:
+        namespace.clear()
+        namespace.update(saved)
     return Observed(observer.series, observer.tags, observer.times)
 
 

@@ -8,6 +8,7 @@ those is where the answer goes wrong; if there is none, nothing is said.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -48,6 +49,7 @@ class Place:
 
 
 Event = tuple[int, int]  # the number of an expression, and of one of its values
+Found = tuple[Expression, int]  # an expression, and the number of one of its values
 
 
 class _Search:
@@ -62,7 +64,6 @@ class _Search:
         self.references, self.exactly, self.anywhere = references, exactly, anywhere
         self._known: dict[Event, bool] = {}
         self._agreements: dict[int, Agreement] = {}
-        self._data: dict[int, bool] = {}
         self._given: dict[Event, bool] = {}
 
     def values(self, number: int) -> tuple[Fingerprint, ...]:
@@ -117,7 +118,7 @@ class _Search:
             one, time = self.all[number], self.times[number][index]
             if self.is_known(event) or depth > MAX_DEPTH:
                 return True
-            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_of_data(number)
+            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_made(event)
             before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
             self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
                 self.is_given(other, depth + 1) for other in before if other)
@@ -137,16 +138,36 @@ class _Search:
         return any(one.is_telling for one in values) or len(
             {one.moments[1] for one in values if one.kind == "number"}) >= SEVERAL
 
+    def is_made(self, event: Event) -> bool:
+        """Return whether a value is made of the inputs, or holds fractions of sizes: those are no masks or counters.
+
+        What a network is built with is random.
+        """
+        number, index = event
+        return self.is_of_data(number) or (
+            self.values(number)[index].is_fractional and self.all[number].function != "__init__")
+
     def is_of_data(self, number: int) -> bool:
         """Return whether an expression is made of the inputs, not of sizes and constants alone."""
-        if number not in self._data:
-            one = self.all[number]
-            self._data[number] = one.kind == "statement"  # until more is known: it may be made of itself
-            made_of = (*one.inputs, *one.sources)
-            if not one.sized and not self._data[number]:
-                self._data[number] = (any(self.is_of_data(other) for other in made_of) if made_of else
-                                      one.kind == "name" and self.is_telling(number))
-        return self._data[number]
+        return number in self._of_data
+
+    @cached_property
+    def _of_data(self) -> set[int]:
+        found: set[int] = set()
+        todo = [one.number for one in self.all.values() if one.kind == "statement" or self._is_input(one)]
+        while todo:
+            number = todo.pop()
+            if number not in found and not self.all[number].sized:
+                found.add(number)
+                todo += self.users[number]
+        return found
+
+    def _is_input(self, one: Expression) -> bool:
+        """Return whether it is a variable that holds something before anything is stored in it, as parameters do."""
+        if one.kind != "name" or one.inputs or not self.times.get(one.number) or not self.is_telling(one.number):
+            return False
+        stored = [self.times[source][0] for source in one.sources if self.times.get(source)]
+        return self.times[one.number][0] < min(stored, default=math.inf)
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
@@ -163,14 +184,25 @@ class _Search:
                 found[one.number] += calling[one.function]
         return found
 
+    @cached_property
+    def at(self) -> dict[int, Event]:
+        """What was seen at each time."""
+        return {time: (number, index) for number in self.all for index, time in enumerate(self.times.get(number, ()))}
+
+    def handed_on(self, event: Event, time: int) -> Event | None:
+        """Return what has the same value right behind it: the call of a function is what this returns."""
+        after = self.at.get(time)
+        return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
+
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
         seen, todo, ends = {start}, [start], False
         while todo:
-            number, index = todo.pop()
-            after = [self.event_after(user, self.times[number][index] + 1)
-                     for user in self.users[number] if not self.all[user].sized]
-            users = [user for user in after if user]
+            event = todo.pop()
+            number, index = event
+            time = self.times[number][index] + 1
+            after = [self.event_after(user, time) for user in self.users[number] if not self.all[user].sized]
+            users = [user for user in (*after, self.handed_on(event, time)) if user]
             if not users:
                 if self.all[number].kind == "return":
                     return "result"
@@ -185,14 +217,30 @@ class _Search:
 
     def _blocks(self, event: Event) -> bool:
         number, index = event
-        one = self.all[number]
-        if one.kind == "return":
-            asked = self.references.returned(one.function, self.seen(number), self.exactly)
-            if asked:
-                return index < asked.known
+        if self.all[number].kind == "return" and (unasked := self.unasked(number)) is not None:
+            return index not in unasked
         return self.is_known(event) and self.values(number)[index].is_telling
 
-    def frontier(self, strictly: bool = True) -> list[tuple[Expression, int]]:
+    def unasked(self, number: int) -> Sequence[int] | None:
+        """Return which values that a function returns are not those of right answers; None where none has it.
+
+        A helper function may be called in another order.
+        """
+        one, values = self.all[number], self.values(number)
+        asked = self.references.returned(one.function, self.seen(number), self.exactly)
+        if asked is None:
+            return None
+        left = range(asked.known, len(values))
+        if one.function not in self.helpers:
+            return left
+        return [index for index in left if not self.references.returns(one.function, values[index], self.exactly)]
+
+    @cached_property
+    def helpers(self) -> set[str]:
+        """The functions that the answer itself calls."""
+        return {one.calls for one in self.all.values() if one.calls and self.values(one.number)}
+
+    def frontier(self, strictly: bool = True) -> list[Found]:
         """Return what is not known while all that goes into it is, and which of its values, in the order of time.
 
         ``strictly``: only what tells, and is made of the inputs. What an object answers is none where it answered
@@ -202,11 +250,10 @@ class _Search:
         for one in self.all.values():
             if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
                 continue
-            if not self.values(one.number) or strictly and not (
-                    self.is_telling(one.number) and self.is_of_data(one.number)):
+            if not self.values(one.number) or strictly and not self.is_telling(one.number):
                 continue
             index = self.first_unknown(one.number)
-            if index is None:
+            if index is None or strictly and not self.is_made((one.number, index)):
                 continue
             time = self.times[one.number][index]
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
@@ -215,10 +262,18 @@ class _Search:
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
-    def first(self, strictly: bool = True) -> tuple[Expression, int] | None:
+    def candidates(self, strictly: bool = True) -> list[tuple[Found, str]]:
+        """Return the frontier, and where each of it comes to."""
+        return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
+
+    def first(self, strictly: bool = True) -> Found | None:
         """Return the first of the frontier from which the wrong result comes."""
-        left = [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
-        return next((pair for wanted in ("result", "end") for pair, where in left if where == wanted), None)
+        candidates = self.candidates(strictly)
+        return next((pair for wanted in ("result", "end") for pair, where in candidates if where == wanted), None)
+
+    def time_of(self, found: Found) -> int:
+        """Return when a value was seen."""
+        return self.times[found[0].number][found[1]]
 
     def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
         """Return the lines of the same function up to there on which something is known and nothing is not."""
@@ -242,11 +297,11 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
     if form and (found := _in_form(_Search(answer, references, exactly=True), search)):
         return found
     for one in (_Search(answer, references, anywhere=True), search):
-        if first := one.first():
-            return _at(first, one)
-    if found := _returned(search) or _of_loop(search):
+        if found := _of_values(one):
+            return found
+    if found := _of_loop(search):
         return found
-    first = search.first(strictly=False)
+    first = None if form else search.first(strictly=False)
     return _at(first, search) if first and search.is_telling(first[0].number) else None  # small numbers coincide
 
 
@@ -261,17 +316,52 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 
-def _at(found: tuple[Expression, int], search: _Search) -> Place:
+def _of_values(search: _Search) -> Place | None:
+    """The first expression from which a wrong result comes, or a return before it of something else than is asked for.
+
+    Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them.
+    """
+    candidates = search.candidates()
+    for wanted, whole in (("result", False), ("result", True), ("end", False), ("end", True)):
+        chosen = next((pair for pair, where in candidates if where == wanted
+                       and search.values(pair[0].number)[pair[1]].is_whole == whole), None)
+        if (wanted, whole) == ("result", False):
+            returned = next(_returned(search), None)
+            if returned and not (chosen and search.time_of(chosen) < search.time_of(returned)):
+                return _here("return", returned, search)
+        if chosen:
+            return _of_collected(chosen, search) or _at(chosen, search)
+    return None
+
+
+def _at(found: Found, search: _Search) -> Place:
     one, index = found
     if search.agreement(one.number).ended and (place := _of_length(one, search)):
         return place
-    return Place("value", one.span, search.lines_known(one, index), cell=one.cell)
+    return _here("value", found, search)
+
+
+def _here(kind: Kind, found: Found, search: _Search) -> Place:
+    return Place(kind, found[0].span, search.lines_known(*found), cell=found[0].cell)
 
 
 def _of_length(one: Expression, search: _Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right answer."""
     lengths = search.references.length_of(search.seen(one.number)) if one.loop else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
+
+
+def _of_collected(found: Found, search: _Search) -> Place | None:
+    """The loop whose results an expression collects, where a right answer has more or fewer of them."""
+    one, index = found
+    shape = search.values(one.number)[index].shape
+    for source in {source for number in one.inputs for source in search.out_of_loops(search.all[number])}:
+        loop, runs = search.all[source].loop, search.seen(source).groups()
+        times = len(runs[-1]) if runs else 0
+        expected = search.references.other_size(one.function, index, shape, times)
+        if loop and expected:
+            return Place("length", loop, search.lines_known(one, index), times, expected, one.cell)
+    return None
 
 
 def _of_loop(search: _Search) -> Place | None:
@@ -284,28 +374,36 @@ def _of_loop(search: _Search) -> Place | None:
 
 def _in_form(search: _Search, loosely: _Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
-    first = search.first()
-    if first is None:
-        return _returned(search, "form")
-    one, index = first
+    candidates = [pair for pair, where in search.candidates() if where]
+    if not candidates:
+        returned = next(_returned(search), None)
+        return _here("form", returned, search) if returned else None
+    if len(candidates) > 1:  # the answer has a layout of its own
+        return _reformed(search, loosely)
+    one, index = candidates[0]
     if not loosely.is_known((one.number, index)):
         return None
-    return Place("form", one.span, search.lines_known(one, index), cell=one.cell)
+    return _here("form", (one, index), search)
 
 
-def _returned(search: _Search, kind: Kind = "return") -> Place | None:
-    """The return of a function whose value is known, and is not what right answers return."""
-    for one, index in _unasked(search):
+def _reformed(search: _Search, loosely: _Search) -> Place | None:
+    """The last return of numbers that are right, in another form than that of right answers."""
+    found = [pair for pair in _unasked(search) if pair[1] not in (loosely.unasked(pair[0].number) or ())]
+    return _here("form", max(found, key=search.time_of), search) if found else None
+
+
+def _returned(search: _Search) -> Iterator[Found]:
+    """The returns of functions whose values are known, and are not what right answers return."""
+    for one, index in sorted(_unasked(search), key=search.time_of):
         before = (search.event_before(number, search.times[one.number][index]) for number in one.inputs)
         if all(search.is_given(event) for event in before if event):
-            return Place(kind, one.span, search.lines_known(one, index), cell=one.cell)
-    return None
+            yield one, index
 
 
-def _unasked(search: _Search) -> Iterator[tuple[Expression, int]]:
+def _unasked(search: _Search) -> Iterator[Found]:
     """What functions return where right answers return something else, and which of the values."""
     for one in search.all.values():
         if one.kind == "return" and search.values(one.number):
-            asked = search.references.returned(one.function, search.seen(one.number), search.exactly)
-            if asked and asked.known < len(search.values(one.number)):
-                yield one, asked.known
+            unasked = search.unasked(one.number)
+            if unasked:
+                yield one, unasked[0]

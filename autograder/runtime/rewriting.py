@@ -141,9 +141,6 @@ class _Rewriter(ast.NodeTransformer):
         node.body = [self.visit(one) if isinstance(one, (ast.FunctionDef, ast.ClassDef)) else one for one in node.body]
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node
-
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
         for one in statements:
@@ -194,6 +191,8 @@ class _Rewriter(ast.NodeTransformer):
                 self._visit_call(node)
             elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
                 self._visit_comprehension(node)
+            elif isinstance(node, ast.Lambda):
+                node.body, _ = self._valued(node.body)
             elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
                 node.value = self.visit(node.value)
                 node.slice.elts = [self.visit(one) for one in node.slice.elts]
@@ -211,9 +210,10 @@ class _Rewriter(ast.NodeTransformer):
         return node if isinstance(node, ast.GeneratorExp) else self._call(number, node, at)
 
     def _visit_call(self, node: ast.Call) -> None:
-        """The function of a call is not observed; of a method, what it is a method of."""
+        """The function of a call is not observed; of a method, what it is a method of, unless it grows."""
+        grows = isinstance(node.func, ast.Attribute) and node.func.attr in GROWING and variable(node.func.value)
         if isinstance(node.func, ast.Attribute):
-            node.func.value = self.visit(node.func.value)
+            node.func.value = node.func.value if grows else self.visit(node.func.value)
         elif not isinstance(node.func, ast.Name):
             node.func = self.visit(node.func)
         node.args = [self.visit(one) for one in node.args]
@@ -222,7 +222,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in GROWING:
             name = root(node.func.value)
             if name:
-                self.scopes[-1].sources.setdefault(name, []).extend(self.children[-1][1:])
+                self.scopes[-1].sources.setdefault(name, []).extend(self.children[-1][0 if grows else 1:])
 
     def _visit_comprehension(self, node: Any) -> None:
         for one in node.generators:

@@ -210,6 +210,133 @@ def test_what_is_written_out_step_by_step_is_known(inputs, old, new, where):
     assert found and found.kind == "value" and segment(wrong, found.span) in where
 
 
+def test_a_class_that_was_defined_before_sees_the_stub_of_a_check():
+    namespace = {"torch": torch}
+    exec("def layer(x):\n    return x\n\n\nclass Before:\n    def run(self, x):\n        return layer(x)\n", namespace)
+    before = dict(namespace)
+
+    def run(names):
+        names["layer"] = torch.tanh
+        names["Answer"]().answer(torch.ones(3))
+
+    text = "class Answer(Before):\n    def answer(self, x):\n        return self.run(x)\n"
+    cells = cells_of([text], whole=True)
+    observed = observe(cells, namespace, run)
+    (returned,) = (one.number for one in cells[0].expressions if one.kind == "return")
+    assert observed.series[returned] == [fingerprint(torch.tanh(torch.ones(3)))]
+    assert namespace == before
+
+
+MAPPED = """
+def mapped(f, x):
+    return torch.stack([f(row) for row in x])
+
+def attend(x, y):
+    return mapped(lambda row: torch.tanh(row * 1.5), x)
+"""
+
+
+def test_the_body_of_a_lambda_is_looked_into(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3), torch.randn(2)
+    assert place([MAPPED.replace("row * 1.5", "row * 2.5")], [MAPPED], x) == ("value", "row * 2.5")
+
+
+def test_a_list_is_not_looked_at_while_it_grows(inputs):
+    expressions = cells_of([RECUR], whole=True)[0].expressions
+    assert not any(segment(RECUR, one.span) == "states" and one.span[0] == 6 for one in expressions)
+
+
+STEPWISE = """
+def attend(x, h):
+    states = []
+    for row in x:
+        state, twice = torch.tanh(row + 0.5), torch.tanh(row + 0.5) * 2
+        states.append(state * 3.5)
+    return torch.stack(states)
+"""
+AT_ONCE = """
+def attend(x, h):
+    states, twice = torch.tanh(x + 0.5), torch.tanh(x + 0.5) * 2
+    return states * 3.5
+"""
+
+
+def test_of_a_tuple_each_part_may_be_known(rng):
+    """Pairs that are made one by one are those of two arrays."""
+    pair = fingerprint((torch.ones(2), torch.zeros(2)))
+    assert len(pair.parts) == 2 and not fingerprint([torch.ones(2), torch.zeros(2)]).parts
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3), torch.randn(2)
+    assert place([STEPWISE.replace("* 3.5", "* 4.5")], [AT_ONCE], x) == ("value", "state * 4.5")
+
+
+def test_what_is_repeated_is_known(inputs):
+    wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)").replace(
+        "hdec).sum(-1)", "hdec.expand(henc_ts.shape)).sum(-1)")
+    assert place([wrong], [ATTEND], inputs) == ("value", "torch.softmax(scores, dim=1)")
+
+
+TURNED = """
+def attend(hdec, henc_ts):
+    rates = 0.5 ** torch.arange(henc_ts.shape[-1])
+    return henc_ts * rates, hdec * rates
+"""
+
+
+def test_fractions_that_are_made_of_sizes_alone_are_looked_at(inputs):
+    assert place([TURNED.replace("0.5 **", "0.25 **")], [TURNED], inputs) == (
+        "value", "0.25 ** torch.arange(henc_ts.shape[-1])")
+
+
+TWO = """
+def keys(x):
+    return torch.tanh(x * 1.5)
+
+def attend(x, y):
+    return (keys(x) + y) * 2.5
+"""
+
+
+def test_a_return_of_something_else_comes_before_what_is_made_of_it(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3), torch.randn(4, 3)
+    assert place([TWO.replace("return torch.tanh(x * 1.5)", "return x")], [TWO], x) == ("return", "x")
+
+
+LAYOUT = """
+def attend(hdec, henc_ts):
+    turned, state = henc_ts.transpose(0, 1), hdec[:, None]
+    scores = (turned * state).sum(-1) / hdec.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=1)
+    return (weights[..., None] * turned).sum(1), weights.T
+"""
+
+
+def test_a_layout_of_its_own_is_no_place_and_the_form_of_what_is_returned_is(inputs):
+    wrong = LAYOUT.replace("weights.T", "weights")
+    assert place([wrong], [ATTEND], inputs, form=True) == ("form", "(weights[..., None] * turned).sum(1), weights")
+
+
+UNTIL = """
+def attend(x, h):
+    said = []
+    while len(said) < 6 and not (h > 9).all():
+        h = h + 4
+        said.append(h)
+    return torch.stack(said)
+"""
+
+
+def test_a_loop_that_runs_on_is_seen_by_the_number_of_its_results():
+    start = torch.zeros(1), torch.tensor([0, 0, 5])
+    found = place([UNTIL.replace("(h > 9)", "(h > 90)")], [UNTIL], start)
+    assert found == ("length", "while len(said) < 6 and not (h > 90).all()")
+    known = References.of([seen([UNTIL], "attend", start)])
+    assert known.other_size("attend", 0, (6, 3), 6) == 3
+    assert known.other_size("attend", 0, (6, 4), 6) is known.other_size("other", 0, (6, 3), 6) is None
+
+
 class Counting:
     """An object with a state, as a network has parameters."""
 
