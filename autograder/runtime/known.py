@@ -122,13 +122,15 @@ class References:
 
     def other_size(self, function: str, call: int, shape: Sequence[int], size: int) -> int | None:
         """Return what stands in the place of the only axis that differs, of this size, in what a function returns."""
-        found = set()
+        found: set[tuple[int, int]] = set()
         for values in self.returned_by.get(function, ()):
             for one in (values.all[call], *values.all[call].parts) if call < len(values.all) else ():
                 if len(one.shape) == len(shape):
                     found |= {(n, m) for n, m in zip(shape, one.shape, strict=True) if n != m}
-        (own, other), *more = found or {(None, None)}
-        return other if own == size and not more else None
+        if len(found) != 1:
+            return None
+        ((own, other),) = found
+        return other if own == size else None
 
     def length_of(self, values: Values) -> tuple[int, int] | None:
         """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""

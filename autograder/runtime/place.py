@@ -355,7 +355,7 @@ def _of_collected(found: Found, search: _Search) -> Place | None:
     """The loop whose results an expression collects, where a right answer has more or fewer of them."""
     one, index = found
     shape = search.values(one.number)[index].shape
-    for source in {source for number in one.inputs for source in search.out_of_loops(search.all[number])}:
+    for source in [source for number in one.inputs for source in search.out_of_loops(search.all[number])]:
         loop, runs = search.all[source].loop, search.seen(source).groups()
         times = len(runs[-1]) if runs else 0
         expected = search.references.other_size(one.function, index, shape, times)
