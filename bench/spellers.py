@@ -12,7 +12,7 @@ from torch import nn
 from tp.pronunciation import END, N_SOUNDS, PAD, Batches
 
 KEPT = Path(__file__).resolve().parent.parent / "artefacts" / "spellers"
-AVERAGED = 0.998  # of the running mean of all weights, at each step
+AVERAGED = 0.998  # of the running mean of all weights, at each step; less in the first steps
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class Recipe:
     aligned          the weight of a second loss on the encoder, connectionist temporal classification (CTC)
     batches          from which share of the steps on a batch has how many words
     layers           of a Transformer, of its encoder and its decoder; `embedding` is its width
-    begins           the name of a kept training with the same seed, whose averaged weights are the first weights
     """
 
     title: str
@@ -39,7 +38,6 @@ class Recipe:
     aligned: float = 0.3
     batches: tuple = ((0.0, 256), (0.75, 512))
     layers: tuple = ()
-    begins: str = ""
 
     @property
     def width(self):
@@ -61,6 +59,11 @@ class Recipe:
         return [size for share, size in self.batches if step >= share * self.steps][-1]
 
 
+def averaging(means, weights, n):
+    """Move the running means towards the weights after `n` steps: less and less, so that no early weight remains."""
+    torch._foreach_lerp_(means, weights, 1 - min(AVERAGED, (1 + float(n)) / (10 + float(n))))
+
+
 def masked(x, dropout):
     """Drop the same entries of (B, T, D) at every position of a word."""
     if not dropout:
@@ -68,20 +71,69 @@ def masked(x, dropout):
     return x * (torch.rand(len(x), 1, x.shape[-1]) >= dropout).to(x.dtype) / (1 - dropout)
 
 
+class Decoding(torch.autograd.Function):
+    """All steps of a `Speller`'s GRU with attention, with a backward pass that computes each gradient of a weight once.
+
+    In: `inputs` (T, B, 3H), what the cell adds for each embedded sound; the first state `hidden` (B, H); `keys` and
+    `values` (B, S, H), whose products with a state are the scores, and whose weighted sum is the context; the weights
+    of the cell for state and context, (3H, H), and the bias for the state (3H,). Out: states and contexts (T, B, H).
+    """
+
+    @staticmethod
+    def forward(ctx, inputs, hidden, keys, values, w_state, w_context, b_state):
+        H = hidden.shape[-1]
+        before, gates, attended, contexts = [], [], [], []
+        for x in inputs:
+            before.append(hidden)
+            attended.append(torch.bmm(keys, hidden[:, :, None]).squeeze(2).softmax(-1))
+            contexts.append(torch.bmm(attended[-1][:, None], values).squeeze(1))
+            x, h = torch.addmm(x, contexts[-1], w_context.T), torch.addmm(b_state, hidden, w_state.T)
+            r, z = (x[:, :2 * H] + h[:, :2 * H]).sigmoid().chunk(2, -1)
+            n = torch.addcmul(x[:, 2 * H:], r, h[:, 2 * H:]).tanh()
+            gates.append((r, z, n, h[:, 2 * H:]))
+            hidden = torch.lerp(n, hidden, z)
+        ctx.gates = gates
+        before, attended, contexts = (torch.stack(part) for part in ([*before, hidden], attended, contexts))
+        ctx.save_for_backward(before, attended, contexts, keys, values, w_state, w_context)
+        return before[1:], contexts
+
+    @staticmethod
+    def backward(ctx, d_states, d_contexts):
+        before, attended, contexts, keys, values, w_state, w_context = ctx.saved_tensors
+        T, B, H = contexts.shape
+        d_x, d_h = before.new_empty(2, T, B, 3 * H)
+        d_context, d_scores, d = torch.empty_like(contexts), torch.empty_like(attended), 0
+        for t in reversed(range(T)):
+            (r, z, n, h), weights = ctx.gates[t], attended[t]
+            d = d + d_states[t]
+            d_n = d * (1 - z) * (1 - n * n)
+            torch.cat([d_n * h * r * (1 - r), d * (before[t] - n) * z * (1 - z), d_n], dim=-1, out=d_x[t])
+            torch.cat([d_x[t, :, :2 * H], d_n * r], dim=-1, out=d_h[t])
+            torch.addmm(d_contexts[t], d_x[t], w_context, out=d_context[t])
+            d_weights = torch.bmm(values, d_context[t][:, :, None]).squeeze(2)
+            d_scores[t] = weights * (d_weights - (weights * d_weights).sum(-1, keepdim=True))
+            d = torch.addmm(d * z, d_h[t], w_state) + torch.bmm(d_scores[t][:, None], keys).squeeze(1)
+        return (d_x, d, torch.bmm(d_scores.permute(1, 2, 0), before[:-1].transpose(0, 1)),
+                torch.bmm(attended.permute(1, 2, 0), d_context.transpose(0, 1)),
+                d_h.flatten(0, 1).T @ before[:-1].flatten(0, 1), d_x.flatten(0, 1).T @ contexts.flatten(0, 1),
+                d_h.flatten(0, 1).sum(0))
+
+
 def teacher_forcing(model, letters, sounds, dropout=0.0):
     """Return logits (B, T, V) and the encoder's vectors (B, S, H), of words that have the same number of letters.
 
-    Without dropout the logits are those of `Speller.forward`; the layers behind the cell see all steps at once.
+    Without dropout the logits are those of `Speller.forward`; the layers around the cell see all steps at once.
     """
+    kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
     henc_ts, final = model.encoder(masked(model.letters(letters), dropout))
     hdec = torch.tanh(model.bridge(torch.cat([final[-2], final[-1]], dim=-1)))
-    henc_ts, states, contexts = masked(henc_ts, dropout), [], []
-    for embedded in masked(model.sounds(sounds), dropout).unbind(1):
-        scores = torch.bmm(henc_ts, model.query(hdec)[:, :, None]) / math.sqrt(hdec.shape[-1])
-        contexts.append(torch.bmm(scores.transpose(1, 2).softmax(-1), henc_ts).squeeze(1))
-        hdec = model.cell(torch.cat([embedded, contexts[-1]], dim=-1), hdec)
-        states.append(hdec)
-    both = torch.cat([torch.stack(states, 1), torch.stack(contexts, 1)], dim=-1)
+    henc_ts, embedded = masked(henc_ts, dropout), masked(model.sounds(sounds), dropout)
+    w_embedded, w_context = model.cell.weight_ih.split([embedded.shape[-1], hdec.shape[-1]], dim=1)
+    states, contexts = Decoding.apply(*(x.to(kind) for x in (
+        F.linear(embedded.transpose(0, 1), w_embedded, model.cell.bias_ih), hdec,
+        F.linear(henc_ts, model.query.weight.T) / math.sqrt(hdec.shape[-1]), henc_ts,
+        model.cell.weight_hh, w_context.contiguous(), model.cell.bias_hh)))
+    both = torch.cat([states, contexts], dim=-1).transpose(0, 1)
     return model.output(masked(torch.tanh(model.combine(masked(both, dropout))), dropout)), henc_ts
 
 
@@ -105,21 +157,12 @@ class Training:
         self.recipe, self.forcing = recipe, forcing
         self.model = build(recipe)
         self.aligning = nn.Linear(recipe.width, 2 * N_SOUNDS)
-        self.average = torch.optim.swa_utils.AveragedModel(
-            self.model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED))
+        self.average = torch.optim.swa_utils.AveragedModel(self.model, multi_avg_fn=averaging)
         self.parameters = [*self.model.parameters(), *self.aligning.parameters()]
         self.optimizer = torch.optim.AdamW(self.parameters, lr=recipe.peak, betas=(0.9, 0.98),
                                            weight_decay=recipe.decay, fused=True)
         self.batches = Batches(dictionary, words, seed)
         self.spent = {"seconds": 0.0, "steps": 0, "pairs": 0, "epochs": 0}
-
-    def begin(self, path):
-        """Take the averaged weights of another training, which `save` kept; what that took counts as `before`."""
-        kept = torch.load(path, weights_only=True)
-        self.average.load_state_dict(kept["average"])
-        self.model.load_state_dict(self.average.module.state_dict())
-        self.aligning.load_state_dict(kept["aligning"])
-        self.spent["before"] = kept["spent"]
 
     def epoch(self):
         """Train on every pair once, or up to the last step."""
@@ -180,8 +223,6 @@ def trained(name, build, recipe, seed, dictionary, words, forcing=teacher_forcin
     training = Training(build, recipe, seed, dictionary, words, forcing)
     if path.exists():
         training.load(path)
-    elif recipe.begins:
-        training.begin(folder / f"{recipe.begins}-{seed}.pt")
     while training.spent["steps"] < recipe.steps:
         training.epoch()
         training.save(path)

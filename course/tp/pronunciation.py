@@ -135,9 +135,13 @@ class Batches:
                        for pairs in groups.values()]
 
     def epoch(self, size):
-        """Yield every pair once: ids of letters (B, S) and of sounds (B, T), B ≤ size, in a new order each time."""
+        """Yield every pair once: ids of letters (B, S) and of sounds (B, T), B ≤ size, in a new order each time.
+
+        Of each eight batches, pairs with like numbers of sounds are together, so that few PAD are computed.
+        """
         batches = [(letters[chosen], sounds[chosen]) for letters, sounds in self.groups
-                   for chosen in torch.randperm(len(letters), generator=self.generator).split(size)]
+                   for drawn in torch.randperm(len(letters), generator=self.generator).split(8 * size)
+                   for chosen in drawn[(sounds[drawn] != PAD).sum(1).argsort()].split(size)]
         for i in torch.randperm(len(batches), generator=self.generator):
             letters, sounds = batches[i]
             yield letters, sounds[:, :int((sounds != PAD).sum(1).max())]

@@ -313,9 +313,9 @@ def a_speller(t, B, S):
     return speller, t.integers(0, N_SOUNDS, B), t.normal(B, H), t.normal(B, S, H), mask
 
 
-def stepped(t, result, of=""):
+def stepped(t, result, of="", rtol=None):
     logits, hdec, attention_weights = t.unpack(result, 3)
-    t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S", atol=1e-7)
+    t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S", atol=1e-7, rtol=rtol)
     t.output(f"hdec{of}", hdec, axes="B H")
     t.output(f"logits{of}", logits, axes="B 42")
     return hdec
@@ -363,7 +363,8 @@ def loud_letters(t):
     """Scores of a hundred and more: the weights are close to 0 and 1, and none is NaN."""
     B, S = t.sizes("B S", low=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
-    stepped(t, speller.step(tokens, 20 * hdec, 10 * henc_ts, mask))
+    # of large scores, another order of the operations changes the fourth digit of a weight
+    stepped(t, speller.step(tokens, 20 * hdec, 10 * henc_ts, mask), rtol=1e-3)
 
 
 def half_dropped(step, *inputs):

@@ -45,6 +45,10 @@ def test_the_fast_way_computes_what_the_notebooks_network_computes(nb, seed):
     logits, henc_ts = spellers.teacher_forcing(model, letters, sounds[:, :-1])
     assert torch.allclose(logits, model(letters, sounds[:, :-1]), atol=1e-5)
     assert torch.allclose(henc_ts, model.encode(letters)[0], atol=1e-5)
+    loss = torch.randn_like(logits)
+    fast = torch.autograd.grad((loss * logits).sum(), [*model.parameters()])
+    slow = torch.autograd.grad((loss * model(letters, sounds[:, :-1])).sum(), [*model.parameters()])
+    assert all(torch.allclose(one, other, atol=1e-4) for one, other in zip(fast, slow, strict=True))
 
 
 def test_the_second_loss_sums_over_all_alignments():
@@ -83,14 +87,14 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not(nb, dictionary, tm
         assert torch.equal(one, other)
 
 
-def test_a_training_begins_with_the_mean_of_another(nb, dictionary, tmp_path):
-    arguments = 4, dictionary, [*dictionary]
-    first = spellers.trained("first", bench.speller(nb), RECIPE, *arguments, folder=tmp_path)
-    still = replace(RECIPE, steps=1, peak=0.0, begins="first")
-    second = spellers.trained("second", bench.speller(nb), still, *arguments, folder=tmp_path)
-    for one, other in zip(second.model.parameters(), first.average.module.parameters(), strict=True):
-        assert torch.equal(one, other)
-    assert second.spent["before"] == first.spent and second.spent["steps"] == 1
+def test_the_running_mean_forgets_the_first_weights():
+    means = [torch.zeros(2)]
+    for n in range(1, 101):
+        spellers.averaging(means, [torch.ones(2)], torch.tensor(n))
+    assert torch.allclose(means[0], torch.ones(2), atol=1e-6)
+    for n in range(100_000, 100_010):
+        spellers.averaging(means, [torch.zeros(2)], torch.tensor(n))
+    assert torch.allclose(means[0], torch.full((2,), spellers.AVERAGED ** 10), atol=1e-5)
 
 
 def test_several_networks_that_are_one_say_what_it_says(nb, dictionary):
