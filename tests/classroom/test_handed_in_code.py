@@ -1,14 +1,17 @@
 """Code that lies beside a notebook runs in no command of the instructor's, wherever that is called."""
 
+import asyncio
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autograder import course as courses
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.screen import handlers
 from autograder.classroom.screen.work import Work
 from conftest import TINY, TINY_COURSE
 
@@ -62,3 +65,12 @@ def test_what_is_handed_in_is_no_course(folder, monkeypatch):
     assert courses.find(folder).root == folder, "the control: by its name it is one"
     (folder.parents[3] / "solutions").rename(folder.parents[3] / "elsewhere")
     assert courses.find().root == folder, "and without a course around it"
+
+
+def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
+    said = {}
+    busy = SimpleNamespace(
+        told=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
+        work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
+    asyncio.run(handlers.Working.post.__wrapped__(busy))
+    assert said["status"] == 400 and "other work is still running" in said["wrong"]

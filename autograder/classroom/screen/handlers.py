@@ -188,10 +188,13 @@ class Working(Save):
 
     @authenticated
     async def post(self) -> None:
-        """Begin, unless something is being done."""
+        """Begin, or say that something is being done."""
         told = self.told()
         what, session = str(told.get("what")), self.session_of(str(told.get("session")))
         if what not in ("grade", "new", "feedback"):
             raise HTTPError(400, f"nothing is called {what}")
-        self.work.begin(what, session, str(told.get("student") or ""))
+        if not self.work.begin(what, session, str(told.get("student") or "")):
+            self.set_status(400)
+            self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
+            return
         self.tell()
