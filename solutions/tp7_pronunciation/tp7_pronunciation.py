@@ -912,12 +912,12 @@ if tp.done("edit-distance", "error-rates", "model"):
 # most probable sequence of pairs. The library `phonetisaurus` implements it.
 #
 # On all 12 000 test words we measured a WER of 25.9 % after 139 CPU seconds of training. A `Speller` has 32.7 (32.6 –
-# 32.7) % after 2 000 steps (314 (308 – 319) CPU seconds, two seeds), the shipped one 28.3 % after 18 000 steps (2744
+# 33.1) % after 2 000 steps (308 (307 – 319) CPU seconds, three seeds), the shipped one 28.3 % after 18 000 steps (2744
 # CPU seconds, one seed). So in ten minutes the older method is better, and 46 minutes leave a difference of 2.4
 # points. Its alignment is monotone by construction, and its probabilities are counts, which need no gradient steps.
 #
 # The two make different errors. If the shipped network chooses among the 20 best pronunciations of the n-gram model,
-# by the sum of both log-probabilities, 22.4 % of the words are wrong. The shipped network and the two of 2 000 steps
+# by the sum of both log-probabilities, 22.4 % of the words are wrong. The shipped network and two of 2 000 steps
 # together, by the mean of their probabilities, have 29.2 %. With the n-gram model they have 22.4 %.
 #
 # Papers test on another split: an older version of the dictionary, with 106,837 words for training and 12,000 for the
@@ -973,17 +973,17 @@ if tp.done("edit-distance", "error-rates", "model"):
 #
 # We searched with the networks of 2 000 steps (two seeds). Of 2 000 test words, 34.4 (34.2 – 34.6) % are wrong with
 # greedy decoding, 34.0 (33.8 – 34.4) % with a beam of 4, and 34.0 (33.7 – 34.2) % with length normalisation. On all
-# test words the last weights have 32.7 (32.6 – 32.7) %, a running mean of them 33.0 (32.9 – 33.1) %.
+# test words the last weights have 32.7 (32.6 – 33.1) %, a running mean of them 33.1 (32.9 – 33.2) %.
 #
-# Other choices in short trainings (300 steps, two thirds of a pass over the data, two or three seeds each, WER on all
+# Other choices in short trainings (300 steps, two thirds of a pass over the data, three to five seeds each, WER on all
 # test words):
 #
 # | training | WER, % |
 # |---|---|
 # | as above | 55.2 (54.9 – 57.1) |
-# | without dropout | 53.4 (52.7 – 54.9) |
-# | without label smoothing | 54.9 (54.8 – 54.9) |
-# | without the second loss (CTC, part 6) | 56.1 (55.9 – 57.5) |
+# | without dropout | 53.4 (52.6 – 54.9) |
+# | without label smoothing | 54.8 (54.6 – 54.9) |
+# | without the second loss (CTC, part 6) | 56.2 (55.9 – 57.5) |
 #
 # ### Exercise 8 · A beam of pronunciations
 #
