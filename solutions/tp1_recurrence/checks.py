@@ -177,6 +177,11 @@ def table_learns(t):
 
 # --- rnn-loop -----------------------------------------------------------------------------------
 
+def large(size):
+    """Biases so large that their exponentials are infinite."""
+    return torch.full((size,), 200.0)
+
+
 def recurrence(t, parts=1):
     """Random sizes, input, state and weights; `parts` is 3 for a GRU, 4 for an LSTM."""
     T, B, D, H = t.sizes("T B D H")
@@ -187,12 +192,14 @@ def recurrence(t, parts=1):
 
 @check("rnn-loop")
 def single_timestep(t):
-    """One sentence of one timestep: the equation itself."""
-    _, _, D, H, weights = recurrence(t)
+    """One sentence of one timestep: the equation itself, also where its sum is large."""
+    _, _, D, H, (W_ih, W_hh, b_ih, b_hh) = recurrence(t)
     t.forbid("rnn_tanh", "rnn_tanh_cell")
-    h_ts, h_final = t.unpack(t["rnn_loop"](t.normal(1, 1, D), t.normal(1, H), *weights), 2)
+    h_ts, h_final = t.unpack(t["rnn_loop"](t.normal(1, 1, D), t.normal(1, H), W_ih, W_hh, b_ih, b_hh), 2)
     t.output("h_ts", h_ts, axes="T B H")
     t.output("h_final", h_final, axes="B H")
+    _, far = t.unpack(t["rnn_loop"](t.normal(1, 1, D), t.normal(1, H), W_ih, W_hh, large(H), b_hh), 2)
+    t.output("h_final of a large sum", far, axes="B H")
 
 
 @check("rnn-loop", weight=2)
@@ -277,10 +284,12 @@ def gru_step(t):
 
 @check("gru-cell")
 def gru_batch_of_one(t):
-    """A batch of one sentence."""
-    _, _, D, H, weights = recurrence(t, parts=3)
+    """A batch of one sentence; and sums so large that their exponentials are infinite."""
+    _, _, D, H, (W_ih, W_hh, b_ih, b_hh) = recurrence(t, parts=3)
     t.forbid("gru", "gru_cell")
-    t.output("h", t["gru_cell"](t.normal(1, D), t.normal(1, H), *weights), axes="B H")
+    t.output("h", t["gru_cell"](t.normal(1, D), t.normal(1, H), W_ih, W_hh, b_ih, b_hh), axes="B H")
+    far = t["gru_cell"](t.normal(1, D), t.normal(1, H), W_ih, W_hh, large(3 * H), b_hh)
+    t.output("h of large sums", far, axes="B H")
 
 
 @check("gru-cell")
@@ -316,13 +325,16 @@ def lstm_step(t):
 
 @check("lstm-cell")
 def lstm_two_steps(t):
-    """Two timesteps of a batch of one: the pair that comes out goes in again."""
-    _, _, D, H, weights = recurrence(t, parts=4)
+    """Two timesteps of a batch of one: the pair that comes out goes in again; and a timestep with large sums."""
+    _, _, D, H, (W_ih, W_hh, b_ih, b_hh) = recurrence(t, parts=4)
     t.forbid("lstm", "lstm_cell")
-    state = t["lstm_cell"](t.normal(1, D), (t.normal(1, H), t.normal(1, H)), *weights)
-    h, c = t.unpack(t["lstm_cell"](t.normal(1, D), state, *weights), 2)
+    state = t["lstm_cell"](t.normal(1, D), (t.normal(1, H), t.normal(1, H)), W_ih, W_hh, b_ih, b_hh)
+    h, c = t.unpack(t["lstm_cell"](t.normal(1, D), state, W_ih, W_hh, b_ih, b_hh), 2)
     t.output("h", h, axes="B H")
     t.output("c", c, axes="B H")
+    h, c = t.unpack(t["lstm_cell"](t.normal(1, D), (h, c), W_ih, W_hh, large(4 * H), b_hh), 2)
+    t.output("h of large sums", h, axes="B H")
+    t.output("c of large sums", c, axes="B H")
 
 
 @check("lstm-cell")

@@ -131,11 +131,15 @@ def whole_answer(t):
 
 @check("decoder")
 def one_step(t):
-    """A single timestep, and a batch of one answer, keep all their axes."""
+    """A single timestep, and a batch of one answer, keep all their axes; and characters that are most improbable."""
     T, B, V, H = t.sizes("T B V H")
     module = decoder(t, H, V)
     decoder_outputs(t, module(t.one_hot(V, 1, B), t.normal(1, B, H)), "1 B V", " of one step")
     decoder_outputs(t, module(t.one_hot(V, T, 1), t.normal(1, 1, H)), "T 1 V", " of one answer")
+    t.weights(module.linear, scale=200)
+    output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
+    t.require(output.value.min() < -150)  # the probability itself is 0 in a float
+    t.output("output of large weights", output, axes="T B V")
 
 
 @check("decoder")

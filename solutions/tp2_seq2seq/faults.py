@@ -430,8 +430,9 @@ return [henc_ts, h]
 """)),
 
     Variant("decoder", "layer of torch", swap=(LOG_SOFTMAX, "output = nn.LogSoftmax(dim=2)(self.linear(hdec_ts))")),
-    Variant("decoder", "log of the softmax",
-            swap=(LOG_SOFTMAX, "output = torch.log(torch.softmax(self.linear(hdec_ts), dim=2))")),
+    Variant("decoder", "minus the logarithm of the sum",
+            swap=(LOG_SOFTMAX, "logits = self.linear(hdec_ts)\n"
+                  "        output = logits - torch.logsumexp(logits, dim=2, keepdim=True)")),
     Variant("decoder", "from the formula",
             swap=(LOG_SOFTMAX,
                   "scores = self.linear(hdec_ts)\n"

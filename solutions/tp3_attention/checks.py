@@ -399,7 +399,10 @@ def additive_with_equal_sizes(t):
     """`additive_score` with all sizes equal but the batch and the timesteps."""
     B, T, S, H = t.sizes("B T S H")
     hdec_ts, henc_ts = t.normal(B, T, H, scale=0.5), t.normal(B, S, H, scale=0.5)
-    t.output("scores", t["additive_score"](hdec_ts, henc_ts, t.normal(H, H), t.normal(H, H), t.normal(H)), axes="B T S")
+    W_a, U_a, v_a = t.normal(H, H), t.normal(H, H), t.normal(H)
+    t.output("scores", t["additive_score"](hdec_ts, henc_ts, W_a, U_a, v_a), axes="B T S")
+    far = t["additive_score"](200 * hdec_ts, 200 * henc_ts, W_a, U_a, v_a)
+    t.output("scores of large vectors", far, axes="B T S", atol=1e-4)
 
 
 @check("learned-scores")
@@ -619,10 +622,15 @@ def decoded(t, module, T, S, B, H, V):
 def without_attention(t):
     """Without attention, it is the decoder of session 2: the states predict, and no encoder state is needed."""
     T, B, V, H = t.sizes("T B V H")
-    output, hdec_final = t.unpack(decoder(t, H, V, False)(t.one_hot(V, T, B), hdec_init=t.normal(1, B, H)), 2)
+    module = decoder(t, H, V, False)
+    output, hdec_final = t.unpack(module(t.one_hot(V, T, B), hdec_init=t.normal(1, B, H)), 2)
     t.output("output.exp()", output.exp(), axes="T B V", sums_to_one="V")
     t.output("output", output, axes="T B V")
     t.output("hdec_final", hdec_final, axes="1 B H")
+    t.weights(module.linear, scale=200)
+    output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
+    t.require(output.value.min() < -150)  # the probability itself is 0 in a float
+    t.output("output of large weights", output, axes="T B V")
 
 
 @check("decoder", weight=3)
@@ -884,11 +892,15 @@ def both_predict(t):
 
 @check("concat")
 def one_timestep(t):
-    """A single timestep, and a batch of one, keep all their axes."""
+    """A single timestep, and a batch of one, keep all their axes; also with large weights."""
     T, B, V, H = t.sizes("T B V H")
     module = concat(t, H, V)
     t.output("output of one timestep", module.predict(t.normal(1, B, H), t.normal(1, B, H)), axes="1 B V")
     t.output("output of one answer", module.predict(t.normal(T, 1, H), t.normal(T, 1, H)), axes="T 1 V")
+    t.weights(module, scale=50)
+    large = module.predict(t.normal(T, 1, H), t.normal(T, 1, H))
+    t.require(large.value.min() < -150)  # the probability itself is 0 in a float
+    t.output("output of large weights", large, axes="T 1 V")
 
 
 @check("concat")

@@ -1030,11 +1030,11 @@ return self.linear(hdec_ts).log_softmax(-1), hdec_final
     Variant("decoder", "softmax over the first axis, where the encoder stands", source=decoder("""
 hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
 if not self.attention:
-    return torch.log(torch.softmax(self.linear(hdec_ts), 2)), hdec_final
+    return torch.log_softmax(self.linear(hdec_ts), 2), hdec_final
 alpha = F.softmax(torch.einsum('sbh,tbh->stb', henc_ts, hdec_ts), dim=0)
 self.attention_weights = alpha.permute(1, 2, 0)
 context = torch.einsum('stb,sbh->tbh', alpha, henc_ts)
-return torch.log(torch.softmax(self.linear(context), 2)), hdec_final
+return torch.log_softmax(self.linear(context), 2), hdec_final
 """)),
 ], DECODER_CELL)
 
@@ -1140,12 +1140,12 @@ for state, context in zip(hdec_ts, context_vectors):
     outputs.append(F.log_softmax(self.dense_final(hidden), dim=1))
 return torch.stack(outputs)
 """)),
-    Variant("concat", "log of the softmax", source=concat("""
+    Variant("concat", "both written into an empty tensor", source=concat("""
 T, B, H = hdec_ts.shape
 both = torch.empty(T, B, 2 * H, device=hdec_ts.device)
 both[..., :H] = hdec_ts
 both[..., H:] = context_vectors
-return torch.softmax(self.dense_final(torch.tanh(self.dense_tanh(both))), dim=-1).log()
+return nn.LogSoftmax(dim=-1)(self.dense_final(torch.tanh(self.dense_tanh(both))))
 """, layers="""
         self.dense_final = nn.Linear(64, output_size)
         self.dense_tanh = nn.Linear(hidden_size + hidden_size, 64)

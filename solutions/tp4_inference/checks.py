@@ -287,6 +287,10 @@ def one_step(t):
     t.output("log_probabilities.exp()", said.exp(), axes="B V", sums_to_one="V")
     t.output("log_probabilities", said, axes="B V")
     output_states(t, new)
+    said, _ = t.unpack(t["decoder_step"](toy(t, V, H), t.integers(0, V, B), states(t, B, H),
+                                         t.normal(S, B, H, scale=300)), 2)
+    t.require(said.value.min() < -150)  # the probability itself is 0 in a float
+    t.output("log_probabilities far apart", said, axes="B V")
 
 
 @check("inference-programs")
@@ -496,6 +500,10 @@ def finished_ones(t):
     """A finished hypothesis has one candidate, EOS at no cost, and competes with the others."""
     V, K = t.integer(6, 9), t.integer(4, 7)
     beam_outputs(t, *candidates(t, K, V, K, n_finished=2), K)
+    log_probabilities = (3e5 * t.normal(2, V)).log_softmax(-1)  # what is left is most improbable
+    t.require(log_probabilities[1].sort().values.diff().min() > 100)
+    beam_outputs(t, log_probabilities, torch.tensor([-1.0, -2.0]), torch.tensor([True, False]), 1, V + 1,
+                 of=" of all candidates")
 
 
 @check("beam-step", without=NOT_TRAINED)

@@ -270,7 +270,7 @@ def decoder_step(model, tokens, states, henc_ts):
 
 def decoder_step(model, tokens, states, henc_ts):
     logits, (h, c) = model.decoder(torch.stack([tokens]), states, henc_ts)
-    return logits[0].softmax(-1).log().detach(), (h.detach(), c.detach())
+    return logits[0].log_softmax(-1).detach(), (h.detach(), c.detach())
 '''),
 ]
 

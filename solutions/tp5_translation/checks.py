@@ -141,12 +141,13 @@ def dot(t):
 
 @check("scores")
 def one_sentence_one_word(t):
-    """A batch of one, and a source of a single timestep."""
+    """A batch of one, a source of a single timestep, and large keys."""
     S, B, H = t.sizes("S B H")
     for name in ("AdditiveScore", "DotScore"):
         score = score_module(t, name, H)
         t.output(f"{name} of one sentence", score(t.normal(1, H), t.normal(S, 1, H)), axes="1 S")
         t.output(f"{name} of one timestep", score(t.normal(B, H), t.normal(1, B, H)), axes="B 1")
+        t.output(f"{name} of large keys", score(t.normal(B, H), t.normal(S, B, H, scale=300)), axes="B S", atol=1e-3)
 
 
 @check("scores")

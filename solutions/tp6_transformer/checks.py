@@ -58,6 +58,8 @@ def masked(t):
         mask[mask.sum(-1).argmax(), ..., t.integer(1, S - 1)] = False
     t.require(not mask.expand(B, h, T, S).gather(-1, (query @ key.transpose(-2, -1)).argmax(-1, keepdim=True)).all())
     attended(t, query, key, t.normal(B, h, S, d), mask)
+    weights = attended(t, 1e5 * query, key, t.normal(B, h, S, d), mask, of=" of very large scores")
+    t.require(not weights.value.frac().any())  # one has it all, however they are rounded
 
 
 @check("attend")
@@ -610,6 +612,8 @@ def share_of_one_part(t):
     norm = t.define(Norm)(D, 1e-5)
     t.weights(norm)
     t.output("shares", t["logit_shares"](1 + t.normal(1, T, D), norm, t.normal(D)), axes="K T")
+    far = t["logit_shares"](300 + t.normal(1, T, D), norm, t.normal(D))
+    t.output("shares of a part whose mean is large", far, axes="K T", atol=1e-3)
 
 
 @check("induction", weight=2)

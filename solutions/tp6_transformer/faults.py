@@ -543,9 +543,9 @@ def restored(model, clean, corrupt, target, name, measure):
     inverse = torch.rsqrt((parts.sum(0) - mean).square().mean(-1, keepdim=True) + norm.eps)
     return (((parts - parts.mean(-1, keepdim=True)) * inverse) * norm.weight * direction).sum(-1)
 '''),
-    Variant("attribution", "the variance as a difference of means", swap=(
+    Variant("attribution", "the variance written out", swap=(
         VARIANCE, '''whole = parts.sum(dim=0)
-    variance = (whole ** 2).mean(-1, keepdim=True) - whole.mean(-1, keepdim=True) ** 2''')),
+    variance = (whole - whole.mean(-1, keepdim=True)).square().mean(-1, keepdim=True)''')),
 
     # ------------------------------------------------------------ induction
     Variant("induction", "a diagonal", source='''def induction_scores(weights, L):

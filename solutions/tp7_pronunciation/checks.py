@@ -365,6 +365,9 @@ def loud_letters(t):
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     # of large scores, another order of the operations changes the fourth digit of a weight
     stepped(t, speller.step(tokens, 20 * hdec, 10 * henc_ts, mask), rtol=1e-3)
+    _, _, weights = t.unpack(speller.step(tokens, 20 * hdec, 1e5 * henc_ts, mask), 3)
+    t.require(not weights.value.frac().any())  # one has it all, however they are rounded
+    t.output("attention_weights of letters louder still", weights, axes="B S", sums_to_one="S")
 
 
 def half_dropped(step, *inputs):
