@@ -94,27 +94,13 @@ def _statements(tree: ast.AST, function: ast.FunctionDef | None = None) -> Itera
 
 def _with(tree: ast.AST, statement: ast.stmt, changed: list[ast.stmt]) -> ast.AST:
     """Return a copy of the tree with one statement replaced."""
-    place = _path(tree, statement)
-    made = copy.deepcopy(tree)
-    node = made
-    for name, at in place[:-1]:
-        child = getattr(node, name)
-        node = child if at is None else child[at]
-    name, at = place[-1]
-    getattr(node, name)[at : at + 1] = changed or [ast.Pass()]  # type: ignore[operator]
+    marker = ast.Pass()
+    made = copy.deepcopy(tree, {id(statement): marker})  # the memo says what stands for an object
+    bodies = (value for node in ast.walk(made) for _, value in ast.iter_fields(node) if isinstance(value, list))
+    body = next(body for body in bodies if marker in body)
+    at = body.index(marker)
+    body[at:at + 1] = changed or [marker]
     return ast.fix_missing_locations(made)
-
-
-def _path(tree: ast.AST, wanted: ast.AST) -> list[tuple[str, int | None]]:
-    for name, value in ast.iter_fields(tree):
-        for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if child is wanted:
-                return [(name, at)]
-            if isinstance(child, ast.AST):
-                rest = _path(child, wanted)
-                if rest:
-                    return [(name, at), *rest]
-    return []
 
 
 def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -124,9 +110,7 @@ def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iter
         return  # words are free
     for node in _own_expressions(statement):
         for operator, other in (*_of_expression(node), *_of_name(node, place_of(statement), seen)):
-            made = copy.deepcopy(statement)
-            _replace(made, _path(statement, node), other)
-            yield operator, [made]
+            yield operator, [ast.fix_missing_locations(copy.deepcopy(statement, {id(node): other}))]
 
 
 def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -140,19 +124,6 @@ def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
         waiting += children
 
 
-def _replace(root: ast.AST, place: list[tuple[str, int | None]], other: ast.AST) -> None:
-    node = root
-    for name, at in place[:-1]:
-        child = getattr(node, name)
-        node = child if at is None else child[at]
-    name, at = place[-1]
-    if at is None:
-        setattr(node, name, other)
-    else:
-        getattr(node, name)[at] = other
-    ast.fix_missing_locations(root)
-
-
 # Statements
 
 
@@ -161,15 +132,11 @@ def _of_statement(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) ->
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield "dropped", []
     if isinstance(statement, (ast.If, ast.While)):
-        for truth in (True, False):
-            if truth and isinstance(statement, ast.While):
-                continue  # never ends
+        for truth in (True, False) if isinstance(statement, ast.If) else (False,):  # `while True` never ends
             made = copy.deepcopy(statement)
             made.test = ast.Constant(truth)
             yield "condition", [made]
-    if isinstance(statement, ast.Break):
-        yield "goes on", [ast.Pass()]
-    if isinstance(statement, ast.Continue):
+    if isinstance(statement, (ast.Break, ast.Continue)):
         yield "goes on", [ast.Pass()]
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         yield from _of_value(statement, ("detach()", "double()"), seen)

@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..course import Library
 from ..runtime import arrays
-
-
-class RandomInputs(Protocol):
-    """Random arrays from a generator of its own."""
-
-    generator: Any
-
-    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
-        """Return normally distributed numbers."""
-
-    def uniform(self, *shape: int) -> Any:
-        """Return numbers in [0, 1)."""
-
-    def integers(self, low: int, high: int, *shape: int) -> Any:
-        """Return int64 values in [low, high); of two or more, one is the smallest and one the largest there is."""
-
-    def one_hot(self, size: int, *shape: int) -> Any:
-        """Return one-hot vectors of the given size: (*shape, size)."""
-
-    def apart(self) -> RandomInputs:
-        """Return random inputs that follow from the same seed, and leave these as they are."""
-
-
-def random_inputs(library: Library, seed: int) -> RandomInputs:
-    """Return the random inputs of a course whose checks compute with this library."""
-    return NumpyInputs(seed) if library == "numpy" else TorchInputs(seed)
 
 
 class TorchInputs:
@@ -59,7 +32,8 @@ class TorchInputs:
     def one_hot(self, size: int, *shape: int) -> Any:
         return self.torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
 
-    def apart(self) -> RandomInputs:
+    def apart(self) -> TorchInputs:
+        """Return random inputs that follow from the same seed, and leave these as they are."""
         return TorchInputs(self.generator.initial_seed() + 1)
 
 
@@ -85,5 +59,6 @@ class NumpyInputs:
     def one_hot(self, size: int, *shape: int) -> Any:
         return np.eye(size)[self.integers(0, size, *shape)]
 
-    def apart(self) -> RandomInputs:
+    def apart(self) -> NumpyInputs:
+        """Return random inputs that follow from the same seed, and leave these as they are."""
         return NumpyInputs(self.seed + 1)

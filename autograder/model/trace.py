@@ -43,7 +43,7 @@ from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
 from ..runtime.values import a
 from .errors import SourceError, source_error
-from .random_inputs import random_inputs
+from .random_inputs import NumpyInputs, TorchInputs
 
 OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]
@@ -110,7 +110,8 @@ class Trace:
     def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
                  like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        self.random = random_inputs(conventions.arrays, int(self.rng.integers(2**31)))
+        inputs = NumpyInputs if conventions.arrays == "numpy" else TorchInputs
+        self.random: NumpyInputs | TorchInputs = inputs(int(self.rng.integers(2**31)))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
@@ -318,11 +319,7 @@ class Handle:
         raise CheckError("a check cannot branch on a handle: use handle.value, and t.require")
 
 
-class _Device:
-    pass
-
-
-_DEVICE = _Device()
+_DEVICE = object()
 
 
 def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:

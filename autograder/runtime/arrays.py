@@ -107,16 +107,6 @@ def dtype_called(name: str) -> Any:
     return getattr(needed(), name)
 
 
-def device_called(name: str) -> Any:
-    """Return torch's device of this name."""
-    return needed().device(name)
-
-
-def with_gradient(value: Any) -> Any:
-    """Return the tensor as one that requires a gradient."""
-    return value.requires_grad_(True)
-
-
 def write(parameter: Any, array: NDArray[Any]) -> None:
     """Give a parameter these numbers."""
     torch = needed()
@@ -205,7 +195,7 @@ def _clean_torch(torch: Any) -> Iterator[None]:
 
 
 def surroundings(function: Any) -> dict[str, Any]:
-    """Return what a call has to leave as it was, by what a student is told when it does not."""
+    """Return what a call has to leave as it was, by the words for a student when it does not."""
     torch, draws = loaded(), not isinstance(function, type)  # who makes a network draws its weights
     found: dict[str, Any] = {}
     if torch is not None:
@@ -241,13 +231,8 @@ def fingerprint(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else id(value)
 
 
-def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
-    """Tell ``note`` the name of each function of torch that is called, wherever the call is written."""
-    return torch_arguments(lambda name, args, kwargs: note(name))
-
-
 def torch_arguments(note: Callable[[str, Any, Any], None]) -> contextlib.AbstractContextManager[object]:
-    """Tell ``note`` the same, and the arguments of each call."""
+    """Call ``note`` with the name and the arguments of each call of a torch function, wherever it is written."""
     if library() is None:
         return contextlib.nullcontext()
     from torch.overrides import TorchFunctionMode

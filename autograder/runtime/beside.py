@@ -20,7 +20,7 @@ from .values import Array, Mapping, Value, number
 
 ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
 WIDTH, HEIGHT, MARGIN = 44, 24, 34  # of a cell, and for the names of the axes, in pixels
-LISTED = 12  # of the numbers that differ are told as text at most
+LISTED = 12  # of the numbers that differ are listed as text at most
 
 
 @dataclass(frozen=True)
@@ -152,14 +152,14 @@ def drawn(one: Beside) -> list[tuple[str, str]]:
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
     nothing = ["0" * len(row) for row in one.wrong]
-    return [("expected", _grid(one, one.expected, nothing, limit)), ("got", _grid(one, one.got, one.wrong, limit))]
+    return [("expected", _table(one, one.expected, nothing, limit)), ("got", _table(one, one.got, one.wrong, limit))]
 
 
 def _numeric(text: str) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def _grid(one: Beside, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
+def _table(one: Beside, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
     """Return a cell for each number, and the names of the axes."""
     wide, high = MARGIN + WIDTH * len(wrong[0]) + 2, HEIGHT * (len(rows) + 1) + 2
     drawing = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '

@@ -69,12 +69,7 @@ class Case:
 
     def show(self) -> None:
         """Display the lines and the inputs: in a notebook as HTML, elsewhere as text."""
-        if tables.kernel() is None:
-            print(self.text())
-            return
-        from IPython.display import display
-
-        display({"text/html": self.page(), "text/plain": self.text()}, raw=True)  # type: ignore[no-untyped-call]
+        tables.show(self.page(), self.text())
 
     def text(self) -> str:
         """Return the case for a terminal."""

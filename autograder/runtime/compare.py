@@ -6,7 +6,7 @@ Used by the self-check on the student's machine and by the judge.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
@@ -129,7 +129,10 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
 
 def _predicate_difference(name: str, got: Value, source: str) -> Difference | None:
     try:
-        said = _predicate(source)(plain(got))
+        scope: dict[str, Any] = {"np": np}
+        exec(compile(source, "<predicate>", "exec"), scope)  # of our own checks
+        predicate = next(one for name, one in scope.items() if callable(one) and name not in ("np", "__builtins__"))
+        said = predicate(plain(got))
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
     return Difference("predicate", output=name, said=printable(said, MAX_SAID)) if said else None
@@ -143,15 +146,6 @@ def _nothing_difference(name: str, expected: Value, got: Value) -> Difference:
 
 def _of_type(name: str, expected: Value, got: Value) -> Difference:
     return Difference("type", output=name, expected=outline(expected), got=outline(got))
-
-
-def _predicate(source: str) -> Callable[[Any], str | None]:
-    """Compile a predicate of our own checks from its source text."""
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, "<predicate>", "exec"), scope)
-    found: Callable[[Any], str | None]
-    found = next(value for key, value in scope.items() if callable(value) and key not in ("np", "__builtins__"))
-    return found
 
 
 def _same_value(a: Value, b: Value, spec: Spec) -> bool:
@@ -198,11 +192,6 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 # By type
 
 
-def _tolerances(dtype: str, spec: Spec) -> tuple[float, float]:
-    base = TOLERANCE.get(dtype, 1e-7)
-    return spec.rtol or base, spec.atol or base
-
-
 def _close(expected: Any, got: Any, rtol: float, atol: float) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
@@ -233,7 +222,8 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     wide = complex if want.dtype.kind == "c" else np.float64
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
-    return ~_close(want.astype(wide), have.astype(wide), *_tolerances(expected.dtype, spec))
+    base = TOLERANCE.get(expected.dtype, 1e-7)
+    return ~_close(want.astype(wide), have.astype(wide), spec.rtol or base, spec.atol or base)
 
 
 def _family(dtype: np.dtype[Any]) -> str:

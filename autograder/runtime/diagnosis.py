@@ -41,7 +41,7 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
     everywhere = [one for one in seen if all(one.alike)][:1]
     explained = [bad and any(one.alike[i] for one in seen) for i, bad in enumerate(failed)]
     seen += [one for one in compared
-             if one not in seen and one.is_seen(explained) and one.explains_more_than(explained)]
+             if one not in seen and one.is_seen(explained) and one.explains_several(explained)]
     return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
 
 
@@ -60,7 +60,7 @@ class _Compared:
         return all(alike or passes or hides
                    for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
 
-    def explains_more_than(self, explained: Sequence[bool]) -> bool:
+    def explains_several(self, explained: Sequence[bool]) -> bool:
         """Return whether it explains several checks that fail and are not explained yet: a single one may coincide."""
         return sum(alike and bad and not known
                    for alike, bad, known in zip(self.alike, self.failed, explained, strict=True)) > 1

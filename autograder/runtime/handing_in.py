@@ -92,22 +92,16 @@ def hand_in(session: str, exercises: Collection[str], says: Settings, namespace:
 def show(handed: HandedIn) -> None:
     """Display what was found: in a notebook as HTML, elsewhere as text."""
     text = "\n".join([f"{handed.session}: hand in", *(f"  {line}" for line in handed.lines)])
-    if tables.kernel() is None:
-        print(text)
-        return
-    from IPython.display import display
-
     body = "".join(f"<p>{card.marked(line)}</p>" for line in handed.lines)
     page = (f'{card.STYLE}<div class="tp-card" role="group" aria-label="Hand in">'
             f'<p class="head"><b>{html.escape(handed.session)}</b>: hand in</p>{body}</div>')
-    display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+    tables.show(page, text)
 
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
     """Return the notebook's file, by its name in the front end or in the course."""
-    told = namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name
-    named = Path(str(told)) if told else None
-    return named if named and named.suffix == ".ipynb" and named.is_file() else Path(f"{session}.ipynb")
+    named = Path(str(namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name))
+    return named if named.suffix == ".ipynb" and named.is_file() else Path(f"{session}.ipynb")
 
 
 def _about(cell: Any) -> dict[str, Any]:

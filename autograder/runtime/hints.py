@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 _HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
+# a hint keeps the tags of code and emphasis
 _OTHER_TAG = re.compile(r"</?(?!code\b|pre\b|em\b|b\b)[a-zA-Z][^>]*>")
 
 
@@ -16,9 +17,10 @@ def hints(notebook: Path, exercise: str) -> list[tuple[str, str]]:
         before = ""
         for cell in cells:
             if _grade_id(cell) == exercise:
-                return [(" ".join(title.split()), _plain(body)) for title, body in _HINT.findall(before)]
+                return [(" ".join(title.split()), _OTHER_TAG.sub("", body).strip())
+                        for title, body in _HINT.findall(before)]
             if cell["cell_type"] == "markdown":
-                before = _text(cell)
+                before = "".join(cell["source"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     return []
@@ -26,12 +28,3 @@ def hints(notebook: Path, exercise: str) -> list[tuple[str, str]]:
 
 def _grade_id(cell: Any) -> str:
     return str(cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""))
-
-
-def _text(cell: Any) -> str:
-    return "".join(cell["source"])
-
-
-def _plain(body: str) -> str:
-    """Return the text of a hint, without tags other than those of code and emphasis."""
-    return _OTHER_TAG.sub("", body).strip()

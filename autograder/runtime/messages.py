@@ -68,11 +68,11 @@ def headline(finding: Finding, advise: bool = False) -> str:
 
 def details(finding: Finding) -> list[tuple[str, str]]:
     """Say of each check what it asks for, and what it sees that neither the headline nor a check before it says."""
-    told = set() if finding.fault or finding.relation else {essence(finding.differences[0])}
+    stated = set() if finding.fault or finding.relation else {essence(finding.differences[0])}
     said = []
     for one, seen in zip(finding.results, finding.differences, strict=True):
-        new = "" if essence(seen) in told else _bare(seen) if finding.relation else difference(seen)
-        told.add(essence(seen))
+        new = "" if essence(seen) in stated else _bare(seen) if finding.relation else difference(seen)
+        stated.add(essence(seen))
         said.append((one.check, f"{one.says} {new}".strip()))
     return said
 
@@ -114,13 +114,13 @@ def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
     Without ``numbers`` nothing is said by which one could tell the instance: see `result_by_kind`.
     """
     say = result if numbers else result_by_kind
-    told: dict[Hashable, str] = {}  # cause → the check at which it is told
+    stated: dict[Hashable, str] = {}  # cause → the check at which it stands
     placed: set[Place] = set()
     lines = []
     for one in results:
         lines.append(_filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  "))
         if one.difference:
-            first = told.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
+            first = stated.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
             lines.append(_filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
             if one.place and one.place not in placed:
                 placed.add(one.place)
@@ -218,7 +218,7 @@ def _of_output(seen: Difference) -> str:
         case "shape":
             return f": {_shapes(seen)}"
         case "dtype":
-            return f": expected dtype {_dtype(seen.expected)}, got {_dtype(seen.got)}."
+            return f": expected dtype {seen.expected and seen.expected.dtype}, got {seen.got and seen.got.dtype}."
         case "sum":
             also = f"; over {_axis(seen, seen.other)} the sum is 1" if seen.other is not None else ""
             return f": expected a sum of 1 over {_axis(seen, seen.axis)}, got {_short(seen.got)}{also}."
@@ -331,10 +331,6 @@ def _short(one: Outline | None, seen: Difference | None = None) -> str:
         value = one.value
         return next((number(value, n) for n in (4, 7) if float(f"{value:.{n}g}") == value), repr(value))
     return str(one.value)
-
-
-def _dtype(one: Outline | None) -> str:
-    return str(one.dtype) if one else ""
 
 
 def _sentence(said: str) -> str:

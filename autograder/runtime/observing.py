@@ -20,12 +20,12 @@ class Watched(Protocol):
 def torch_watched(replay: Watched) -> contextlib.AbstractContextManager[object]:
     """Count the calls of torch functions while a replay runs, and note which of them are forbidden."""
 
-    def note(name: str) -> None:
+    def note(name: str, args: object, kwargs: object) -> None:
         replay.torch_calls += 1
         if name in replay.forbidden:
             replay.called.append(name)
 
-    return arrays.torch_calls(note)
+    return arrays.torch_arguments(note)
 
 
 @contextlib.contextmanager

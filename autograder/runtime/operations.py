@@ -24,6 +24,7 @@ LOOP = "loop"  # what may be forbidden besides functions of torch and packages
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
 Array = NDArray[Any]
+KINDS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 
 class OperationError(ValueError):
@@ -71,7 +72,7 @@ class State:
         if kind == "$dict":
             return {self.value(key): self.value(value) for key, value in content}
         if kind == "$device":
-            return arrays.device_called(self.device)
+            return arrays.needed().device(self.device)
         if kind == "$dtype":
             return arrays.dtype_called(content)
         if kind == "$slice":
@@ -85,6 +86,10 @@ class Op:
 
     kind: ClassVar[str]
 
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        KINDS[kind] = cls
+
     def run(self, state: State, number: int) -> None:
         """Execute the operation, which is the ``number``-th of its replay."""
         raise NotImplementedError
@@ -95,10 +100,9 @@ class Op:
 
 
 @dataclass(frozen=True, eq=False)
-class Name(Op):
+class Name(Op, kind="name"):
     """Look up a name of the notebook."""
 
-    kind: ClassVar[str] = "name"
     name: str
     to: int
 
@@ -109,10 +113,9 @@ class Name(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Module(Op):
+class Module(Op, kind="module"):
     """Import one of `MODULES`."""
 
-    kind: ClassVar[str] = "module"
     name: str
     to: int
 
@@ -123,10 +126,9 @@ class Module(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Attribute(Op):
+class Attribute(Op, kind="attr"):
     """Take an attribute."""
 
-    kind: ClassVar[str] = "attr"
     of: int
     name: str
     to: int
@@ -136,10 +138,9 @@ class Attribute(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class SetAttribute(Op):
+class SetAttribute(Op, kind="set"):
     """Set an attribute."""
 
-    kind: ClassVar[str] = "set"
     of: int
     name: str
     value: Argument
@@ -149,10 +150,9 @@ class SetAttribute(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Item(Op):
+class Item(Op, kind="item"):
     """Take an item."""
 
-    kind: ClassVar[str] = "item"
     of: int
     key: Argument
     to: int
@@ -162,10 +162,9 @@ class Item(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Unpack(Op):
+class Unpack(Op, kind="unpack"):
     """Take a tuple apart."""
 
-    kind: ClassVar[str] = "unpack"
     of: int
     to: list[int]
 
@@ -179,10 +178,9 @@ class Unpack(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Call(Op):
+class Call(Op, kind="call"):
     """Call something, and note what the call changes besides."""
 
-    kind: ClassVar[str] = "call"
     f: int
     args: list[Argument]
     kwargs: dict[str, Argument]
@@ -208,10 +206,9 @@ class Call(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Attempt(Call):
+class Attempt(Call, kind="attempt"):
     """Call something, and keep the name of the exception that it raises."""
 
-    kind: ClassVar[str] = "attempt"
 
     def run(self, state: State, number: int) -> None:
         try:
@@ -225,10 +222,9 @@ class Attempt(Call):
 
 
 @dataclass(frozen=True, eq=False)
-class Weights(Op):
+class Weights(Op, kind="weights"):
     """Give a network its parameters."""
 
-    kind: ClassVar[str] = "weights"
     of: int
     values: dict[str, Array]
 
@@ -245,10 +241,9 @@ class Weights(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Define(Op):
+class Define(Op, kind="define"):
     """Make a class or function of the check's; it may stand in the place of a name, or be like one."""
 
-    kind: ClassVar[str] = "define"
     source: str
     name: str
     to: int
@@ -264,22 +259,20 @@ class Define(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Leaf(Op):
+class Leaf(Op, kind="leaf"):
     """Make an input that requires a gradient."""
 
-    kind: ClassVar[str] = "leaf"
     value: Argument
     to: int
 
     def run(self, state: State, number: int) -> None:
-        state.registers[self.to] = arrays.with_gradient(state.value(self.value))
+        state.registers[self.to] = state.value(self.value).requires_grad_(True)
 
 
 @dataclass(frozen=True, eq=False)
-class Backward(Op):
+class Backward(Op, kind="backward"):
     """Go backward from a projection of a result."""
 
-    kind: ClassVar[str] = "backward"
     of: int
     projection: Argument
 
@@ -295,10 +288,9 @@ class Backward(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Gradients(Op):
+class Gradients(Op, kind="gradients"):
     """Go backward from a projection of several results; keep what arrives at leaves and at parameters, by name."""
 
-    kind: ClassVar[str] = "gradients"
     of: list[int]
     projections: list[Argument]
     leaves: dict[str, int]
@@ -319,10 +311,9 @@ class Gradients(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluating(Op):
+class Evaluating(Op, kind="evaluating"):
     """Set a network to evaluation, without calling what a student's class may have made of ``eval``."""
 
-    kind: ClassVar[str] = "evaluating"
     of: int
 
     def run(self, state: State, number: int) -> None:
@@ -331,10 +322,9 @@ class Evaluating(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Forbid(Op):
+class Forbid(Op, kind="forbid"):
     """Name functions of torch, and packages, that do not count."""
 
-    kind: ClassVar[str] = "forbid"
     names: list[str]
 
     def run(self, state: State, number: int) -> None:
@@ -342,10 +332,9 @@ class Forbid(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Seed(Op):
+class Seed(Op, kind="seed"):
     """Seed all generators."""
 
-    kind: ClassVar[str] = "seed"
     value: int
 
     def run(self, state: State, number: int) -> None:
@@ -353,20 +342,14 @@ class Seed(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Output(Op):
+class Output(Op, kind="output"):
     """Name a result of the check."""
 
-    kind: ClassVar[str] = "output"
     name: str
     of: int
 
     def run(self, state: State, number: int) -> None:
         state.outputs[self.name] = describe(state.registers[self.of])
-
-
-KINDS: dict[str, type[Op]] = {one.kind: one for one in (
-    Name, Module, Attribute, SetAttribute, Item, Unpack, Call, Attempt, Weights, Define, Leaf, Backward, Gradients,
-    Evaluating, Forbid, Seed, Output)}
 
 
 def from_tree(tree: Any) -> Op:

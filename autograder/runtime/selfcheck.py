@@ -117,7 +117,7 @@ def start(name: str) -> None:
     if not os.environ.get(GRADING):
         arrays.take_threads(settings().threads)
         if tables.kernel() is not None and not os.environ.get(NBGRADER):
-            _display(card.YOURS, "")
+            tables.show(card.YOURS, "")
 
 
 def check(exercise: str, seconds: float = SECONDS) -> None:
@@ -138,13 +138,7 @@ def check(exercise: str, seconds: float = SECONDS) -> None:
     if tables.kernel() is None or os.environ.get(NBGRADER):
         print(card.text(said), file=sys.stdout if said.passed else sys.stderr)
     else:
-        _display(card.page(said), card.text(said))
-
-
-def _display(page: str, text: str) -> None:
-    from IPython.display import display
-
-    display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+        tables.show(card.page(said), card.text(said))
 
 
 def case(exercise: str, name: str = "") -> Case:

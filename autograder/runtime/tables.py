@@ -29,6 +29,16 @@ def present(bundle: dict[str, Any], alt: str) -> None:
     display(bundle, raw=True, metadata={"image/png": {"alt": alt}})  # type: ignore[no-untyped-call]
 
 
+def show(page: str, text: str) -> None:
+    """Show HTML in a notebook, and text elsewhere."""
+    if kernel() is None:
+        print(text)
+    else:
+        from IPython.display import display
+
+        display({"text/html": page, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+
+
 def visible(text: str) -> str:
     """Return text in which a space, an end of line (our EOS), a tab and nothing at all can be seen."""
     if text == "":
@@ -110,10 +120,4 @@ def text_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str
 def table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> None:
     """Show `rows` of values under a `header`: a table in a notebook, aligned text elsewhere."""
     rows = [list(row) for row in rows]
-    text = text_table(rows, header, caption)
-    if kernel() is None:
-        print(text)
-    else:
-        from IPython.display import display
-
-        display({"text/html": html_table(rows, header, caption), "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+    show(html_table(rows, header, caption), text_table(rows, header, caption))

@@ -1,7 +1,7 @@
 """Values as plain data: how one is described, sent, checked when it arrives, and written.
 
 What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
-Of anything else only the name of its type is told. No code of the value's own type is run.
+Of anything else only the name of its type is sent. No code of the value's own type is run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_ELEMENTS = 2_000_000
 MAX_ITEMS = 5_000
 MAX_DEPTH = 5
 MAX_VALUES = 100_000  # in one reply, everything inside lists and dicts counted
-MAX_NUMBERS = 8_000_000  # in the arrays of one reply, each counted as often as it is told
+MAX_NUMBERS = 8_000_000  # in the arrays of one reply, each counted as often as it is sent
 MAX_TEXT = 10_000
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
           "complex64", "complex128")
@@ -126,16 +126,8 @@ def short(text: object, limit: int = 120) -> str:
 
 def to_tree(value: Value) -> dict[str, Any]:
     """Return the description as a tree that `wire` can pack."""
-    if isinstance(value, Scalar):
-        return {"kind": value.kind, "value": value.value}
-    if isinstance(value, Array):
-        return {"kind": value.kind, "dtype": value.dtype, "array": value.array}
-    if isinstance(value, Sequence):
-        return {"kind": value.kind, "items": [to_tree(item) for item in value.items], "length": value.length}
-    if isinstance(value, Mapping):
-        keys, items = [to_tree(key) for key in value.keys], [to_tree(item) for item in value.items]
-        return {"kind": value.kind, "keys": keys, "items": items, "length": value.length}
-    return {"kind": value.kind, "type": value.type}
+    inner = {name: list(map(to_tree, part)) if isinstance(part, tuple) else part for name, part in vars(value).items()}
+    return {"kind": value.kind, **inner}
 
 
 class Reader:
