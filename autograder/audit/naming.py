@@ -91,13 +91,13 @@ class _Naming:
         failed = self._failed(self.truth.replies(fault, self._flat()))
         called = _called(failed)
         name: Name = "right" if called == {fault.name} else "wrong" if called else self._none(failed)
-        return Given("faults", self.exercise, fault.name, name, *_told(failed))
+        return Given("faults", self.exercise, fault.name, name, *_answers(failed))
 
     def of_unlisted(self, fault: Fault) -> Given:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
         failed = self._failed(self.truth.replies(fault, self._flat()))
         name = self._name(failed, fault)
-        return Given("unlisted faults", self.exercise, fault.name, name, *_told(failed))
+        return Given("unlisted faults", self.exercise, fault.name, name, *_answers(failed))
 
     def of_mutants(self, count: int) -> list[Given]:
         cell = self.truth.source.cell("exercise", self.exercise)
@@ -112,7 +112,7 @@ class _Naming:
                 failed = self._failed(self.truth.replies(version, self._flat()))
                 if not failed:
                     return None
-                return Given("mutants", self.exercise, mutant.change, self._name(failed, version), *_told(failed))
+                return Given("mutants", self.exercise, mutant.change, self._name(failed, version), *_answers(failed))
         except Stuck:
             return None
 
@@ -147,5 +147,5 @@ def _called(failed: Sequence[CheckResult]) -> set[str]:
     return {one.fault.name for one in failed if one.fault}
 
 
-def _told(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _answers(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(sorted(_called(failed))), tuple(dict.fromkeys(map(messages.result, failed)))

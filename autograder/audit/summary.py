@@ -12,6 +12,7 @@ from ..model.oracle import Oracle, oracle
 from ..runtime import compare
 from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
+from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from .mutation import Mutation, mutate
 from .naming import KINDS, NAMES, Confusion, Kind, confusion
@@ -126,8 +127,4 @@ def total(summaries: Sequence[Summary]) -> str:
          sum(one.mutation.killed.values()), one.mutation.equivalent, len(one.mutation.survivors), one.mutation.shapes,
          one.mutation.asserts, len(one.confusion.wrong), one.constants, len(one.problems)) for one in summaries]
     sums = (sum(float(row[at]) for row in rows) for at in range(1, len(header)))
-    lines = [[f"{cell:g}" if not isinstance(cell, str) else cell for cell in row]
-             for row in (header, *rows, ("all", *sums))]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
-    return "\n".join("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
-                               for at, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in lines)
+    return text_table([*rows, ("all", *sums)], header)

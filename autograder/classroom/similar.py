@@ -131,7 +131,7 @@ class Comparison:
         self.code = [{exercise: _Code(text[:MOST_CODE]) for exercise, text in work.code.items()} for work in works]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
-        self.telling = [{exercise: self._telling(exercise, code) for exercise, code in codes.items()}
+        self.shared = [{exercise: self._shared(exercise, code) for exercise, code in codes.items()}
                         for codes in self.code]
 
     @cached_property
@@ -167,7 +167,7 @@ class Comparison:
             if not (self.works[i].student.past and self.works[j].student.past):
                 yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
 
-    def _telling(self, exercise: str, code: _Code) -> frozenset[int]:
+    def _shared(self, exercise: str, code: _Code) -> frozenset[int]:
         """Return the fingerprints that at least two have, and neither the whole class nor the sources have."""
         return frozenset(one for one in code.at.keys() - self.common.get(exercise, frozenset())
                          if (having := self._having[exercise, one]) > 1 and self._rare(having))
@@ -179,7 +179,7 @@ class Comparison:
     def _rarity(self, exercise: str, i: int, j: int) -> dict[int, float]:
         """Return the fingerprints that two share in an exercise, and not with everybody, and how rare they are."""
         return {fingerprint: self._rare(self._having[exercise, fingerprint])
-                for fingerprint in self.telling[i][exercise] & self.telling[j][exercise]}
+                for fingerprint in self.shared[i][exercise] & self.shared[j][exercise]}
 
     def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
         return sorted(fault for fault in self.works[i].faults & self.works[j].faults if fault[0] == exercise)

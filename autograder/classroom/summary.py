@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean, median
 
-from ..judging.verdict import Outcome, Verdict
+from ..judging.verdict import Outcome
 from .grades import NO_GRADE, Grade, Score
 from .outcomes import SIGNS, WORDS
 from .verdict_store import Entry
 
 FEWEST = 5  # students below whom a correlation says nothing
-
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,8 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
         scores=[entry.verdict.score for entry in entries],
         answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
         unreadable=len(entries) - len(readable),
-        exercises=_exercises([entry.verdict for entry in readable]),
+        exercises=[_exercise(name, readable) for name in dict.fromkeys(
+            result.exercise for entry in readable for result in entry.verdict.exercises)],
         faults=_faults(readable),
         seconds=[entry.verdict.seconds for entry in readable],
         longest=sorted(readable, key=lambda entry: -entry.verdict.seconds)[:5],
@@ -181,14 +181,9 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
 
 
-def _exercises(verdicts: list[Verdict]) -> list[ExerciseSummary]:
-    """Return the exercises in the order of the session."""
-    names = dict.fromkeys(result.exercise for verdict in verdicts for result in verdict.exercises)
-    return [_exercise(name, verdicts) for name in names]
-
-
-def _exercise(name: str, verdicts: list[Verdict]) -> ExerciseSummary:
-    found = [(result, verdict) for verdict in verdicts for result in verdict.exercises if result.exercise == name]
+def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
+    found = [(result, entry.verdict) for entry in entries for result in entry.verdict.exercises
+             if result.exercise == name]
     results = [result for result, _ in found]
     outcomes = Counter(result.verdict for result in results)
     passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()

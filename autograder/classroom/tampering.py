@@ -1,6 +1,6 @@
 """Signs of an attempt to manipulate the grader, for a person to look at; they cost no points.
 
-The judge does not depend on it. Code is read, never run; what is told is the line, so that a person can judge.
+The judge does not depend on it. Code is read, never run; each sign shows its line, so that a person can judge.
 """
 
 import ast

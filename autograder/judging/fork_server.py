@@ -94,7 +94,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         course, options, first = settings.recv()
     children: set[int] = set()
     with Sandbox(course.helpers, options) as sandbox:
-        with contextlib.suppress(SandboxError, OSError):  # which is told where something is to be judged
+        with contextlib.suppress(SandboxError, OSError):  # the judge says so where something is to be judged
             sandbox.begin()
         from .judge import Judge  # brings torch, as the sandbox does beside it
 
@@ -144,7 +144,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
                     answer = judge.measure(handed, seed)
                 else:
                     answer = judge.judge(handed, seed, *filter(None, [pace]))
-            except Exception as error:  # not the submission's fault: told to whoever asked
+            except Exception as error:  # not the submission's fault: raised where it was asked
                 answer = error
             connection.send(answer)
 

@@ -4,7 +4,6 @@ import hashlib
 import math
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
 from ..runtime import messages
 from ..runtime.observation import Observed
@@ -39,8 +38,7 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._drop()
         if isinstance(error, SetAside):
             error.parts = len(self.took)

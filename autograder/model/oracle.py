@@ -49,7 +49,7 @@ class Oracle:
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, course.conventions)
         self._pairs: dict[str, list[Pair]] = {}  # by exercise
-        self._forgotten: Fault | None = None
+        self._left_out: Fault | None = None
         self._kept: Answers | None = None
 
     def _filename(self, cell_name: str) -> str:
@@ -112,11 +112,11 @@ class Oracle:
     @contextlib.contextmanager
     def unlisted(self, fault: Fault) -> Iterator[None]:
         """Leave out the name of one fault, as if nobody had listed it: what is it called then?"""
-        self._forgotten = fault
+        self._left_out = fault
         try:
             yield
         finally:
-            self._forgotten = None
+            self._left_out = None
 
     @contextlib.contextmanager
     def with_cache(self, kept: Answers) -> Iterator[None]:
@@ -141,7 +141,7 @@ class Oracle:
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
         candidates: list[Candidate] = []
         for fault in self.faults_of(exercise) if any(failed) else ():
-            if fault is self._forgotten:
+            if fault is self._left_out:
                 continue
             replies: list[Reply | None] = [None] * len(pairs)
             self._answer(fault, plain, replies, failed)
@@ -169,7 +169,7 @@ class Oracle:
         plain = [record for record, _ in pairs]
         order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(plain[i].ops)))
         for pair in likely[:MAX_PAIRS]:
-            if self._forgotten not in (pair.first, pair.second) and all(
+            if self._left_out not in (pair.first, pair.second) and all(
                     self._answers_so(pair.together, *pairs[i]) for i in order):
                 return [self._part(pair, *own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
         return found

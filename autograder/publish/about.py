@@ -4,12 +4,10 @@ It stands in the course's `course.toml`; nothing of it has to be there. ``python
 prints what the notebooks of a course need, for pip.
 """
 
-import json
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..course import Course, CourseError
 from ..runtime.settings import Settings
@@ -18,7 +16,7 @@ ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "address": str,
         "exercises": dict, "arrays": str, "axes": dict, "former": dict, "threads": int, "hand_in": dict}
-ASKED = {"effort": bool, "hints": int}
+EXERCISES = {"effort": bool, "hints": int}
 HAND_IN = {"to": str, "address": str}
 
 
@@ -47,7 +45,7 @@ def about(course: Course) -> About:
     path, tree = course.root / "course.toml", course.about
     asked = tree.get("exercises", {})
     hand_in = tree.get("hand_in", {})
-    for table, keys in ((tree, KEYS), (asked, ASKED), (hand_in, HAND_IN)):
+    for table, keys in ((tree, KEYS), (asked, EXERCISES), (hand_in, HAND_IN)):
         for key, value in table.items() if isinstance(table, dict) else ():
             if key not in keys:
                 raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
@@ -65,15 +63,6 @@ def about(course: Course) -> About:
         hints=asked.get("hints", 0),
         settings=Settings(tree.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
     )
-
-
-def as_toml(tree: dict[str, Any]) -> str:
-    """Return a small `pyproject.toml`: tables of texts and lists of texts, which TOML writes as JSON does."""
-    lines: list[str] = []
-    for table, values in tree.items():
-        lines.append(f"[{table}]")
-        lines += [*(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()), ""]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

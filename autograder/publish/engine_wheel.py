@@ -1,8 +1,5 @@
 """The engine's own wheel, as students receive it: the runtime of the self-checks is in it, and nothing of a course."""
 
-import base64
-import hashlib
-import io
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -11,9 +8,7 @@ import autograder
 
 from ..course import CourseError
 from .about import ENGINE
-from .archive import write_zip
-
-WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+from .archive import wheel
 
 
 @cache
@@ -28,14 +23,5 @@ def engine_wheel() -> tuple[str, bytes]:
     files = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*"))
              if path.is_file() and "__pycache__" not in path.parts}
     about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
-                "WHEEL": WHEEL, "entry_points.txt": installed.read_text("entry_points.txt") or ""}
-    files |= {f"{name}.dist-info/{one}": text.encode() for one, text in about_it.items()}
-    rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in files.items()]
-    files[f"{name}.dist-info/RECORD"] = "\n".join([*rows, f"{name}.dist-info/RECORD,,", ""]).encode()
-    wheel = io.BytesIO()
-    write_zip(wheel, files.items())
-    return f"{name}-py3-none-any.whl", wheel.getvalue()
-
-
-def _hash(data: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+                "entry_points.txt": installed.read_text("entry_points.txt") or ""}
+    return f"{name}-py3-none-any.whl", wheel(name, files, about_it)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from ..course import Course
 from ..model import source
 
-TELLING = 24  # characters that a line has which nobody writes by chance
+DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
@@ -35,26 +35,26 @@ def secrets(course: Course) -> dict[str, str]:
                       for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
     for name in course.assignments:
         for cell in source.load(course, name).cells:
-            hidden = set(telling(cell.hidden))
+            hidden = set(distinctive(cell.hidden))
             found |= {line: f"{name}, {cell.name}" for line in hidden}
-            given |= set(telling(cell.source)) - hidden
+            given |= set(distinctive(cell.source)) - hidden
         for file in ("checks.py", "faults.py"):
             path = course.folder(name) / file
             if path.is_file():
-                found |= {line: f"{name}, {file}" for line in telling(path.read_text(encoding="utf-8"))
+                found |= {line: f"{name}, {file}" for line in distinctive(path.read_text(encoding="utf-8"))
                           if line not in quoted}
     return {line: where for line, where in found.items() if line not in given}
 
 
-def telling(text: str) -> Iterator[str]:
+def distinctive(text: str) -> Iterator[str]:
     """Return the lines of a text that say where they come from."""
     for line in map(str.strip, text.splitlines()):
-        if len(line) > TELLING and not line.startswith(("#", "import ", "from ")):
+        if len(line) > DISTINCTIVE and not line.startswith(("#", "import ", "from ")):
             yield line
 
 
 def _lines_of(paths: Iterable[Path]) -> set[str]:
-    return {line for path in paths for line in telling(path.read_text(encoding="utf-8"))}
+    return {line for path in paths for line in distinctive(path.read_text(encoding="utf-8"))}
 
 
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
@@ -62,7 +62,7 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     kept = secrets(course)
     found = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
-        there = {line for text in _texts(name, data) for line in telling(text) if line in kept}
+        there = {line for text in _texts(name, data) for line in distinctive(text) if line in kept}
         found += [f"{name}: {kept[line]}: {line}" for line in sorted(there)]
     return found
 

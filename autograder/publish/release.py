@@ -266,9 +266,9 @@ def stale(course: Course, assignment: str) -> list[str]:
 
     if selfchecks.made_from(course, assignment) != digests.of_selfchecks(course, assignment):
         found.append(str((course.selfchecks / f"{assignment}.bin").relative_to(course.root)))
-    told = _settings(course)
-    if not told.is_file() or told.read_text(encoding="utf-8") != settings.text_of(about(course).settings):
-        found.append(str(told.relative_to(course.root)))
+    written = _settings(course)
+    if not written.is_file() or written.read_text(encoding="utf-8") != settings.text_of(about(course).settings):
+        found.append(str(written.relative_to(course.root)))
     if syllabus.is_stale(course, assignment):
         found.append(f"the page of the syllabus of {assignment}")
     if effort.is_stale(course):

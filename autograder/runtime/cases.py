@@ -44,7 +44,7 @@ class Case:
     def run(self) -> dict[str, Any]:
         """Make the calls of the check on the notebook's definitions, and return its outputs by name.
 
-        What your code prints is seen. An exception is told with the line of your code first, and its traceback begins
+        What your code prints is seen. An exception comes with the line of your code first, and its traceback begins
         there; ``%debug`` can follow.
         """
         __tracebackhide__ = True

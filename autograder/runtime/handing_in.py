@@ -1,6 +1,6 @@
 """Hand in a session: write the file for the teacher, and say where it goes and what is not done.
 
-What counts is the notebook as it is saved. What was run since and is not saved is told by the cells that the kernel
+What counts is the notebook as it is saved. What was run since and is not saved is known by the cells that the kernel
 remembers; what was typed into text cells since, nobody but the front end knows.
 """
 

@@ -16,7 +16,7 @@ from nbformat.v4 import new_output
 
 from autograder.classroom import samples
 from autograder.publish import kit, release
-from autograder.publish.about import about, as_toml
+from autograder.publish.about import about
 from autograder.publish.engine_wheel import engine_wheel
 from autograder.publish.files import install, start
 from conftest import REPOSITORY, TINY, tiny_copy
@@ -271,11 +271,3 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     finally:
         os.killpg(server.pid, 15)
         server.wait()
-
-
-def test_a_small_project_file_is_read_as_it_was_meant():
-    import tomllib
-
-    tree = {"project": {"name": 'a "b" \\c', "dependencies": ["x>=1", "y"]}, "tool.x": {"on": True}}
-    read = tomllib.loads(as_toml(tree))
-    assert read == {"project": tree["project"], "tool": {"x": {"on": True}}}

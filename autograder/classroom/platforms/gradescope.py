@@ -123,7 +123,7 @@ def _best_options(course: Course) -> Options:
 def results(verdict: Verdict) -> dict[str, Any]:
     """Return what Gradescope shows: one test for each exercise, with the judge's sentences.
 
-    One may hand in any number of times there: no number of a hidden instance is told.
+    One may hand in any number of times there: no number of a hidden instance is shown.
     """
     lines = [*verdict.notes, f"Your code ran {ISOLATION[verdict.isolation]}."]
     return {

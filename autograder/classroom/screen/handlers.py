@@ -22,11 +22,11 @@ TEMPLATES = Path(__file__).parent.parent / "templates"
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 Read = Callable[[Classroom, dict[str, str]], Any]
-ASKED: dict[str, Read] = {
-    "class": lambda room, told: shown.grid(room, told["session"]),
-    "exercise": lambda room, told: shown.exercise(room, told["session"], told["student"], told["name"]),
-    "question": lambda room, told: shown.question(room, told["session"], told["name"]),
-    "outdated": lambda room, told: {"pages": shown.outdated(room, told["session"])},
+READS: dict[str, Read] = {
+    "class": lambda room, asked: shown.grid(room, asked["session"]),
+    "exercise": lambda room, asked: shown.exercise(room, asked["session"], asked["student"], asked["name"]),
+    "question": lambda room, asked: shown.question(room, asked["session"], asked["name"]),
+    "outdated": lambda room, asked: {"pages": shown.outdated(room, asked["session"])},
 }
 
 
@@ -129,9 +129,9 @@ class Asked(Handler):
     @authenticated
     async def get(self, what: str) -> None:
         """Answer with what is shown."""
-        told = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
-        self.session_of(told["session"])
-        await self.answer(lambda room: ASKED[what](room, told))
+        asked = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
+        self.session_of(asked["session"])
+        await self.answer(lambda room: READS[what](room, asked))
 
 
 class Save(Handler):
@@ -140,13 +140,13 @@ class Save(Handler):
     @authenticated
     async def post(self) -> None:
         """Write it, and answer with what stands there now."""
-        told = self.told()
-        session, name = self.session_of(str(told.get("session"))), str(told.get("name"))
-        points, comment = told.get("points"), str(told.get("comment", ""))
-        if "students" in told:
+        asked = self.request_body()
+        session, name = self.session_of(str(asked.get("session"))), str(asked.get("name"))
+        points, comment = asked.get("points"), str(asked.get("comment", ""))
+        if "students" in asked:
             try:
-                students = [(str(one["student"]), str(one["version"])) for one in told["students"]]
-                ticks = [bool(one) for one in told.get("ticks", [])]
+                students = [(str(one["student"]), str(one["version"])) for one in asked["students"]]
+                ticks = [bool(one) for one in asked.get("ticks", [])]
             except (KeyError, TypeError) as error:
                 raise HTTPError(400, "students are a list of names and versions, ticks a list") from error
 
@@ -154,23 +154,23 @@ class Save(Handler):
                 saving.save_answers(room, session, name, students, ticks, points, comment)
                 return shown.question(room, session, name)
         else:
-            student, version = str(told.get("student")), str(told.get("version"))
+            student, version = str(asked.get("student")), str(asked.get("version"))
 
             def save(room: Classroom) -> Any:
                 saving.save_points(room, session, student, name, points, comment, version)
                 return shown.exercise(room, session, student, name)
         await self.answer(save)
 
-    def told(self) -> dict[str, Any]:
+    def request_body(self) -> dict[str, Any]:
         """Return the JSON of the request; 400 where it is none, or holds what is no text."""
         try:
-            told = json.loads(self.request.body)
-            json.dumps(told, ensure_ascii=False).encode()
+            asked = json.loads(self.request.body)
+            json.dumps(asked, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             raise HTTPError(400, "no JSON in UTF-8") from error
-        if not isinstance(told, dict):
+        if not isinstance(asked, dict):
             raise HTTPError(400, "no JSON object")
-        return told
+        return asked
 
 
 class Working(Save):
@@ -189,11 +189,11 @@ class Working(Save):
     @authenticated
     async def post(self) -> None:
         """Begin, or say that something is being done."""
-        told = self.told()
-        what, session = str(told.get("what")), self.session_of(str(told.get("session")))
+        asked = self.request_body()
+        what, session = str(asked.get("what")), self.session_of(str(asked.get("session")))
         if what not in ("grade", "new", "feedback"):
             raise HTTPError(400, f"nothing is called {what}")
-        if not self.work.begin(what, session, str(told.get("student") or "")):
+        if not self.work.begin(what, session, str(asked.get("student") or "")):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return

@@ -45,10 +45,10 @@ class Work:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
             for line in process.stdout or ():
                 try:
-                    told = json.loads(line)
+                    step = json.loads(line)
                     with self.lock:
-                        self._state |= {"done": int(told["done"]), "of": int(told["of"])}
-                        self._state["said"] = [*self._state["said"], *filter(None, [told["said"]])]
+                        self._state |= {"done": int(step["done"]), "of": int(step["of"])}
+                        self._state["said"] = [*self._state["said"], *filter(None, [step["said"]])]
                 except (ValueError, KeyError, TypeError):
                     last = line.strip() or last
         with self.lock:
