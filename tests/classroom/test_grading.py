@@ -388,11 +388,13 @@ def test_plain_nbgrader_grades_with_the_judge(four):
                               text=True)
         assert done.returncode == 0, done.stderr[-2000:]
 
+    four.released.mkdir(exist_ok=True)
+    (four.released / "helper.py").touch()
     nbgrader("generate_assignment", TINY, "--create", "--force")
     released = nbformat.read(four.released / TINY / f"{TINY}.ipynb", 4)
     ours = release.released_notebook(TINY_COURSE, TINY)
     assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
-    assert not list(four.released.rglob("*.py")), "no solution, no check, no fault"
+    assert [path.name for path in four.released.rglob("*.py")] == ["helper.py"], "no solution, no check, no fault"
     nbgrader("autograde", TINY)
     nbgrader("generate_feedback", TINY)
     nbgrader("export")
