@@ -126,5 +126,5 @@ def total(summaries: Sequence[Summary]) -> str:
         (one.audited.assignment, one.audited.faults, one.audited.variants, one.mutation.count,
          sum(one.mutation.killed.values()), one.mutation.equivalent, len(one.mutation.survivors), one.mutation.shapes,
          one.mutation.asserts, len(one.confusion.wrong), one.constants, len(one.problems)) for one in summaries]
-    sums = (sum(float(row[at]) for row in rows) for at in range(1, len(header)))
+    sums = (f"{sum(float(row[at]) for row in rows):g}" for at in range(1, len(header)))
     return text_table([*rows, ("all", *sums)], header)

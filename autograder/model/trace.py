@@ -110,8 +110,9 @@ class Trace:
     def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
                  like: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        inputs = NumpyInputs if conventions.arrays == "numpy" else TorchInputs
-        self.random: NumpyInputs | TorchInputs = inputs(int(self.rng.integers(2**31)))
+        own = int(self.rng.integers(2**31))
+        self.random: NumpyInputs | TorchInputs = (
+            NumpyInputs(own) if conventions.arrays == "numpy" else TorchInputs(own))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
