@@ -6,6 +6,11 @@ on the token after the earlier occurrence of the same token (Olsson et al. 2022)
 weight, in the first reading, on the position before. *Right* is the share of right next tokens in the second reading.
 Patching: in the first reading one token is another; at the same token of the second reading the next one is asked for.
 The share restored is that of the log-probability, on 10 rows, by the clean activation at one position.
+From the weights, of each head of the first layer: the weight on the position before by its QK circuit, where every
+token is the mean of all embeddings; and the share of tokens a whose query, in a head of the second layer, has its
+largest score with what the head writes for a (the mean of the four heads). Of each head of the second layer: the share
+of tokens whose own logit its OV circuit raises most. Path patching: right next tokens where only the queries, only the
+keys or only the values of the second layer read what a head of the first layer writes for another row.
 """
 
 import time
@@ -26,6 +31,7 @@ SITES = {"the embedding, at the changed token": ("embedding", 0),
          "the first attention, at the token after it": ("blocks.0.attention", 1),
          "the first attention, elsewhere, at most": ("blocks.0.attention", None),
          "the second attention, where the answer is asked": ("blocks.1.attention", L)}
+READERS = ("W_q", "W_k", "W_v")
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,13 @@ def run(design, seed):
                 ((1, k) for k in range(4)), key=lambda head: scores[head][0])[:2]}
     right = {name: [tp6["continued"](model, ids, heads, by) for by in ("mean", "resampling")]
              for name, heads in cuts.items()}
+    first = [{"previous": scores[0, k][1], "weights": tp6["previous_token"](model, k),
+              "composes": sum(tp6["composes"](model, k, j) for j in range(4)) / 4,
+              **{reader: tp6["right_along"](model, ids, k, reader) for reader in READERS},
+              "all": tp6["continued"](model, ids, [(0, k)], "resampling")} for k in range(4)]
+    second = [{"induction": scores[1, k][0], "copies": tp6["copies"](model, k)} for k in range(4)]
     return {"seconds": seconds, "scores": [[*head, *both] for head, both in scores.items()], "right": right,
-            "restored": patched(tp6, model, ids[:10])}
+            "restored": patched(tp6, model, ids[:10]), "first": first, "second": second}
 
 
 def patched(tp6, model, ids, p=4):
@@ -89,7 +100,21 @@ def report(results):
     cut = [[name, *(percent([run["right"][name][k] for run in results], 0) for k in (0, 1))]
            for name in results[0]["right"]]
     restored = [[name, spread([run["restored"][name] for run in results], "{:.2f}")] for name in SITES]
+    first, second = [], []
+    for rank, heads in enumerate(zip(*(sorted(run["first"], key=lambda head: -head["previous"]) for run in results),
+                                     strict=True), 1):
+        first.append([rank, *(spread([head[kind] for head in heads], "{:.2f}") for kind in ("previous", "weights")),
+                      *(percent([head[kind] for head in heads], 0) for kind in ("composes", *READERS, "all"))])
+    for rank, heads in enumerate(zip(*(sorted(run["second"], key=lambda head: -head["induction"]) for run in results),
+                                     strict=True), 1):
+        second.append([rank, spread([head["induction"] for head in heads], "{:.2f}"),
+                       percent([head["copies"] for head in heads], 0)])
     return (table(["score", "largest of four heads", "second", "third", "fourth"], ranked) + "\n"
             + table(["heads cut", "right, by the mean, %", "right, by resampling, %"], cut) + "\n"
-            + table(["patched", "share restored"], restored) + "\nCPU seconds of a training: "
+            + table(["patched", "share restored"], restored) + "\n"
+            + table(["head of the first layer, by its score", "previous token, measured", "from the weights",
+                     "tokens that the second layer's keys match, %", "right, by the queries, %", "by the keys, %",
+                     "by the values, %", "by all paths, %"], first) + "\n"
+            + table(["head of the second layer, by its score", "induction score", "tokens that it copies, %"], second)
+            + "\nCPU seconds of a training: "
             + spread([run["seconds"] for run in results], "{:.0f}") + ".\n\n")

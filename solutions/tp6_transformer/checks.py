@@ -1,4 +1,4 @@
-"""Checks of session 6: attention in heads, rotary positions, the block, the decoder; explanations, patches; a cache.
+"""Checks of session 6: attention in heads, rotary positions, block, decoder; explanations, patches, circuits; a cache.
 
 Axes by letter: B batch, T target timesteps, S source timesteps, D a token's vector, h heads, d a head's, V vocabulary.
 """
@@ -22,76 +22,6 @@ def ragged(t, B, S, shortest=1):
 def even(t, letters, low=2, high=5):
     """Distinct even sizes."""
     return [2 * n for n in t.sizes(letters, low=low, high=high)]
-
-
-# ---------------------------------------------------------------- attend
-
-def attended(t, query, key, value, *more, of=""):
-    context, weights = t.unpack(t["attend"](query, key, value, *more), 2)
-    t.output(f"weights{of}", weights, axes=AXES_WEIGHTS[query.ndim], sums_to_one="S")
-    t.output(f"context{of}", context, axes=AXES_CONTEXT[query.ndim])
-    return weights
-
-
-AXES_WEIGHTS = {2: "T S", 3: "B T S", 4: "B h T S"}
-AXES_CONTEXT = {2: "T E", 3: "B T E", 4: "B h T E"}
-
-
-@check("attend", weight=2)
-def weights_and_context(t):
-    """Weights that sum to 1 over the source, and the sums of values they make; values of another size than the keys."""
-    t.forbid("scaled_dot_product_attention")
-    B, T, S, d, E = t.sizes("B T S d E")
-    attended(t, t.normal(B, T, d, scale=2), t.normal(B, S, d), t.normal(B, S, E))
-    weights = attended(t, t.normal(B, T, d, scale=1e5), t.normal(B, S, d), t.normal(B, S, E), of=" of large scores")
-    t.require(not weights.value.frac().any())  # one has it all, and no gradient hangs on how scores are rounded
-
-
-@check("attend", weight=2)
-def masked(t):
-    """Masked places get a weight of exactly 0, even where their score is the largest; the mask is one for all heads."""
-    t.forbid("scaled_dot_product_attention")
-    B, h, T, S, d = t.sizes("B h T S d")
-    query, key = t.normal(B, h, T, d, scale=2), t.normal(B, h, S, d)
-    mask = ragged(t, B, S)[:, None, None, :]
-    if S > 2:  # a place between two others may be hidden, too
-        mask[mask.sum(-1).argmax(), ..., t.integer(1, S - 1)] = False
-    t.require(not mask.expand(B, h, T, S).gather(-1, (query @ key.transpose(-2, -1)).argmax(-1, keepdim=True)).all())
-    attended(t, query, key, t.normal(B, h, S, d), mask)
-    weights = attended(t, 1e5 * query, key, t.normal(B, h, S, d), mask, of=" of very large scores")
-    t.require(not weights.value.frac().any())  # one has it all, however they are rounded
-
-
-@check("attend")
-def biased(t):
-    """A bias is added after the division; with a mask as well."""
-    t.forbid("scaled_dot_product_attention")
-    B, h, T, S, d = t.sizes("B h T S d", low=4)
-    inputs = t.normal(B, h, T, d, scale=2), t.normal(B, h, S, d), t.normal(B, h, S, d)
-    bias = t.normal(h, T, S)
-    attended(t, *inputs, None, bias, of=" with a bias")
-    attended(t, *inputs, torch.ones(T, S, dtype=torch.bool).tril(), bias, of=" with both")
-
-
-@check("attend")
-def one_head_of_keys(t):
-    """One head of keys and values for all heads of queries; and no axes in front at all."""
-    t.forbid("scaled_dot_product_attention")
-    B, h, T, S, d = t.sizes("B h T S d")
-    attended(t, t.normal(B, h, T, d), t.normal(B, 1, S, d), t.normal(B, 1, S, d), of=" of shared keys")
-    attended(t, t.normal(T, d), t.normal(S, d), t.normal(S, d), of=" of one sequence")
-
-
-@check("attend")
-def attend_gradient(t):
-    """The gradient reaches queries, keys and values."""
-    t.forbid("scaled_dot_product_attention")
-    B, T, S, d = t.sizes("B T S d")
-    query, key, value = t.leaf(t.normal(B, T, d)), t.leaf(t.normal(B, S, d)), t.leaf(t.normal(B, S, d))
-    t.backward(t["attend"](query, key, value)[0])
-    t.output("gradient of query", query.grad, axes="B T D")
-    t.output("gradient of key", key.grad, axes="B S D")
-    t.output("gradient of value", value.grad, axes="B S D")
 
 
 # ---------------------------------------------------------------- masks
@@ -628,6 +558,74 @@ def one_head_one_row(t):
     """One head, one row of tokens."""
     L = t.integer(3, 8)
     t.output("scores", t["induction_scores"](t.uniform(1, 1, 2 * L, 2 * L), L), axes="h")
+
+
+def weights_of(t, h, d):
+    attention = t["MultiHeadAttention"](h * d, h)  # only its weights and the size of a head are read
+    t.weights(attention, scale=0.6)
+    return attention
+
+
+@check("circuits", weight=2)
+def scores_and_writing(t):
+    """Both circuits of each of several heads, whose sizes are all different."""
+    T, S, V, h, d = t.sizes("T S V h d", low=2, high=7)
+    attention, x, y = weights_of(t, h, d), t.normal(T, h * d), t.normal(S, h * d)
+    for k in (0, t.integer(1, h)):
+        t.output(f"scores of head {k}", t["qk_circuit"](attention, k, x, y), axes="T S")
+        t.output(f"writing of head {k}", t["ov_circuit"](attention, k, y, t.normal(V, h * d)), axes="S V")
+
+
+@check("circuits")
+def circuits_of_one_head(t):
+    """One head, one vector."""
+    d, V = t.sizes("d V")
+    attention, x = weights_of(t, 1, d), t.normal(1, d)
+    t.output("scores", t["qk_circuit"](attention, 0, x, x), axes="T S")
+    t.output("writing", t["ov_circuit"](attention, 0, x, t.normal(V, d)), axes="S V")
+
+
+def squashed(x):
+    return torch.tanh(x - 0.3)
+
+
+@check("path", weight=2)
+def read_along_a_path(t):
+    """What is read if one head of several has another output; the stream stays as it was."""
+    B, T, h, d = t.sizes("B T h d", low=2, high=7)
+    attention, norm, stream = weights_of(t, h, d), t.define(squashed), t.torch.tensor(t.normal(B, T, h * d).tolist())
+    for k in (0, t.integer(1, h)):
+        t.output(f"read, head {k}",
+                 t["along"](stream, t.normal(B, T, h * d), t.normal(B, T, h * d), attention, k, norm), axes="B T D")
+    t.output("the stream", stream, axes="B T D")
+
+
+@check("path")
+def read_along_one_sequence(t):
+    """One sequence without an axis for the batch; one head."""
+    T, d = t.sizes("T d")
+    t.output("read", t["along"](t.normal(T, d), t.normal(T, d), t.normal(T, d), weights_of(t, 1, d), 0,
+                                t.define(squashed)), axes="T D")
+
+
+@check("probe", weight=2)
+def direction_and_threshold(t):
+    """Groups of different sizes, far from the origin."""
+    D, n = t.integer(2, 7), t.integer(2, 5)
+    N = 3 * n + t.integer(1, 4)
+    labels = torch.zeros(N, dtype=torch.bool)
+    labels[t.rng.permutation(N)[:n]] = True
+    direction, threshold = t.unpack(t["probe"](2 + t.normal(N, D), labels), 2)
+    t.output("direction", direction, axes="D")
+    t.output("threshold", threshold)
+
+
+@check("probe")
+def one_of_each(t):
+    """Two vectors of one number, one of them true."""
+    direction, threshold = t.unpack(t["probe"](t.normal(2, 1), torch.tensor([False, True])), 2)
+    t.output("direction", direction, axes="D")
+    t.output("threshold", threshold)
 
 
 # ---------------------------------------------------------------- cache

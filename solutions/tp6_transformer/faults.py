@@ -3,9 +3,6 @@
 from autograder.model.faults import Fault, Variant
 
 # Lines of the solution that several versions edit.
-SCORES = "scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])"
-SOFTMAX = "weights = scores.softmax(dim=-1)"
-MASKED = "scores = scores.masked_fill(~mask, -math.inf)"
 PADDING = "return (tokens != PAD)[:, None, None, :]"
 CAUSAL = "return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)"
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
@@ -46,6 +43,10 @@ SHARES = "return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direct
 SECOND = "t = torch.arange(L, 2 * L, device=weights.device)"
 AHEAD = "return weights[:, :, t, t - L + 1].mean(dim=(0, 2))"
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
+OWN_QK = "own = slice(k * d, (k + 1) * d)"
+OWN_OV = "own = slice(k * attention.head_size, (k + 1) * attention.head_size)"
+MORE = "more = (other - z)[..., own] @ attention.W_o.weight[:, own].T"
+HALFWAY = "return direction, direction @ (true + false) / 2"
 JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
                             torch.cat([self.values, values], dim=-2))"""
 FIRST = "tokens, said = torch.full_like(source[:, 0], SOS), []"
@@ -54,18 +55,6 @@ ENDED = "ended = ended | (tokens == EOS)"
 LOOP = "while len(said) < max_length and not ended.all():"
 
 FAULTS = [
-    # ------------------------------------------------------------ attend
-    Fault("attend", "root-of-places",
-            "You take the root of the number of source places. What makes dot products large is the number of entries "
-            "in a vector, d.",
-            swap=("math.sqrt(query.shape[-1])", "math.sqrt(key.shape[-2])")),
-    Fault("attend", "mask-ignored",
-            "The mask has no effect: where it is False, the weight must be 0. (`masked_fill` returns a new tensor.)",
-            swap=("    if mask is not None:\n        " + MASKED + "\n", "")),
-    Fault("attend", "bias-scaled",
-            "The bias is divided by √d together with the scores. It is added after the division.",
-            swap=("scores = scores + bias", "scores = scores + bias / math.sqrt(query.shape[-1])")),
-
     # ------------------------------------------------------------ masks
     Fault("masks", "future-only",
             "Your causal mask lets a place see the future, and hides the past.",
@@ -256,6 +245,72 @@ FAULTS = [
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
             swap=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),
 
+    # ------------------------------------------------------------ circuits
+    Fault("circuits", "next-head", "You take the weights of the head after k. Head 0 has the rows 0 … d − 1.",
+          swap=[(OWN_QK, "own = slice((k + 1) * d, (k + 2) * d) if len(attention.W_q.weight) > d else slice(d)"),
+                (OWN_OV, "own = slice((k + 1) * attention.head_size, (k + 2) * attention.head_size) "
+                         "if len(attention.W_q.weight) > attention.head_size else slice(attention.head_size)")]),
+    Fault("circuits", "not-scaled", "The scores are not divided by √d.",
+            swap=("keys.T / math.sqrt(d)", "keys.T")),
+    Fault("circuits", "scaled-by-all",
+            "You divide by the root of D, the size of a token's vector. Use that of a head, d.",
+            swap=("math.sqrt(d)", "math.sqrt(x.shape[-1])")),
+    Fault("circuits", "columns-of-queries-and-keys",
+            "You take columns of `W_q` and `W_k`. A head's numbers are rows of these matrices: `nn.Linear` computes "
+            "x @ W.T.",
+            swap=[("x @ attention.W_q.weight[own].T", "x @ attention.W_q.weight[:, own]"),
+                  ("y @ attention.W_k.weight[own].T", "y @ attention.W_k.weight[:, own]")]),
+    Fault("circuits", "columns-of-values",
+            "You take columns of `W_v`. A head's numbers are its rows: `nn.Linear` computes x @ W.T.",
+            swap=("y @ attention.W_v.weight[own].T", "y @ attention.W_v.weight[:, own]")),
+    Fault("circuits", "rows-of-output",
+            "You take rows of `W_o`. The head's numbers are the *input* of this layer, so they meet its columns.",
+            swap=("attention.W_o.weight[:, own].T", "attention.W_o.weight[own]")),
+    Fault("circuits", "with-biases", "You add the biases. The two circuits leave them out.",
+            swap=[("x @ attention.W_q.weight[own].T", "attention.W_q(x)[:, own]"),
+                  ("y @ attention.W_k.weight[own].T", "attention.W_k(y)[:, own]"),
+                  ("y @ attention.W_v.weight[own].T", "attention.W_v(y)[:, own]")]),
+    Fault("circuits", "keys-for-values", "The OV circuit uses `W_k`. What a head writes is made of values: `W_v`.",
+            swap=("values = y @ attention.W_v", "values = y @ attention.W_k")),
+
+    # ------------------------------------------------------------ path
+    Fault("path", "all-heads", "You replace what all heads write. Only head k has another output.",
+            swap=(MORE, "more = (other - z) @ attention.W_o.weight.T")),
+    Fault("path", "next-head", "You replace the head after k. Head 0 has the columns 0 … d − 1.",
+          swap=(OWN_OV, "own = slice((k + 1) * attention.head_size, (k + 2) * attention.head_size) "
+                        "if z.shape[-1] > attention.head_size else slice(attention.head_size)")),
+    Fault("path", "not-taken-away", "What head k wrote is still there: take it away before you add the other.",
+            swap=("(other - z)[..., own]", "other[..., own]")),
+    Fault("path", "sign", "The sign is wrong: you add what the head wrote, and take away the other.",
+            swap=("(other - z)", "(z - other)")),
+    Fault("path", "norm-first",
+            "You normalise the stream before the head's output changes. The norm reads the new stream.",
+            swap=("norm(stream + more)", "norm(stream) + more")),
+    Fault("path", "norm-forgotten", "The norm is left out: the reader stands behind it.",
+            swap=("norm(stream + more)", "stream + more")),
+    Fault("path", "rows-of-output",
+            "You take rows of `W_o`. The head's numbers are the *input* of this layer: its columns.",
+            swap=("attention.W_o.weight[:, own].T", "attention.W_o.weight[own]")),
+    Fault("path", "bias-again", "You add the bias of `W_o`. It is in the stream already.",
+            swap=("weight[:, own].T\n    return norm", "weight[:, own].T + attention.W_o.bias\n    return norm")),
+
+    # ------------------------------------------------------------ probe
+    Fault("probe", "mean-of-all",
+            "The threshold lies at the mean of all vectors. It belongs halfway between the two means. They differ if "
+            "one group is larger.",
+            swap=(HALFWAY, "return direction, direction @ x.mean(dim=0)")),
+    Fault("probe", "not-halved", "The threshold lies at the sum of the two means. Halve it.",
+            swap=("direction @ (true + false) / 2", "direction @ (true + false)")),
+    Fault("probe", "sums", "You add up the vectors of a group. Take their mean.",
+            swap=("x[labels].mean(dim=0), x[~labels].mean(dim=0)", "x[labels].sum(dim=0), x[~labels].sum(dim=0)")),
+    Fault("probe", "other-way", "Your direction points from the true vectors to the others.",
+            swap=("direction = true - false", "direction = false - true")),
+    Fault("probe", "against-all", "You take away the mean of all vectors. Take away that of the others.",
+            swap=("x[~labels].mean(dim=0)", "x.mean(dim=0)")),
+    Fault("probe", "unit-length",
+            "The direction is divided by its length. Leave it as it is: the threshold belongs to it.",
+            swap=("direction = true - false", "direction = F.normalize(true - false, dim=0)")),
+
     # ------------------------------------------------------------ cache
     Fault("cache", "new-in-front", "New places are put before the old ones.",
             swap=(JOIN,
@@ -282,22 +337,6 @@ FAULTS = [
 ]
 
 VARIANTS = [
-    # ------------------------------------------------------------ attend
-    Variant("attend", "queries scaled first", swap=(SCORES, "scores = (query * query.shape[-1] ** -0.5) @ key.mT")),
-    Variant("attend", "einsum", swap=[
-        (SCORES, 'scores = torch.einsum("...td,...sd->...ts", query, key) / query.shape[-1] ** 0.5'),
-        ("weights @ value, weights", 'torch.einsum("...ts,...se->...te", weights, value), weights')]),
-    Variant("attend", "a mask of large negative numbers", swap=(
-        MASKED, "scores = torch.where(mask, scores, torch.full_like(scores, -1e30))")),
-    Variant("attend", "F.softmax and torch.matmul", swap=[
-        (SOFTMAX, "weights = F.softmax(scores, -1)"),
-        ("weights @ value, weights", "torch.matmul(weights, value), weights")]),
-    Variant("attend", "softmax by hand",
-            swap=(SOFTMAX, '''powers = (scores - scores.max(dim=-1, keepdim=True).values).exp()
-    weights = powers / powers.sum(dim=-1, keepdim=True)''')),
-    Variant("attend", "the mask as a bias", swap=(MASKED, "scores = scores + torch.zeros_like(scores).masked_fill("
-                                                  "~mask.expand_as(scores), -math.inf)")),
-
     # ------------------------------------------------------------ masks
     Variant("masks", "unsqueezed", swap=(PADDING, "return tokens.ne(PAD).unsqueeze(1).unsqueeze(1)")),
     Variant("masks", "places compared", swap=(
@@ -571,6 +610,97 @@ def restored(model, clean, corrupt, target, name, measure):
     Variant("induction", "a square and its diagonal", swap=[
         ("    " + SECOND + "\n", ""),
         (AHEAD, "return torch.diagonal(weights[:, :, L:, 1:L + 1], dim1=2, dim2=3).mean(dim=2).mean(dim=0)")]),
+
+    # ------------------------------------------------------------ circuits
+    Variant("circuits", "weights unflattened", source='''def qk_circuit(attention, k, x, y):
+    queries, keys = (matrix.weight.unflatten(0, (-1, attention.head_size))[k]
+                     for matrix in (attention.W_q, attention.W_k))
+    return torch.einsum("tD,dD,dE,sE->ts", x, queries, keys, y) * attention.head_size ** -0.5
+
+
+def ov_circuit(attention, k, y, readout):
+    written = attention.W_o.weight.unflatten(1, (-1, attention.head_size))[:, k]
+    return y @ (readout @ written @ attention.W_v.weight.unflatten(0, (-1, attention.head_size))[k]).T
+'''),
+    Variant("circuits", "split into heads", source='''def qk_circuit(attention, k, x, y):
+    d = attention.head_size
+    query, key = attention.W_q.weight.split(d)[k], attention.W_k.weight.split(d)[k]
+    return x @ (query.T @ key) @ y.T / d ** 0.5
+
+
+def ov_circuit(attention, k, y, readout):
+    d = attention.head_size
+    values = attention.W_v.weight.split(d)[k] @ y.T
+    return (attention.W_o.weight.split(d, dim=1)[k] @ values).T @ readout.T
+'''),
+    Variant("circuits", "F.linear", source='''def rows(matrix, attention, k):
+    return matrix.weight[k * attention.head_size:(k + 1) * attention.head_size]
+
+
+def qk_circuit(attention, k, x, y):
+    queries, keys = F.linear(x, rows(attention.W_q, attention, k)), F.linear(y, rows(attention.W_k, attention, k))
+    return F.linear(queries / math.sqrt(attention.head_size), keys)
+
+
+def ov_circuit(attention, k, y, readout):
+    values = F.linear(y, rows(attention.W_v, attention, k))
+    start = k * attention.head_size
+    added = F.linear(values, attention.W_o.weight[:, start:start + attention.head_size])
+    return F.linear(added, readout)
+'''),
+    Variant("circuits", "biases taken away again", source='''def qk_circuit(attention, k, x, y):
+    d, parts = attention.head_size, []
+    for vectors, matrix in ((x, attention.W_q), (y, attention.W_k)):
+        parts.append((matrix(vectors) - matrix.bias)[..., k * d:k * d + d])
+    return parts[0] @ parts[1].transpose(0, 1) / math.sqrt(d)
+
+
+def ov_circuit(attention, k, y, readout):
+    d = attention.head_size
+    values = torch.zeros(len(y), attention.W_o.in_features)
+    values[:, k * d:k * d + d] = (attention.W_v(y) - attention.W_v.bias)[:, k * d:k * d + d]
+    return (attention.W_o(values) - attention.W_o.bias) @ readout.T
+'''),
+
+    # ------------------------------------------------------------ path
+    Variant("path", "added and taken away apart", source='''def along(stream, z, other, attention, k, norm):
+    d = attention.head_size
+    matrix = attention.W_o.weight[:, k * d:k * d + d].T
+    old, new = z[..., k * d:k * d + d] @ matrix, other[..., k * d:k * d + d] @ matrix
+    return norm(stream - old + new)
+'''),
+    Variant("path", "by the layer itself", source='''def along(stream, z, other, attention, k, norm):
+    own = slice(k * attention.head_size, (k + 1) * attention.head_size)
+    changed = z.clone()
+    changed[..., own] = other[..., own]
+    return norm(stream + attention.W_o(changed) - attention.W_o(z))
+'''),
+    Variant("path", "by cut", source='''def along(stream, z, other, attention, k, norm):
+    changed = cut([k], attention.head_size, other)(z)
+    return norm(stream + (changed - z) @ attention.W_o.weight.T)
+'''),
+    Variant("path", "einsum", swap=(
+        MORE, '''change = other[..., own] - z[..., own]
+    more = torch.einsum("...d,Dd->...D", change, attention.W_o.weight[:, own])''')),
+
+    # ------------------------------------------------------------ probe
+    Variant("probe", "sums divided", source='''def probe(x, labels):
+    chosen = labels.to(x.dtype)
+    true, false = chosen @ x / chosen.sum(), (1 - chosen) @ x / (1 - chosen).sum()
+    return true - false, 0.5 * ((true ** 2).sum() - (false ** 2).sum())
+'''),
+    Variant("probe", "a loop over the rows", source='''def probe(x, labels):
+    groups = {True: [], False: []}
+    for row, label in zip(x, labels.tolist()):
+        groups[label].append(row)
+    means = {label: torch.stack(rows).mean(0) for label, rows in groups.items()}
+    direction = means[True] - means[False]
+    return direction, (direction * (means[True] + means[False]) / 2).sum()
+'''),
+    Variant("probe", "mean of the two products", swap=(
+        HALFWAY, "return direction, torch.stack([true @ direction, false @ direction]).mean()")),
+    Variant("probe", "labels inverted by logical_not", swap=(
+        "x[~labels].mean(dim=0)", "x[labels.logical_not()].mean(0)")),
 
     # ------------------------------------------------------------ cache
     Variant("cache", "lists of pieces", source='''class Cache:

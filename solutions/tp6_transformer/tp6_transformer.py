@@ -2,8 +2,8 @@
 # # Session 6 · The Transformer, and looking inside
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# small feed-forward networks, and sums. You write one, and train it on session 5's corpus. Then you look inside it.
-# The corpus has a gold alignment, so explanations can be scored.
+# small feed-forward networks, and sums. You write one, train it on session 5's corpus, and look inside it. The corpus
+# has a gold alignment, so explanations can be scored.
 #
 # **After this session you can**
 # - write attention with several heads, rotary positions, the block and the decoder;
@@ -11,8 +11,8 @@
 # - explain an output in five ways, on two models, and score the explanations;
 # - ablate heads, and find the heads that do a task.
 #
-# **Time:** {time}. Parts 7 and 8 are extensions. In 90 minutes: exercises 3, 5, 7, 8 and 9 and question 3, with
-# `tp.borrow` for the other exercises. **You need first:** sessions 3 and 5.
+# **Time:** {time}. In 90 minutes: exercises 2, 4, 6, 7 and 8 and question 2, with `tp.borrow` for the others.
+# **You need first:** sessions 3 and 5.
 #
 # **Sizes:** B batch, S and T source and target timesteps, D a token's vector, h heads, d a head's vector (D = h · d), V
 # vocabulary. The batch comes first.
@@ -44,7 +44,7 @@ torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 PAD, SOS, EOS, UNK = range(4)  # the first four ids of every vocabulary, as in session 5
-# True: the scratchpads of part 8 are trained too, in some minutes
+# True: the scratchpads of part 9 are trained too, in some minutes
 LONG_RUNS = False
 
 # %% [markdown]
@@ -53,51 +53,21 @@ LONG_RUNS = False
 # ![One query is compared with three keys; a softmax of the scores weighs the three
 # values.](figures/query_key_value.svg)
 #
-# In session 5 each hidden vector of the encoder was compared with the decoder's state, and also summed into the
-# context. Here each vector is mapped to two others: a **key**, which is compared, and a **value**, which is summed.
-# What the keys are compared with is the **query**.
+# In session 5 each encoder vector was both compared and summed. Here it is mapped to two others: a **key**, which is
+# compared with a **query**, and a **value**, which is summed.
 #
-# ### Exercise 1 · Attention, once more
-#
-# You wrote attention in sessions 3 and 5. `tp.borrow("attend")` gives you ours. Or **write** `attend`: scores by dot
-# product, divided by √d; softmax over the source; weighted sum of the values.
-#
-# - in: `query` (…, T, d), `key` (…, S, d), `value` (…, S, e); the dots are any axes in front, the same for all or of
-#   size 1
-# - `mask`, if given, is boolean and fits (…, T, S): where it is false, the weight is exactly 0
-# - `bias`, if given, is added to the scores (after the division)
-# - out: `context` (…, T, e), `weights` (…, T, S)
-#
-# `F.scaled_dot_product_attention` does not count here.
-#
-# *Tiny example.* One query (2, 0), keys (1, 0) and (0, 1), values (10) and (20): the scores are √2 and 0, the weights
-# 0.80 and 0.20, the context 11.96.
-#
-# *Minutes* 6 · *Difficulty* ●●○○ · *Extension*
-#
-# <details><summary>Hint 1 · the idea</summary>
-# The same as in sessions 3 and 5. Two things are new: there are many queries at once, and the values are not the keys.
-# </details>
-#
-# <details><summary>Hint 2 · the shape</summary>
-# (…, T, d) times (…, d, S) is (…, T, S). The softmax runs over S, the last axis.
-# </details>
-#
-# <details><summary>Hint 3 · the line</summary>
-# <code>key.transpose(-2, -1)</code> swaps the last two axes, however many stand in front. First add the bias, then
-# <code>masked_fill(~mask, …)</code>, then the softmax.
-# </details>
+# `attend` is the attention of sessions 3 and 5, for any axes in front (the dots).
 
-# %% exercise="attend"
+# %% given="attend"
 def attend(query, key, value, mask=None, bias=None):
     """Returns `context` (…, T, e) and `weights` (…, T, S).
 
     `query` (…, T, d), `key` (…, S, d), `value` (…, S, e).
 
     `mask` (…, T, S): True where it may attend. `bias` (…, T, S) is added to the scores.
+    They are divided by √d, the standard deviation of the dot product of two vectors of
+    d independent entries of mean 0 and variance 1 (session 3).
     """
-    # TODO: scaled scores, bias, mask, softmax over the source, weighted sum
-    ### BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     if bias is not None:
         scores = scores + bias
@@ -105,78 +75,24 @@ def attend(query, key, value, mask=None, bias=None):
         scores = scores.masked_fill(~mask, -math.inf)
     weights = scores.softmax(dim=-1)
     return weights @ value, weights
-    ### END SOLUTION
-
-# %% check="attend" points=4
-tp.check("attend")
-
-# %% demo="same-as-torch"
-if tp.done("attend"):
-    query, key, value = (torch.randn(2, 3, 5, 16), torch.randn(2, 3, 7, 16),
-                         torch.randn(2, 3, 7, 16))
-    mask = torch.rand(2, 1, 5, 7) < 0.7
-    mask[..., 0] = True  # every query keeps one key
-    ours, theirs = (attend(query, key, value, mask)[0],
-                    F.scaled_dot_product_attention(query, key, value, mask))
-    print("largest difference from F.scaled_dot_product_attention: "
-          f"{(ours - theirs).abs().max():.1e}")
-
-# %% [markdown]
-# ### Why divide by √d?
-#
-# Take two vectors of d entries, all independent, of mean 0 and variance 1. Their dot product has mean 0 and variance
-# d: its typical size is √d. A softmax of scores that lie far apart is nearly one-hot, and its gradient is nearly 0.
-# The last column of the next table is the mean norm of the softmax's Jacobian.
-
-# %% demo="scale-measured"
-def softmax_gradient(scores):
-    """`scores` (N, S) → the mean norm of the softmax's Jacobian (S, S), over N."""
-    shares = scores.softmax(dim=-1)
-    jacobian = torch.diag_embed(shares) - shares[:, :, None] * shares[:, None, :]
-    return jacobian.flatten(1).norm(dim=1).mean().item()
-
-rows, sizes = [], (4, 16, 64, 256, 1024)
-for d in sizes:
-    scores = torch.einsum("nd,nsd->ns", torch.randn(500, d), torch.randn(500, 10, d))
-    for name, used in (("as they are", scores),
-                       ("divided by √d", scores / math.sqrt(d))):
-        largest = used.softmax(-1).max(-1).values.mean().item()
-        rows.append([d, name, used.std().item(), largest, softmax_gradient(used)])
-tp.table(rows, ["d", "scores", "their spread", "largest of 10 weights",
-                "gradient of the softmax"])
-
-# %% [markdown] answer="scale" points=2
-# **Question 1.** Read the table. (a) What happens to the gradient as d grows, without and with the division? (b)
-# What would the weights be for d = 1024, at the start of training, if the scores were divided by d?
-#
-# *Minutes* 5 · *Extension*
-#
-# ### BEGIN SOLUTION
-# (a) Without the division the spread of the scores grows as √d, the largest weight goes to 1, and the gradient
-# towards 0. With it, spread, weights and gradient stay about the same for every d. (b) The scores would have a spread
-# of 1/√d = 0.03: all ten weights about 0.1, so attention would begin as a plain mean.
-#
-# **Rubric.** 1 point: with numbers from the table, gradient falls without the division and stays with it. 1 point:
-# nearly equal weights, because the spread is 1/√d.
-# ### END SOLUTION
 
 # %% [markdown]
 # ## 2 · Self-attention, heads, masks
 #
-# ![Left: every position of a sequence attends to every other. Right: with a causal mask it attends to itself and to
-# what stands before it; the upper triangle of the map is empty.](figures/self_attention.svg)
+# ![Left: every position attends to every other. Right: with a causal mask, only to itself and to earlier
+# ones.](figures/self_attention.svg)
 #
-# In session 5 the decoder attended to the *source*. In **self-attention** a sequence attends to itself: queries, keys
-# and values are made of the same vectors. Masks decide what a position may attend to:
-# - the **padding mask**: no position attends to PAD;
-# - the **causal mask**: a decoder that learns to predict the next token must not see it. Position t attends to 0 … t.
+# In **self-attention** a sequence attends to itself: queries, keys and values are made of the same vectors. Masks
+# decide what a position may attend to:
+# - the **padding mask**: not to PAD;
+# - the **causal mask**: a decoder must not see the token that it learns to predict. Position t attends to 0 … t.
 #
-# ### Exercise 2 · Two masks
+# ### Exercise 1 · Two masks
 #
-# **Write** `padding_mask` and `causal_mask`. True means: may be attended to.
+# **Write** `padding_mask` and `causal_mask`, True where a position may be attended to.
 # - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
-# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries: query t may
-#   attend to 0 … past + t. (`past` is for part 7.)
+# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries (for
+#   part 8): query t may attend to 0 … past + t.
 #
 # *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
 #
@@ -250,7 +166,7 @@ class Positions(nn.Module):
         return None
 
 # %% [markdown]
-# ### Exercise 3 · Multi-head attention
+# ### Exercise 2 · Multi-head attention
 #
 # **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or fewer
 # where `kv_heads` says so.
@@ -338,7 +254,7 @@ tp.check("heads")
 # With the same weights, PyTorch's module must give the same result.
 
 # %% demo="same-as-torch-module"
-if tp.done("attend", "masks", "heads"):
+if tp.done("masks", "heads"):
     ours, theirs = (MultiHeadAttention(24, 4),
                     nn.MultiheadAttention(24, 4, batch_first=True))
     with torch.no_grad():
@@ -364,7 +280,7 @@ if tp.done("attend", "masks", "heads"):
 # **bag of tokens** of session 3.
 
 # %% demo="a-set"
-if tp.done("attend", "heads"):
+if tp.done("heads"):
     torch.manual_seed(0)
     attention, x, order = (MultiHeadAttention(16, 2), torch.randn(1, 6, 16),
                            torch.randperm(6))
@@ -387,7 +303,7 @@ if tp.done("attend", "heads"):
 #
 # Three are given. You write the rotary one: your translator needs it.
 #
-# ### Exercise 4 · Rotary positional encoding
+# ### Exercise 3 · Rotary positional encoding
 #
 # Take the numbers of a query in pairs. Each pair is a vector in a plane. Rotate it by an angle that grows with the
 # position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two such
@@ -491,7 +407,7 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 #
 # A Transformer is a stack of equal **blocks**. Through them runs a vector for each token, the **residual stream**.
 # Each part reads it, and *adds* its result:
-# - attention to itself (exercise 3);
+# - attention to itself (exercise 2);
 # - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
 #
@@ -500,7 +416,7 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # `nn.LayerNorm` in PyTorch. It can stand in two places. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most
 # models today; Xiong et al. 2020, [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
 #
-# ### Exercise 5 · A block
+# ### Exercise 4 · A block
 #
 # **Write** the two methods of `Block`.
 # - `around(norm, x, part)`: one part with its residual and its norm, pre or post as `self.pre_norm` says. `norm` and
@@ -595,7 +511,7 @@ tp.check("block")
 
 # %% given="encoder"
 # what a decoder needs
-STACK = ("attend", "masks", "heads", "block", "decoder")
+STACK = ("masks", "heads", "block", "decoder")
 
 
 class Encoder(nn.Module):
@@ -619,7 +535,7 @@ class Encoder(nn.Module):
         return self.norm(x), mask
 
 # %% [markdown]
-# ### Exercise 6 · The decoder
+# ### Exercise 5 · The decoder
 #
 # **Write** `forward` of `Decoder`: embed; add the positions; run through the blocks under a causal mask; norm; output
 # layer.
@@ -809,7 +725,7 @@ if tp.done(*STACK):
                      "Chance level: loss 2.30, 10 %.")
 
 # %% [markdown] answer="norm-and-depth" points=2
-# **Question 2.** (a) What does your table show about depth, and what does it *not* show? (b) Which layers does the
+# **Question 1.** (a) What does your table show about depth, and what does it *not* show? (b) Which layers does the
 # gradient pass on its way from the last block to the embedding along the residual stream, with pre-norm and with
 # post-norm?
 #
@@ -1100,7 +1016,7 @@ def recall(maps, alignments):
     return found / linked
 
 # %% [markdown]
-# ### Exercise 7 · Weight times norm
+# ### Exercise 6 · Weight times norm
 #
 # A large attention weight may stand before a small value, or `W_o` may map the value to 0. Kobayashi et al. 2020
 # ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) take the norm of the vector that position t receives from
@@ -1155,7 +1071,7 @@ def saying(model, source, target):
     return said
 
 # %% [markdown]
-# ### Exercise 8 · Gradient times input, and integrated gradients
+# ### Exercise 7 · Gradient times input, and integrated gradients
 #
 # How the log-probability of word t changes if the vector $x_s$ changes a little is the gradient
 # $g_{ts} = \partial\, \text{said}_t / \partial x_s$. **Gradient × input** is the dot product $g_{ts} \cdot x_s$.
@@ -1218,7 +1134,7 @@ def integrated_gradients(said, x, base, steps=8):
 tp.check("gradients")
 
 # %% [markdown]
-# ### Exercise 9 · Intervention: replace a word
+# ### Exercise 8 · Intervention: replace a word
 #
 # A gradient describes small changes. An **ablation** replaces the whole vector of a word and runs the model again: by
 # the mean of all words (**mean ablation**), or by words drawn at random, which the model knows from training
@@ -1471,7 +1387,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
                "The woman buys the bat.", title="three explanations")
 
 # %% [markdown]
-# ### Exercise 10 · Activation patching: where is the difference carried?
+# ### Exercise 9 · Activation patching: where is the difference carried?
 #
 # Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the
 # second *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the
@@ -1546,7 +1462,7 @@ if tp.done(*WHOLE, "patching"):
                 title=f"{right} against {wrong}: patched in the {side}")
 
 # %% [markdown] answer="explanations" points=4
-# **Question 3.** (a) Which explanation would you trust to find the English word that made the model write a French
+# **Question 2.** (a) Which explanation would you trust to find the English word that made the model write a French
 # word, and on what evidence? Use two numbers of the leaderboard. (b) For *le* and *la*, resampling often finds a noun
 # where the gold link is *the*. Which of the two is wrong? (c) What does gold precision measure, and what does
 # agreement with an intervention? (d) Name one thing that the leaderboard does *not* show.
@@ -1579,7 +1495,7 @@ if tp.done(*WHOLE, "patching"):
 # ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) removed heads, and found that many are not needed. A head's
 # output is a piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
 #
-# ### Exercise 11 · Cut a head off
+# ### Exercise 10 · Cut a head off
 #
 # **Write** `cut(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, in which the
 # columns of all `heads` (a list of numbers) are those of `other`. `other` is the mean, (h · d,), or a tensor of the
@@ -1721,90 +1637,8 @@ if tp.done(*WHOLE):
                                 pair.source_words, [*pair.target_words, "EOS"],
                                 columns=2)
 
-# %% [markdown]
-# ### Exercise 12 · Which part writes the word?
-#
-# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward
-# network add. The last norm divides by a standard deviation. With that of the whole stream fixed, the rest is linear,
-# and each part has a share in the difference of two logits. This is **direct logit attribution** (Elhage et al. 2021,
-# [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)). It needs one run and no
-# patch. It leaves out the effects of a part through later parts.
-#
-# **Write** `logit_shares(parts, norm, direction)`.
-# - in: `parts` (K, T, D), vectors whose sum over the K is the stream before `norm`, an `nn.LayerNorm`; `direction`
-#   (D,), the output layer's row for one word minus its row for another
-# - out: (K, T). Each part minus its own mean over D, divided by the standard deviation over D of the **sum** (computed
-#   as the norm does, with `norm.eps`), times `norm.weight`; then the dot product with the direction
-#
-# All shares and `norm.bias @ direction` add up to the difference of the logits, up to the output layer's own bias.
-#
-# *Tiny example.* K = 2, T = 1, weights 1, eps 0, direction (1, 0). The parts (1, −1) and (2, −2) have the sum (3, −3),
-# whose standard deviation is 3: the shares are 1/3 and 2/3.
-#
-# *Minutes* 10 · *Difficulty* ●●●○ · *Extension*
-#
-# <details><summary>Hint 1 · the idea</summary>
-# Write down the layer norm of a sum. Its mean is the sum of the means. Only the standard deviation belongs to the sum
-# as a whole.
-# </details>
-#
-# <details><summary>Hint 2 · the shape</summary>
-# The variance of the sum is (T, 1) with <code>keepdim=True</code>, and divides (K, T, D).
-# </details>
-#
-# <details><summary>Hint 3 · the line</summary>
-# <code>var(dim=-1, correction=0, keepdim=True)</code>: a layer norm divides by D, not by D − 1. The square root is
-# taken after <code>norm.eps</code> is added.
-# </details>
-
-# %% exercise="attribution"
-def logit_shares(parts, norm, direction):
-    """`parts` (K, T, D), `norm` an `nn.LayerNorm`, `direction` (D,) → (K, T)."""
-    # TODO: each part, centred; the standard deviation of their sum; the dot product
-    ### BEGIN SOLUTION
-    variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)
-    centred = parts - parts.mean(dim=-1, keepdim=True)
-    return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direction
-    ### END SOLUTION
-
-# %% check="attribution" points=2
-tp.check("attribution")
-
-# %% given="written"
-@torch.no_grad()
-def written(model, source, target):
-    """Name of a part of the decoder → what it adds to the last residual (T, D)."""
-    with tp.trace(model) as seen:
-        model(source, target)
-    block, found = model.decoder.blocks[0], {"embedding": seen["decoder.embedding"][0]}
-    for name in ("attention", "cross"):
-        layer, z = getattr(block, name), seen[f"decoder.blocks.0.{name}.W_o:in"][0]
-        matrices = layer.W_o.weight.split(layer.head_size, dim=1)
-        for k, (own, W) in enumerate(zip(z.split(layer.head_size, dim=1), matrices)):
-            found[f"{name}, head {k}"] = own @ W.T
-        found[f"{name}, bias"] = layer.W_o.bias.expand(len(z), -1)
-    return {**found, "feed-forward": seen["decoder.blocks.0.feed_forward"][0]}
-
-# %% demo="attributed"
-if tp.done(*WHOLE, "attribution", "patching"):
-    parts, readout = written(model, sources[0], target), model.decoder.readout
-    columns = []
-    for t, (right, wrong) in enumerate((("la", "le"), ("vache", "chien"))):
-        ids = french.encode([right, wrong])
-        direction = (readout.weight[ids[0]] - readout.weight[ids[1]]).detach()
-        shares = logit_shares(torch.stack(list(parts.values())), model.decoder.norm,
-                              direction)[:, t]
-        logits = model(sources[0], target)[0, t, ids]
-        rest = (logits[0] - logits[1]).item() - shares.sum().item()
-        columns.append([*shares.tolist(), rest, shares.sum().item() + rest])
-    tp.table([[name, *(f"{share:+.2f}" for share in shares)] for name, *shares in zip(
-                  [*parts, "biases of norm and output layer", "difference of logits"],
-                  *columns)],
-             ["part of the decoder", "la against le", "vache against chien"],
-             caption="the cow sleeps . → la vache dort . : shares of the parts")
-
 # %% [markdown] answer="heads-read" points=2
-# **Question 4.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare
+# **Question 3.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare
 # the loss without several heads with the sum of their single costs. What does a difference show about heads that do
 # the same work?
 #
@@ -1829,7 +1663,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # It needs a head in the layer below that attends to the **previous token**, so that each position also holds what
 # stood before it.
 #
-# ### Exercise 13 · The induction score
+# ### Exercise 11 · The induction score
 #
 # A row of L random tokens is read twice. **Write** `induction_scores(weights, L)`.
 # - in: `weights` (B, h, 2L, 2L), the attention weights of one layer: a row for each position that attends
@@ -1940,21 +1774,21 @@ if tp.done(*STACK, "induction"):
 
 # %% demo="induction-found"
 if tp.done(*STACK, "induction", "cut", "patching"):
-    ids = torch.rand(200, 48, device=device).argsort(dim=-1)[:, :12].repeat(1, 2)
-    scores = head_scores(repeater, ids)
+    twice = torch.rand(200, 48, device=device).argsort(dim=-1)[:, :12].repeat(1, 2)
+    scores = head_scores(repeater, twice)
     tp.table([[layer, head, f"{induction:.2f}", f"{before:.2f}",
-               *(f"{continued(repeater, ids, [(layer, head)], by):.0%}"
+               *(f"{continued(repeater, twice, [(layer, head)], by):.0%}"
                  for by in ("mean", "resampling"))]
               for (layer, head), (induction, before) in scores.items()],
              ["layer", "head", "induction score", "previous token",
               "right without it, mean", "resampling"],
              caption=f"Right next tokens of the whole model: "
-                     f"{continued(repeater, ids):.0%}")
+                     f"{continued(repeater, twice):.0%}")
     for layer in (0, 1):
         print(f"right without all heads of layer {layer}: "
-              f"{continued(repeater, ids, [(layer, k) for k in range(4)]):.0%}")
+              f"{continued(repeater, twice, [(layer, k) for k in range(4)]):.0%}")
 
-    clean, p = ids[:1], 4
+    clean, p = twice[:1], 4
     corrupt = clean.clone()
     corrupt[0, p] = next(i for i in range(48) if i not in clean[0])
     measure = lambda logits: logits[0, 12 + p].log_softmax(dim=-1)[clean[0, p + 1]]
@@ -1973,7 +1807,391 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # finds heads that attend in this way; ablations show which of them are needed.
 
 # %% [markdown]
-# ## 7 · Extension: decoding with a cache
+# ## 7 · Extension: circuits
+#
+# A **circuit** is a part of the model that explains one behaviour: which heads, which weights, and which paths between
+# them (Elhage et al. 2021, [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)).
+#
+# ### Exercise 12 · Which part writes the word?
+#
+# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward
+# network add. The last norm divides by a standard deviation. With that of the whole stream fixed, the rest is linear,
+# and each part has a share in the difference of two logits. This is **direct logit attribution**. It needs one run
+# and no patch. It leaves out the effects of a part through later parts.
+#
+# **Write** `logit_shares(parts, norm, direction)`.
+# - in: `parts` (K, T, D), vectors whose sum over the K is the stream before `norm`, an `nn.LayerNorm`; `direction`
+#   (D,), the output layer's row for one word minus its row for another
+# - out: (K, T). Each part minus its own mean over D, divided by the standard deviation over D of the **sum** (computed
+#   as the norm does, with `norm.eps`), times `norm.weight`; then the dot product with the direction
+#
+# All shares and `norm.bias @ direction` add up to the difference of the logits, up to the output layer's own bias.
+#
+# *Tiny example.* K = 2, T = 1, weights 1, eps 0, direction (1, 0). The parts (1, −1) and (2, −2) have the sum (3, −3),
+# whose standard deviation is 3: the shares are 1/3 and 2/3.
+#
+# *Minutes* 10 · *Difficulty* ●●●○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Write down the layer norm of a sum. Its mean is the sum of the means. Only the standard deviation belongs to the sum
+# as a whole.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# The variance of the sum is (T, 1) with <code>keepdim=True</code>, and divides (K, T, D).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>var(dim=-1, correction=0, keepdim=True)</code>: a layer norm divides by D, not by D − 1. The square root is
+# taken after <code>norm.eps</code> is added.
+# </details>
+
+# %% exercise="attribution"
+def logit_shares(parts, norm, direction):
+    """`parts` (K, T, D), `norm` an `nn.LayerNorm`, `direction` (D,) → (K, T)."""
+    # TODO: each part, centred; the standard deviation of their sum; the dot product
+    ### BEGIN SOLUTION
+    variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direction
+    ### END SOLUTION
+
+# %% check="attribution" points=2
+tp.check("attribution")
+
+# %% given="written"
+@torch.no_grad()
+def written(model, source, target):
+    """Name of a part of the decoder → what it adds to the last residual (T, D)."""
+    with tp.trace(model) as seen:
+        model(source, target)
+    block, found = model.decoder.blocks[0], {"embedding": seen["decoder.embedding"][0]}
+    for name in ("attention", "cross"):
+        layer, z = getattr(block, name), seen[f"decoder.blocks.0.{name}.W_o:in"][0]
+        matrices = layer.W_o.weight.split(layer.head_size, dim=1)
+        for k, (own, W) in enumerate(zip(z.split(layer.head_size, dim=1), matrices)):
+            found[f"{name}, head {k}"] = own @ W.T
+        found[f"{name}, bias"] = layer.W_o.bias.expand(len(z), -1)
+    return {**found, "feed-forward": seen["decoder.blocks.0.feed_forward"][0]}
+
+# %% demo="attributed"
+if tp.done(*WHOLE, "attribution", "patching"):
+    parts, readout = written(model, sources[0], target), model.decoder.readout
+    columns = []
+    for t, (right, wrong) in enumerate((("la", "le"), ("vache", "chien"))):
+        ids = french.encode([right, wrong])
+        direction = (readout.weight[ids[0]] - readout.weight[ids[1]]).detach()
+        shares = logit_shares(torch.stack(list(parts.values())), model.decoder.norm,
+                              direction)[:, t]
+        logits = model(sources[0], target)[0, t, ids]
+        rest = (logits[0] - logits[1]).item() - shares.sum().item()
+        columns.append([*shares.tolist(), rest, shares.sum().item() + rest])
+    tp.table([[name, *(f"{share:+.2f}" for share in shares)] for name, *shares in zip(
+                  [*parts, "biases of norm and output layer", "difference of logits"],
+                  *columns)],
+             ["part of the decoder", "la against le", "vache against chien"],
+             caption="the cow sleeps . → la vache dort . : shares of the parts")
+
+# %% [markdown]
+# ### Exercise 13 · Two matrices of a head
+#
+# Leave the biases out. The scores of a head for vectors x (queries) and y (keys) are
+# $x W_q^\top W_k\, y^\top / \sqrt d$, its **QK circuit**. A vector y to which it attends adds $y W_v^\top W_o^\top$ to
+# the residual stream. That times the output layer is what y adds to the logits, the **OV circuit**. Both need weights
+# only, and no sentence.
+#
+# **Write** `qk_circuit(attention, k, x, y)` and `ov_circuit(attention, k, y, readout)`.
+# - in: `attention`, a `MultiHeadAttention` with as many heads of keys as of queries; the head's number k; `x` (T, D),
+#   `y` (S, D); `readout` (V, D)
+# - out: the scores (T, S), divided by √d; what each y adds to each of the V logits, (S, V)
+#
+# Head k has the rows k · d … (k + 1) · d − 1 of `W_q.weight`, `W_k.weight` and `W_v.weight`, and these **columns** of
+# `W_o.weight`.
+#
+# *Tiny example.* One head, D = 4, all weights the identity, x = y = (2, 0, 0, 0), and the identity as `readout`: the
+# score is 2, and y adds (2, 0, 0, 0).
+#
+# *Minutes* 10 · *Difficulty* ●●○○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Cut the weights of one head out of the four matrices. Two matrix products and a division make the first circuit; three
+# products make the second.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>W_q.weight[own]</code> is (d, D), <code>W_o.weight[:, own]</code> is (D, d), with <code>own</code> a
+# <code>slice</code>.
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>nn.Linear</code> computes <code>x @ W.T</code>: <code>(x @ W_q.T) @ (y @ W_k.T).T</code>.
+# </details>
+
+# %% exercise="circuits"
+def qk_circuit(attention, k, x, y):
+    """`x` (T, D), `y` (S, D) → the scores of head k, without biases, (T, S)."""
+    # TODO: the head's rows of two matrices; scaled dot products
+    ### BEGIN SOLUTION
+    d = attention.head_size
+    own = slice(k * d, (k + 1) * d)
+    queries, keys = x @ attention.W_q.weight[own].T, y @ attention.W_k.weight[own].T
+    return queries @ keys.T / math.sqrt(d)
+    ### END SOLUTION
+
+
+def ov_circuit(attention, k, y, readout):
+    """`y` (S, D), `readout` (V, D) → what each y adds to the logits by head k, (S, V)."""
+    # TODO: the head's rows of one matrix and columns of another; the output layer
+    ### BEGIN SOLUTION
+    own = slice(k * attention.head_size, (k + 1) * attention.head_size)
+    values = y @ attention.W_v.weight[own].T
+    return values @ attention.W_o.weight[:, own].T @ readout.T
+    ### END SOLUTION
+
+# %% check="circuits" points=2
+tp.check("circuits")
+
+# %% given="from-weights"
+@torch.no_grad()
+def previous_token(model, k, L=12):
+    """The mean weight on the position before, as the QK circuit of head k of the first
+    layer has it: every token is the mean of all embeddings.
+    """
+    block = model.blocks[0]
+    x = block.norms[0](model.positions.table.weight[:L]
+                       + model.embedding.weight.mean(dim=0))
+    scores = qk_circuit(block.attention, k, x, x)
+    weights = scores.masked_fill(
+        ~causal_mask(L, device=x.device), -math.inf).softmax(dim=-1)
+    return weights.diagonal(-1).mean().item()
+
+
+def on_diagonal(matrix):
+    """The share of rows whose largest number lies on the diagonal."""
+    own = torch.arange(len(matrix), device=matrix.device)
+    return (matrix.argmax(dim=-1) == own).float().mean().item()
+
+
+@torch.no_grad()
+def copies(model, k):
+    """The share of tokens whose own logit is raised most by head k of the second layer
+    if it attends to them.
+    """
+    block = model.blocks[1]
+    readout = model.readout.weight * model.norm.weight
+    return on_diagonal(ov_circuit(block.attention, k,
+                                  block.norms[0](model.embedding.weight), readout))
+
+
+@torch.no_grad()
+def composes(model, first, second):
+    """The share of tokens a for which the query of a, in head `second` of the second
+    layer, has its largest score with what head `first` of the first layer writes for a.
+    """
+    below, above = model.blocks
+    words = model.embedding.weight
+    writes = ov_circuit(below.attention, first, below.norms[0](words),
+                        torch.eye(words.shape[1], device=words.device))
+    return on_diagonal(qk_circuit(above.attention, second, above.norms[0](words),
+                                  above.norms[0](writes)))
+
+# %% demo="circuits-found"
+if tp.done(*STACK, "induction", "circuits"):
+    tp.table([[k, f"{scores[0, k][1]:.2f}", f"{previous_token(repeater, k):.2f}",
+               *(f"{composes(repeater, k, j):.0%}" for j in range(4))]
+              for k in range(4)],
+             ["head of layer 0", "previous token, measured", "from the weights",
+              *(f"keys of head {j}" for j in range(4))],
+             caption="Right columns: tokens whose query in layer 1 has its largest "
+                     "score with what this head writes for the same token")
+    tp.table([[k, f"{scores[1, k][0]:.2f}", f"{copies(repeater, k):.0%}"]
+              for k in range(4)],
+             ["head of layer 1", "induction score", "tokens that it copies"])
+
+# %% [markdown]
+# In our five runs the head of the first layer with the largest previous-token score had 0.93 (0.84–0.96), and 1.00
+# (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the queries of the second layer match what this
+# head writes for the same token: it makes their keys (**K-composition**). The head of the second layer with the
+# largest induction score copies 94 % (90–96) of the tokens.
+#
+# ### Exercise 14 · One path between two heads
+#
+# What a head of the first layer writes is read by the queries, the keys and the values of the second. **Path patching**
+# (Wang et al. 2022, [arXiv 2211.00593](https://arxiv.org/abs/2211.00593)) replaces it for **one** reader; all others
+# get what the head wrote.
+#
+# **Write** `along(stream, z, other, attention, k, norm)`.
+# - in: `stream` (…, T, D), the residual stream; `z` and `other` (…, T, h · d), the input of `attention.W_o` and another
+#   sequence's; `norm`, a function of the stream
+# - out: (…, T, D), the norm of the stream as it would be if head k alone had `other`'s output
+#
+# *Tiny example.* One head, `W_o` and the norm are the identity: stream (5, 5), z (1, 0), other (0, 1) give (4, 6).
+#
+# *Minutes* 8 · *Difficulty* ●●●○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# The stream is a sum. Take away what head k wrote, and add what it would have written.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# Columns k · d … (k + 1) · d − 1 of <code>other − z</code> are (…, T, d); the same columns of <code>W_o.weight</code>
+# are (D, d).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# The bias of <code>W_o</code> cancels. The norm comes last, because it is not linear.
+# </details>
+
+# %% exercise="path"
+def along(stream, z, other, attention, k, norm):
+    """`stream` (…, T, D), `z` and `other` (…, T, h · d) → (…, T, D): what is read
+    behind `norm` if head k alone had the output `other`.
+    """
+    # TODO: what head k would write more; the norm of the new stream
+    ### BEGIN SOLUTION
+    own = slice(k * attention.head_size, (k + 1) * attention.head_size)
+    more = (other - z)[..., own] @ attention.W_o.weight[:, own].T
+    return norm(stream + more)
+    ### END SOLUTION
+
+# %% check="path" points=2
+tp.check("path")
+
+# %% given="paths"
+@torch.no_grad()
+def right_along(model, ids, k, reader):
+    """The share of right next tokens if `reader`, W_q, W_k or W_v of the second layer,
+    reads what head k of the first layer writes for another row.
+    """
+    with tp.trace(model) as seen:
+        model(ids)
+    z, (below, above) = seen["blocks.0.attention.W_o:in"], model.blocks
+    x = along(seen["blocks.0"], z, z.roll(1, dims=0), below.attention, k,
+              above.norms[0])
+    with tp.trace(model, {f"blocks.1.attention.{reader}:in": x}):
+        return continued(model, ids)
+
+# %% demo="paths-found"
+if tp.done(*STACK, "induction", "cut", "path"):
+    tp.table([[k, *(f"{right_along(repeater, twice, k, reader):.0%}"
+                    for reader in ("W_q", "W_k", "W_v")),
+               f"{continued(repeater, twice, [(0, k)], 'resampling'):.0%}"]
+              for k in range(4)],
+             ["head of layer 0", "queries", "keys", "values", "all paths"],
+             caption="Right next tokens if layer 1 reads another row's output of "
+                     "this head by one path")
+
+# %% [markdown]
+# In our five runs, for the head of the first layer with the largest previous-token score: 100 % (100–100) of the next
+# tokens stay right if only the queries or only the values read another row's output, 74 % (16–92) if only the keys do,
+# and 67 % (12–86) by all paths. Most of its effect goes through the keys.
+#
+# ### Exercise 15 · What does a vector hold?
+#
+# A **probe** is a small classifier of a model's vectors (Alain and Bengio 2016, [arXiv
+# 1610.01644](https://arxiv.org/abs/1610.01644)). The simplest uses the difference of two means. A probe may memorise
+# the labels of single words. Hewitt and Liang 2019 ([arXiv 1909.03368](https://arxiv.org/abs/1909.03368)) compare it
+# with a **control task**: the same words, with labels drawn at random for each word.
+#
+# **Write** `probe(x, labels)`.
+# - in: `x` (N, D), `labels` (N,), booleans
+# - out: `direction` (D,), the mean of the vectors that are true minus the mean of the others; `threshold`, the dot
+#   product of the direction with the point halfway between the two means. A vector counts as true if its product with
+#   the direction is larger.
+#
+# *Tiny example.* The numbers 0, 2 and 6, of which the last is true: the direction is 5, the threshold 5 · 3.5 = 17.5.
+#
+# *Minutes* 6 · *Difficulty* ●○○○ · *Extension*
+#
+# <details><summary>Hint 1 · the idea</summary>
+# Two means over the rows of x. Their difference is the direction; half of their sum is the point between them.
+# </details>
+#
+# <details><summary>Hint 2 · the shape</summary>
+# <code>x[labels]</code> is (n, D), its mean over the rows (D,).
+# </details>
+#
+# <details><summary>Hint 3 · the line</summary>
+# <code>~labels</code> chooses the others. The middle is not the mean of all vectors unless both groups are equally
+# large.
+# </details>
+
+# %% exercise="probe"
+def probe(x, labels):
+    """`x` (N, D), `labels` (N,) booleans → `direction` (D,), `threshold` ()."""
+    # TODO: two means, their difference, the point halfway between them
+    ### BEGIN SOLUTION
+    true, false = x[labels].mean(dim=0), x[~labels].mean(dim=0)
+    direction = true - false
+    return direction, direction @ (true + false) / 2
+    ### END SOLUTION
+
+# %% check="probe" points=2
+tp.check("probe")
+
+# %% given="probes"
+from tp.lexicon import NOUNS
+
+GENDERS = {noun.singular: noun.gender == "f" for noun in NOUNS}
+CONTROL = dict(zip(GENDERS, random.Random(0).choices([True, False], k=len(GENDERS))))
+SITES = {"embedding of the noun": ("encoder.embedding", 0),
+         "encoder, at the noun": ("encoder.norm", 0),
+         "encoder, at its article": ("encoder.norm", -1)}
+
+
+@torch.no_grad()
+def nouns_read(model, pairs):
+    """The nouns behind an article in the sentences, and name of a site → vectors."""
+    nouns, vectors = [], {site: [] for site in SITES}
+    for pair, row in zip(pairs, rows_of(pairs)):
+        words = pair.source_words
+        with tp.trace(model) as seen:
+            model.encoder(padded([row])[0])
+        for i, word in enumerate(words):
+            if word in GENDERS and words[i - 1] in ("the", "a", "an"):
+                nouns.append(word)
+                for site, (name, shift) in SITES.items():
+                    vectors[site].append(seen[name][0, i + shift])
+    return nouns, {site: torch.stack(found) for site, found in vectors.items()}
+
+
+def probed(x, nouns, labels, learned, asked):
+    """The share of right labels of the rows `asked`, by a probe of the rows `learned`:
+    lists of booleans.
+    """
+    truth = torch.tensor([labels[noun] for noun in nouns], device=x.device)
+    learned, asked = (torch.tensor(chosen, device=x.device)
+                      for chosen in (learned, asked))
+    direction, threshold = probe(x[learned], truth[learned])
+    return ((x @ direction > threshold) == truth)[asked].float().mean().item()
+
+
+def probe_scores(model, pairs):
+    """Name of a site → right genders of known nouns, of new nouns, right control labels
+    of known nouns. Every second row, or every second noun, is learned.
+    """
+    nouns, vectors = nouns_read(model, pairs)
+    rows = [i % 2 == 0 for i in range(len(nouns))]
+    known = [list(GENDERS).index(noun) % 2 == 0 for noun in nouns]
+    others = [[not one for one in chosen] for chosen in (rows, known)]
+    return {site: [probed(x, nouns, GENDERS, rows, others[0]),
+                   probed(x, nouns, GENDERS, known, others[1]),
+                   probed(x, nouns, CONTROL, rows, others[0])]
+            for site, x in vectors.items()}
+
+# %% demo="probes-read"
+if tp.done(*WHOLE, "probe"):
+    tp.table([[site, *(f"{share:.0%}" for share in shares)] for site, shares in
+              probe_scores(model, corpus.train[:3_000]).items()],
+             ["vector", "gender of known nouns", "of new nouns", "control labels"],
+             caption="Right labels by a probe")
+
+# %% [markdown]
+# A high share of known nouns says little if the control labels come near it. Compare the rows with exercise 9: patching
+# showed which of these vectors the output depends on. A probe shows only what can be read.
+
+# %% [markdown]
+# ## 8 · Extension: decoding with a cache
 #
 # ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache,
 # three are there, and one is added.](figures/key_value_cache.svg)
@@ -1982,7 +2200,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 # position changes when a word is added after it. Later words need only its keys and values. A **key-value cache**
 # keeps these.
 #
-# ### Exercise 14 · A cache, and a decoder that uses it
+# ### Exercise 16 · A cache, and a decoder that uses it
 #
 # **Write**
 # - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n,
@@ -2097,7 +2315,7 @@ if tp.done(*WHOLE, "cache"):
                title="your Transformer")
 
 # %% [markdown]
-# ## 8 · Extension: scratchpads
+# ## 9 · Extension: scratchpads
 #
 # A network that writes 487 · 623 at once must compute each digit in one step. A **scratchpad** (Nye et al. 2021,
 # [arXiv 2112.00114](https://arxiv.org/abs/2112.00114)) is a text of intermediate steps before the answer. A **chain of
@@ -2196,7 +2414,7 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # of four; median and range.
 
 # %% [markdown] answer="scratchpad" points=3
-# **Question 5.** (a) What does a scratchpad gain, and what does it cost? Use the characters written and the right
+# **Question 4.** (a) What does a scratchpad gain, and what does it cost? Use the characters written and the right
 # answers in the table. (b) Write out 87 · 46 with both scratchpads (`as_on_paper`, `working`). On how many characters
 # does one character of each depend, and where do they stand? (c) What does the last column show about what the model
 # has learned?
@@ -2220,8 +2438,8 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # %% [markdown]
 # **Further reading**
 #
-# - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): these tools on language models, path
-#   patching, products of weight matrices, sparse autoencoders.
+# - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): these tools on language models, function
+#   vectors, sparse autoencoders. TransformerLens and nnsight, which it uses, do for large models what `tp.trace` does.
 # - Rush and others, *The Annotated Transformer*,
 #   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
 #   2017, line by line in PyTorch.

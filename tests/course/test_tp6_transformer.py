@@ -134,3 +134,49 @@ def test_the_shares_of_all_parts_and_the_bias_are_the_difference_of_the_logits(n
         logits = model(source, target)[0]
         rest = model.decoder.norm.bias @ direction + readout.bias[4] - readout.bias[5]
     assert torch.allclose(shares.sum(0) + rest, logits[:, 4] - logits[:, 5], atol=1e-4)
+
+
+@pytest.fixture
+def reader(names):
+    """A causal model of two blocks and two heads, without biases in its attention, and ids (3, 5)."""
+    model = names["Decoder"](11, 16, 2, 2, cross=False, positions=names["Learned"])
+    for block in model.blocks:
+        for part in (block.attention.W_q, block.attention.W_k, block.attention.W_v, block.attention.W_o):
+            nn.init.zeros_(part.bias)
+    return model, torch.randint(0, 11, (3, 5))
+
+
+@torch.no_grad()
+def test_both_circuits_of_all_heads_are_what_attention_does(names, reader):
+    """The weights are the softmax of the scores; what all heads write is the sum of their OV circuits."""
+    (model, ids), written = reader, 0
+    with tp.trace(model) as seen:
+        model(ids[:1])
+    attention, x = model.blocks[0].attention, seen["blocks.0.attention.W_k:in"][0]
+    for k in range(2):
+        scores = names["qk_circuit"](attention, k, x, x).masked_fill(~names["causal_mask"](5), -torch.inf)
+        assert torch.allclose(scores.softmax(-1), attention.attention_weights[0, k], atol=1e-5)
+        written = written + attention.attention_weights[0, k] @ names["ov_circuit"](attention, k, x, torch.eye(16))
+    assert torch.allclose(written, seen["blocks.0.attention"][0], atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_path_with_the_head_s_own_output_changes_nothing_and_all_heads_by_turns_are_another_run(names, reader):
+    model, ids = reader
+    with tp.trace(model) as seen:
+        model(ids)
+    first, second = model.blocks
+    z, stream = seen["blocks.0.attention.W_o:in"], seen["blocks.0"]
+    same = names["along"](stream, z, z, first.attention, 1, second.norms[0])
+    assert torch.allclose(same, seen["blocks.1.attention.W_k:in"], atol=1e-5)
+    other = z.roll(1, dims=0)
+    for k in range(2):
+        stream = names["along"](stream, z, other, first.attention, k, nn.Identity())
+    assert torch.allclose(stream - seen["blocks.0"], first.attention.W_o(other) - first.attention.W_o(z), atol=1e-5)
+
+
+def test_a_probe_reads_labels_that_lie_apart(names):
+    labels = torch.arange(20) % 3 == 0
+    x = torch.randn(20, 4) + 9 * labels[:, None]
+    direction, threshold = names["probe"](x, labels)
+    assert ((x @ direction > threshold) == labels).all()
