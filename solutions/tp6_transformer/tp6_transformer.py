@@ -8,7 +8,7 @@
 # **After this session you can**
 # - write attention with several heads, rotary positions, the block and the decoder;
 # - read and replace any activation of your own model;
-# - explain an output in five ways, on two models, and score the explanations;
+# - explain an output by weights, gradients and interventions, on two models, and score the explanations;
 # - ablate heads, and find the heads that do a task.
 #
 # **Time:** {time}. In 90 minutes: exercises 2, 4, 6, 7 and 8 and question 2, with `tp.borrow` for the others.
@@ -56,11 +56,11 @@ LONG_RUNS = False
 # In session 5 each encoder vector was both compared and summed. Here it is mapped to two others: a **key**, which is
 # compared with a **query**, and a **value**, which is summed.
 #
-# `attend` is the attention of sessions 3 and 5, for any axes in front (the dots).
+# `attend` is the scaled dot-product attention of session 3, for any axes in front (the dots).
 
 # %% given="attend"
 def attend(query, key, value, mask=None, bias=None):
-    """Returns `context` (…, T, e) and `weights` (…, T, S).
+    """Return `context` (…, T, e) and `weights` (…, T, S).
 
     `query` (…, T, d), `key` (…, S, d), `value` (…, S, e).
 
@@ -133,7 +133,8 @@ tp.check("masks")
 # %% [markdown]
 # ### Several heads
 #
-# One softmax gives one set of weights. A word may need several. So the D numbers are cut into h pieces of d = D / h,
+# One softmax gives one set of weights. A word may need several. So queries, keys and values are cut into h pieces of
+# d = D / h,
 # and each piece has its own attention: h **heads**. They are one more axis in front, which `attend` accepts.
 #
 # Attention also needs the order of the vectors. An object of the class `Positions` adds it. The base class below adds
@@ -168,8 +169,8 @@ class Positions(nn.Module):
 # %% [markdown]
 # ### Exercise 2 · Multi-head attention
 #
-# **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or fewer
-# where `kv_heads` says so.
+# **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or 1 with
+# `kv_heads=1` (**multi-query attention**).
 # - `split(x)`: (B, T, n · d) → (B, n, T, d), for any number n of heads: the first d numbers belong to the first head
 # - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`,
 #   then split. The keys go through `self.positions.turn(…, start)`, the values do not.
@@ -208,7 +209,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, D, n_heads, positions=None, kv_heads=None):
         super().__init__()
         self.head_size = D // n_heads
-        # fewer heads of keys and values than queries (Shazeer 2019, arXiv 1911.02150)
+        # 1: all queries share one head of keys and values (Shazeer 2019, arXiv 1911.02150)
         kv_size = (kv_heads or n_heads) * self.head_size
         self.W_q, self.W_o = nn.Linear(D, D), nn.Linear(D, D)
         self.W_k, self.W_v = nn.Linear(D, kv_size), nn.Linear(D, kv_size)
@@ -276,7 +277,8 @@ if tp.done("masks", "heads"):
 # %% [markdown]
 # ## 3 · Positional encoding
 #
-# Attention is a sum over a *set*. If the words are permuted, the results are permuted in the same way, as in the
+# Without a causal mask, attention is a weighted sum over a *set*. If the words are permuted, the results are permuted
+# in the same way, as in the
 # **bag of tokens** of session 3.
 
 # %% demo="a-set"
@@ -301,7 +303,7 @@ if tp.done("heads"):
 # ![Four small pictures: sines and cosines added to an embedding, rows of a table, two arrows rotated by an angle, and a
 # ramp of scores that falls with the distance.](figures/four_positions.svg)
 #
-# Three are given. You write the rotary one: your translator needs it.
+# Three are given. You write the rotary one, because your translator uses it.
 #
 # ### Exercise 3 · Rotary positional encoding
 #
@@ -411,7 +413,8 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
 #
-# Sums grow. So the vector of each token is normalised to mean 0 and variance 1; then each entry gets a learned gain
+# The sums grow from block to block. So that all parts read inputs of one scale, the vector of each token is
+# normalised to mean 0 and variance 1; then each entry gets a learned gain
 # and shift. This is **layer norm** (Ba, Kiros and Hinton 2016, [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)),
 # `nn.LayerNorm` in PyTorch. It can stand in two places. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most
 # models today; Xiong et al. 2020, [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
@@ -734,8 +737,9 @@ if tp.done(*STACK):
 # ### BEGIN SOLUTION
 # (a) It compares both at one high learning rate, without warm-up, for few steps. In the run above both have all
 # digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It does not show
-# that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. Three seeds against three
-# differ so clearly once in ten by chance. (b) With pre-norm the stream is a plain sum: its derivative contains the
+# that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. By chance, all three seeds
+# of one kind would lie above all three of the other, or below, once in ten (2 of 20 orders). (b) With pre-norm the
+# stream is a plain sum: its derivative contains the
 # identity, through any number of blocks. With post-norm all norms lie on the stream, and each rescales the gradient.
 #
 # **Rubric.** 1 point: the table read with its limits (rate, steps, seeds). 1 point: the identity path against a
@@ -951,7 +955,7 @@ if tp.done(*WHOLE):
 # (smallest–largest).
 
 # %% [markdown]
-# ## 6 · Looking inside, with the truth at hand
+# ## 6 · Looking inside, with a gold alignment
 #
 # Which English word made the model write this French word? An **explanation** gives each pair of a French word t and
 # an English word s a number: a map (T, S). Whether attention weights are one is disputed. Jain and Wallace 2019
@@ -959,10 +963,12 @@ if tp.done(*WHOLE):
 # and Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) found that weights predict only roughly which inputs
 # matter. Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on the
 # definition of explanation. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend
-# saliency, such as gradients. Few corpora have an answer to compare with. Here the **gold alignment** lists the
+# saliency, such as gradients. Here they can be compared with two references, a gold alignment and interventions. The
+# **gold alignment** lists the
 # English words that each French word translates.
 #
-# `tp.trace(model)` reads every activation of a forward pass by its name, and replaces those that you name:
+# `tp.trace(model)` reads the first input and the output of every module in a forward pass, by name, and replaces
+# those that you name:
 #
 #     with tp.trace(model) as seen:                  # seen["encoder.norm"]: the output of model.encoder.norm
 #         model(source, target)                      # seen["encoder.norm:in"]: its first input
@@ -982,7 +988,7 @@ if tp.done(*WHOLE):
              caption=f"Some of the {len(seen)} activations")
 
 # %% [markdown]
-# Two scores for a map, given. Its **top link** of a French word is the English word with the largest number.
+# Two scores for a map are given. Its **top link** of a French word is the English word with the largest number.
 # **Precision**: the share of French words whose top link is a gold link. **Recall**: the share of English words with
 # a gold link that are the top link of one of their French words.
 
@@ -1137,7 +1143,7 @@ tp.check("gradients")
 # ### Exercise 8 · Intervention: replace a word
 #
 # A gradient describes small changes. An **ablation** replaces the whole vector of a word and runs the model again: by
-# the mean of all words (**mean ablation**), or by words drawn at random, which the model knows from training
+# the mean of all words (**mean ablation**), or by words drawn at random, which occurred in training
 # (**resampling**). A vector of zeros may be unlike any input.
 #
 # **Write** `effects(said, x, others)`.
@@ -1229,7 +1235,8 @@ if tp.done(*WHOLE):
     models = {"recurrent": recurrent, "Transformer": model}
 
 # %% [markdown]
-# Your functions on both models. *Agreement* is the share of French words with the same top link as resampling. The
+# The next cell applies your functions to both models. Integrated gradients start from zeros. *Agreement* is the share
+# of French words with the same top link as resampling. The
 # vectors for mean and resampling are embedded words of training sentences, as often as they occur.
 
 # %% given="explained"
@@ -1311,20 +1318,23 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# The recurrent model of the leaderboard is trained without session 5's curriculum; two of its agreements lie 2.4 and
-# 2.5 points below these ranges. A map whose top link is the word at the same position would have a precision of 49.9 %
-# on the recurrent model's sentences and 54.7 % on the Transformer's.
+# The five recurrent models are session 5's: they are trained with its curriculum, on sources that end with EOS. The
+# one of the leaderboard has neither, and all five of its agreements lie outside these ranges, by 2.5 points at most.
+# A map whose top link is the word at the same position would have a precision of 49.9 % with EOS in the source and
+# 54.7 % without.
 #
 # ### Cases where weight and effect differ
 #
-# An adjective agrees with a noun that it does not translate. We asked for 40 adjectives that stand four words or more
-# behind their noun. That noun had one of the two largest effects by resampling for 55 % (28–82) of them in the
+# An adjective agrees with a noun that it does not translate. We took 40 adjectives that stand four words or more
+# after their noun in English. That noun had one of the two largest effects by resampling for 55 % (28–82) of them in
+# the
 # recurrent model, and for 68 % (38–85) in the Transformer. It had one of the two largest attention weights for 0 %
 # (0–0) and 25 % (0–50).
 #
 # The gender of *le, la, un* and *une* depends on their noun, too. For 40 of them in each Transformer, weight × norm
 # had the English article as top link in 100 % (98–100), resampling in 50 % (32–80). *Que* in *est-ce que* is
-# predictable from *est-ce*. Its largest effect is 1.16 nats (0.98–1.22), that of *est-ce* 13.95 (8.81–14.96). The
+# predictable from *est-ce*, except for the choice of *que* or *qu'*. In the Transformer its largest effect is 1.16
+# nats (units of the natural logarithm; 0.98–1.22), that of *est-ce* 13.95 (8.81–14.96). The
 # weights of both rows sum to 1, so they cannot show that no English word had a large effect.
 #
 # The table counts the French words that weight × norm links to a gold word, and resampling to another. Below it, one
@@ -1391,7 +1401,8 @@ if tp.done(*WHOLE, "gradients", "effects"):
 #
 # Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the
 # second *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the
-# model now write *la*? This is **activation patching**: it finds activations that suffice to carry the difference.
+# model now write *la*? This is **activation patching** (Vig et al. 2020, [arXiv
+# 2004.12265](https://arxiv.org/abs/2004.12265)). It finds activations that suffice to carry the difference.
 # (The reverse finds those that are needed.)
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
@@ -1472,16 +1483,18 @@ if tp.done(*WHOLE, "patching"):
 # ### BEGIN SOLUTION
 # (a) A choice with its evidence, for example weight × norm: in our five runs a precision of 96.5 % (95.8–97.5) and an
 # agreement of 91.4 % (89.7–94.5) on the Transformer, gradient × input 47.3 % and 44.2 %. Against attention weight and
-# integrated gradients the ranges of the agreement overlap: these runs do not decide between them. (b) Neither. The
+# integrated gradients the ranges of the agreement overlap, but in each of the five runs its agreement is the higher
+# one. Mean ablation agrees more in four of the five; it is an intervention itself. (b) Neither. The
 # article takes its gender from the noun: the noun is a cause, though not what the article translates. Patching shows
 # where: in our run the encoder's attention carried 0.29 of the difference to the position of *the*, and 0.86 was at
 # *cow* after the encoder. (c) Gold precision: whether the explanation finds what a linguist would link
-# (**plausible**). Agreement with an intervention: whether it finds what the output depends on (**faithful**). (d) For
+# (**plausible**; Jacovi and Goldberg 2020, [arXiv 2004.03685](https://arxiv.org/abs/2004.03685)). Agreement with an
+# intervention: whether it finds what the output depends on (**faithful**). (d) For
 # example: small models, one grammar; top links, not the whole map; single words, so that two words that can replace
 # each other have no effect; another intervention: mean ablation differs from it in 4.9 to 7.3 % of the top links of
-# the Transformer. Resampling also misses causes: the verb decides on the sense of *bat*, and in our five runs it had
+# the Transformer. Resampling also misses causes: the verb decides the sense of *bat*, and in our five runs it had
 # one of the two largest effects for 22 % (2–55) of the nouns of two senses. A word drawn at random is seldom a verb
-# that asks for the other sense.
+# that selects the other sense.
 #
 # **Rubric.** 1 point: a choice with two numbers. 1 point: (b) both are right, agreement of gender. 1 point: plausible
 # against faithful, in any words. 1 point: one limit, fitting these runs.
@@ -1492,7 +1505,8 @@ if tp.done(*WHOLE, "patching"):
 #
 # To what does each head attend (Clark et al. 2019, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341)), and is it
 # needed? Michel, Levy and Neubig 2019 ([arXiv 1905.10650](https://arxiv.org/abs/1905.10650)) and Voita et al. 2019
-# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) removed heads, and found that many are not needed. A head's
+# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) removed heads, and found that many can go at a small cost
+# (Voita et al.: 38 of 48 encoder heads for 0.15 BLEU, pruned during training). A head's
 # output is a piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
 #
 # ### Exercise 10 · Cut a head off
@@ -1612,7 +1626,8 @@ if tp.done(*WHOLE, "cut"):
               for (part, k), shares in zip(roles, shown)],
              ["attention", "head", "same", "before", "after", "mark", "gold", "writes",
               "cost, mean", "cost, resampling"],
-             caption="Share of words with the largest weight there (aligns: gold); "
+             caption="Share of words with the largest weight on the same position, the one "
+                     "before, the one after, the final mark (source only), a gold word; "
                      "right word among the ten most raised by the head (writes); loss "
                      f"added by its ablation (whole model: {whole:.3f})")
     rows, gone = [], []
@@ -1645,10 +1660,11 @@ if tp.done(*WHOLE):
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# (a) Not always, because another head can align the same words. Over five runs the best aligner cost 0.16
+# (a) Not always: in one of our five runs the best aligner cost least. Over five runs it cost 0.16
 # (0.03–0.33), the second 0.10 (0.05–0.27). (b) In our five runs the six cheapest heads together cost 1.33
-# (0.81–2.34), and the sum of their single costs was 0.31 (0.30–0.34). Above the sum, heads are redundant: one of two
-# can go, both together cannot. Below it, one head needs the output of the other, and the second loss adds little.
+# (0.81–2.34), and the sum of their single costs was 0.31 (0.30–0.34). Above the sum, heads may be redundant: one of
+# two can go, both together cannot. It is no proof, because the loss is convex and near 0 here. Below it, one head
+# needs the output of the other, and the second loss adds little.
 #
 # **Rubric.** 1 point: both orders with numbers. 1 point: together against the sum, with its reason.
 # ### END SOLUTION
@@ -1660,7 +1676,8 @@ if tp.done(*WHOLE):
 # Within a piece the next token can be found: go to the earlier occurrence of the last token, and write the token
 # after it. An **induction head** does this (Olsson et al. 2022, [arXiv
 # 2209.11895](https://arxiv.org/abs/2209.11895)): it attends to the token *after* the same token's earlier occurrence.
-# It needs a head in the layer below that attends to the **previous token**, so that each position also holds what
+# In the circuit that they describe, a head of an earlier layer attends to the **previous token**, so that each
+# position also holds what
 # stood before it.
 #
 # ### Exercise 11 · The induction score
@@ -1802,7 +1819,8 @@ if tp.done(*STACK, "induction", "cut", "patching"):
               f"answer at position {12 + p}")
 
 # %% [markdown]
-# In our five runs all four heads of the second layer had a score of 0.90 or more. Without the one with the largest
+# In our five runs all four heads of the second layer had a score of at least 0.90, rounded. Without the one with the
+# largest
 # score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % (2–4). The score
 # finds heads that attend in this way; ablations show which of them are needed.
 
@@ -1896,7 +1914,8 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # ### Exercise 13 · Two matrices of a head
 #
 # Leave the biases out. The scores of a head for vectors x (queries) and y (keys) are
-# $x W_q^\top W_k\, y^\top / \sqrt d$, its **QK circuit**. A vector y to which it attends adds $y W_v^\top W_o^\top$ to
+# $x W_q^\top W_k\, y^\top / \sqrt d$, its **QK circuit**. A vector y to which it attends with weight 1 adds $y
+# W_v^\top W_o^\top$ to
 # the residual stream. That times the output layer is what y adds to the logits, the **OV circuit**. Both need weights
 # only, and no sentence.
 #
@@ -2010,8 +2029,9 @@ if tp.done(*STACK, "induction", "circuits"):
 
 # %% [markdown]
 # In our five runs the head of the first layer with the largest previous-token score had 0.93 (0.84–0.96), and 1.00
-# (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the queries of the second layer match what this
-# head writes for the same token: it makes their keys (**K-composition**). The head of the second layer with the
+# (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the query of a token in the second layer has
+# its largest score with what this head writes for it (chance level: 2 %; mean of the four heads): this output enters
+# their keys (**K-composition**). The head of the second layer with the
 # largest induction score copies 94 % (90–96) of the tokens.
 #
 # ### Exercise 14 · One path between two heads
@@ -2410,8 +2430,8 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # | as on paper | 34 | 9.3 (6.0–67.0) | 0.0 |
 # | each digit beside its parents | 50 | 100.0 (100.0–100.0) | 0.0 |
 #
-# Our runs: 600 steps, five seeds each, 300 held-out products of three digits, on which the models were trained, and
-# of four; median and range.
+# Our runs: 600 steps on multiplications of three digits, five seeds each; tested on 300 held-out ones of three digits
+# and of four; median and range.
 
 # %% [markdown] answer="scratchpad" points=3
 # **Question 4.** (a) What does a scratchpad gain, and what does it cost? Use the characters written and the right
