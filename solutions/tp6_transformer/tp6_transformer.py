@@ -209,7 +209,8 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, D, n_heads, positions=None, kv_heads=None):
         super().__init__()
         self.head_size = D // n_heads
-        # 1: all queries share one head of keys and values (Shazeer 2019, arXiv 1911.02150)
+        # 1: one head of keys and values for all queries (Shazeer 2019,
+        # arXiv 1911.02150)
         kv_size = (kv_heads or n_heads) * self.head_size
         self.W_q, self.W_o = nn.Linear(D, D), nn.Linear(D, D)
         self.W_k, self.W_v = nn.Linear(D, kv_size), nn.Linear(D, kv_size)
@@ -1626,10 +1627,10 @@ if tp.done(*WHOLE, "cut"):
               for (part, k), shares in zip(roles, shown)],
              ["attention", "head", "same", "before", "after", "mark", "gold", "writes",
               "cost, mean", "cost, resampling"],
-             caption="Share of words with the largest weight on the same position, the one "
-                     "before, the one after, the final mark (source only), a gold word; "
-                     "right word among the ten most raised by the head (writes); loss "
-                     f"added by its ablation (whole model: {whole:.3f})")
+             caption="Share of words with the largest weight on the same position, the "
+                     "one before, the one after, the final mark (source only), a "
+                     "gold word; right word among the ten most raised by the head "
+                     f"(writes); loss added by its ablation (whole model: {whole:.3f})")
     rows, gone = [], []
     for head, _ in sorted(costs.items(), key=lambda item: item[1][0]):
         gone.append(head)
@@ -1959,7 +1960,7 @@ def qk_circuit(attention, k, x, y):
 
 
 def ov_circuit(attention, k, y, readout):
-    """`y` (S, D), `readout` (V, D) → what each y adds to the logits by head k, (S, V)."""
+    """`y` (S, D), `readout` (V, D) → what y adds to the logits by head k, (S, V)."""
     # TODO: the head's rows of one matrix and columns of another; the output layer
     ### BEGIN SOLUTION
     own = slice(k * attention.head_size, (k + 1) * attention.head_size)
@@ -2174,7 +2175,7 @@ def nouns_read(model, pairs):
                     vectors[site].append(seen[name][0, i + shift])
     return nouns, {site: torch.stack(found) for site, found in vectors.items()}
 
-
+# %% given="probe-scores"
 def probed(x, nouns, labels, learned, asked):
     """The share of right labels of the rows `asked`, by a probe of the rows `learned`:
     lists of booleans.
