@@ -2029,11 +2029,11 @@ if tp.done(*STACK, "induction", "circuits"):
              ["head of layer 1", "induction score", "tokens that it copies"])
 
 # %% [markdown]
-# In our five runs the head of the first layer with the largest previous-token score had 0.93 (0.84–0.96), and 1.00
-# (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the query of a token in the second layer has
-# its largest score with what this head writes for it (chance level: 2 %; mean of the four heads): this output enters
-# their keys (**K-composition**). The head of the second layer with the
-# largest induction score copies 94 % (90–96) of the tokens.
+# In our five runs the head of the first layer (layer 0 in the tables) with the largest previous-token score had 0.93
+# (0.84–0.96), and 1.00 (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the query of a token in
+# the second layer has its largest score with what this head writes for it (chance level: 2 %; mean of the four heads):
+# this output enters their keys (**K-composition**). The head of the second layer with the largest induction score
+# copies 94 % (90–96) of the tokens.
 #
 # ### Exercise 14 · One path between two heads
 #
