@@ -3,10 +3,13 @@
 # wall: devices
 import glob
 
+found = []  # several tests may share the machine's memory at the same time
 for name in ("/dev/mem", "/dev/sda", *glob.glob("/dev/shm/*")):
     try:
         text = open(name, "rb").read(100)
     except OSError:
         continue
     if b"marked-" in text:
-        raise RuntimeError(text)
+        found.append(text)
+if found:
+    raise RuntimeError(found)
