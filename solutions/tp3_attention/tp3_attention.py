@@ -1275,7 +1275,7 @@ if tp.done("content-only"):
 #
 # Five seeds of our own, each on 5000 rows: content only 0.275 (0.271–0.281), where the bound for its rows is 0.273
 # (0.273–0.276); content and position 1.000 with all five. With positions and 200 steps it is also 1.000 with all five
-# seeds for rows of 2, 4, 8 and 16 digits. This network has no recurrence and is *given* the positions: it differs from
+# seeds for rows of 2, 4, 8 and 16 digits. This network has no recurrence and is given the positions: it differs from
 # the one with a last vector in more than attention.
 
 # %% [markdown] answer="why-content-fails" points=2
