@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from PIL import Image
-from test_screen_page import TOKEN, screen
+from test_screen_page import opened, screen
 
 from autograder import cli
 from autograder.classroom.demo import demo
@@ -496,8 +496,7 @@ def test_pictures_of_a_class(tab):
     picture(tab, "feedback", tab.locator("main"), most=1300, edge=10)
     with screen(Course(gradebook.parent)) as place:
         tab.set_viewport_size({"width": 1280, "height": 900})
-        tab.goto(f"{place}/autograder?token={TOKEN}")
-        tab.locator("#release", has_text="Feedback").wait_for()
+        opened(tab, place)
         tab.keyboard.press("n")
         tab.locator("#detail article").first.wait_for()
         picture(tab, "screen", tab.locator("body"))
