@@ -3,22 +3,27 @@
 from ...pronunciation import NEW, OLD
 from ..ledger import Claim
 
+# rows of the benchmarks that several claims rest on
+TEN = ("| network, 2 000 steps | 308 (307 – 319) | 1167274 | 2000 (2000 – 2000) | 32.7 (32.6 – 33.1) | 7.9 "
+       "(7.7 – 7.9) | 3 |")
+BOTH = ("| network, 1 000 steps | 204 (197 – 212) | 1167274 | 1000 (1000 – 1000) | 37.1 (37.0 – 37.3) "
+        "| 9.0 (8.9 – 9.1) | 2 |",
+        "| Transformer, 1 000 steps | 234 (228 – 241) | 1205162 | 1000 (1000 – 1000) | 43.8 (43.5 – 44.1) "
+        "| 11.3 (11.2 – 11.4) | 2 |")
+BY_LENGTH = ("| network, 1 000 steps | 26.1 (26.0 – 26.2) | 35.2 (35.1 – 35.3) | 44.7 (44.3 – 45.1) "
+             "| 59.4 (58.4 – 60.4) |",
+             "| Transformer, 1 000 steps | 28.5 (28.5 – 28.6) | 40.9 (40.6 – 41.3) | 55.1 (54.6 – 55.5) "
+             "| 72.9 (72.5 – 73.2) |")
+
 CLAIMS = [
     Claim("tp7_pronunciation",
           "On all 12 000 test words we measured a WER of 25.9 % after 139 CPU seconds of training. A `Speller` has"
           " 32.7 (32.6 – 33.1) % after 2 000 steps (308 (307 – 319) CPU seconds, three seeds: median, lowest "
           "and highest), the shipped one (dropout 0.15 instead of 0.1, mean of the weights) 28.3 % after 18 000 "
-          "steps (2744 CPU seconds, one seed).",
-          ("| network, 2 000 steps | 308 (307 – 319) | 1167274 | 2000 (2000 – 2000) | 32.7 (32.6 – 33.1) | 7.9 "
-           "(7.7 – 7.9) | 3 |",
-           "| the shipped network | 2744 | 1167274 | 18000 | 28.3 | 6.7 | 1 |",
-           "| joint n-gram model, phonetisaurus 0.3.0 | 139 | – | – | 25.9 | 6.2 | 1 |",),
-          bench="pronunciation"),
-    Claim("tp7_pronunciation",
+          "steps (2744 CPU seconds, one seed). "
           "So after five minutes of training the older method is better by 6.8 points, and after 46 minutes by "
           "2.4. The seconds of the networks were measured while other programs used the same cores.",
-          ("| network, 2 000 steps | 308 (307 – 319) | 1167274 | 2000 (2000 – 2000) | 32.7 (32.6 – 33.1) | 7.9 "
-           "(7.7 – 7.9) | 3 |",
+          (TEN,
            "| the shipped network | 2744 | 1167274 | 18000 | 28.3 | 6.7 | 1 |",
            "| joint n-gram model, phonetisaurus 0.3.0 | 139 | – | – | 25.9 | 6.2 | 1 |",),
           bench="pronunciation"),
@@ -49,30 +54,18 @@ CLAIMS = [
           "We trained session 6's Transformer and a `Speller` alike: the same batches, losses and peak learning"
           " rate, dropout of 0.1, 1 000 steps (less than three passes over the data), 1.21 and 1.17 million "
           "weights, two seeds. On all 12 000 test words, by length (both seeds):",
-          ("| network, 1 000 steps | 204 (197 – 212) | 1167274 | 1000 (1000 – 1000) | 37.1 (37.0 –"
-           " 37.3) | 9.0 (8.9 – 9.1) | 2 |",
-           "| Transformer, 1 000 steps | 234 (228 – 241) | 1205162 | 1000 (1000 – 1000) | 43.8 "
-           "(43.5 – 44.1) | 11.3 (11.2 – 11.4) | 2 |"),
+          BOTH,
           bench="pronunciation"),
     Claim("tp7_pronunciation",
           "| `Speller` | 37.0 – 37.3 | 26.0 – 26.2 | 35.1 – 35.3 | 44.3 – 45.1 | 58.4 – 60.4 | | Transformer | "
           "43.5 – 44.1 | 28.5 – 28.6 | 40.6 – 41.3 | 54.6 – 55.5 | 72.5 – 73.2 |",
-          ("| network, 1 000 steps | 26.1 (26.0 – 26.2) | 35.2 (35.1 – 35.3) | 44.7 (44.3 – 45.1) "
-           "| 59.4 (58.4 – 60.4) |",
-           "| Transformer, 1 000 steps | 28.5 (28.5 – 28.6) | 40.9 (40.6 – 41.3) | 55.1 (54.6 – "
-           "55.5) | 72.9 (72.5 – 73.2) |",
-           "| network, 1 000 steps | 204 (197 – 212) | 1167274 | 1000 (1000 – 1000) | 37.1 (37.0 –"
-           " 37.3) | 9.0 (8.9 – 9.1) | 2 |",
-           "| Transformer, 1 000 steps | 234 (228 – 241) | 1205162 | 1000 (1000 – 1000) | 43.8 "
-           "(43.5 – 44.1) | 11.3 (11.2 – 11.4) | 2 |"),
+          (*BY_LENGTH,
+           *BOTH),
           bench="pronunciation"),
     Claim("tp7_pronunciation",
           "The Transformer is worse at every length, and the gap grows with the length of the word. It is also "
           "worse for each kind of words above.",
-          ("| network, 1 000 steps | 26.1 (26.0 – 26.2) | 35.2 (35.1 – 35.3) | 44.7 (44.3 – 45.1) "
-           "| 59.4 (58.4 – 60.4) |",
-           "| Transformer, 1 000 steps | 28.5 (28.5 – 28.6) | 40.9 (40.6 – 41.3) | 55.1 (54.6 – "
-           "55.5) | 72.9 (72.5 – 73.2) |",
+          (*BY_LENGTH,
            "| network, 1 000 steps | 37.1 (37.0 – 37.3) | 42.9 (42.4 – 43.4) | 32.2 (32.0 – 32.5) "
            "| 42.5 (41.9 – 43.1) | 39.0 (38.5 – 39.5) | 59.4 (58.4 – 60.4) |",
            "| Transformer, 1 000 steps | 43.8 (43.5 – 44.1) | 50.0 (49.8 – 50.2) | 40.0 (39.5 – "
@@ -92,8 +85,7 @@ CLAIMS = [
           ("| greedy | 34.4 (34.2 – 34.6) |",
            "| beam of 4 | 34.0 (33.8 – 34.4) |",
            "| beam of 4, normalised | 34.0 (33.7 – 34.2) |",
-           "| network, 2 000 steps | 308 (307 – 319) | 1167274 | 2000 (2000 – 2000) | 32.7 (32.6 – 33.1) | 7.9 "
-           "(7.7 – 7.9) | 3 |",
+           TEN,
            "| network, 2 000 steps, running mean | 308 (307 – 319) | 1167274 | 2000 (2000 – 2000) | 33.1 (32.9 – "
            "33.2) | 8.0 (7.9 – 8.0) | 3 |",),
           bench="pronunciation"),
