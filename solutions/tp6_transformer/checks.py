@@ -504,7 +504,7 @@ def heads_replaced(t):
     """Some heads have the mean's columns, all others their own; what is traced stays as it was."""
     B, T, h, d = t.sizes("B T h d", low=3)
     heads = sorted(t.rng.permutation(h)[:2].tolist())
-    z = t.torch.tensor(t.normal(B, T, h * d).tolist())
+    z = t.torch.clone(t.normal(B, T, h * d))
     t.output("with the mean", t["cut"](heads, d, t.normal(h * d))(z), axes="B T D")
     t.output("with another sentence", t["cut"](heads, d, t.normal(B, T, h * d))(z), axes="B T D")
     t.output("what was traced", z, axes="B T D")
