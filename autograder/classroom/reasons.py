@@ -10,6 +10,7 @@ from ..model import faults, loading, source
 from ..publish import release
 from ..runtime import card, messages
 from ..runtime.findings import Finding, findings
+from ..runtime.syntax import code_lines
 from ..runtime.values import short
 
 
@@ -67,7 +68,7 @@ class Reasons:
 
         Nothing where it is as it was released.
         """
-        lines = self.texts.get(result.exercise, "").splitlines()
+        lines = code_lines(self.texts.get(result.exercise, ""))
         truth = source.load(self.course, self.assignment).cell("exercise", result.exercise)
         released = release.released_text(self.course, self.assignment, result.exercise)
         if "\n".join(lines).strip() == released.strip():

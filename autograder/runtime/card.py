@@ -14,6 +14,7 @@ from . import messages
 from .beside import LISTED, Beside, drawn, words
 from .findings import Finding
 from .place import Place
+from .syntax import code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place
 
@@ -180,7 +181,7 @@ def placed(place: Place, cells: Sequence[str]) -> str:
     said = f"<p>{marked(messages.place(place))}</p>"
     if place.cell >= len(cells):
         return said
-    lines, (first, start, last, end) = cells[place.cell].splitlines(), place.span
+    lines, (first, start, last, end) = code_lines(cells[place.cell]), place.span
     shown = range(max(0, first - ABOVE), min(len(lines), last + BELOW))
     rows = []
     for number in shown:

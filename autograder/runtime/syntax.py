@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
@@ -80,9 +81,14 @@ def stored(target: ast.AST) -> Iterator[str]:
             yield name
 
 
+def code_lines(text: str) -> list[str]:
+    """Return the lines of code as Python counts them: a form feed or U+2028 ends none, as it would in `splitlines`."""
+    return re.split(r"\r\n?|\n", text.removesuffix("\n")) if text else []
+
+
 def segment(text: str, span: Span) -> str:
     """Return the text of a span, in one line."""
-    lines = [line.encode() for line in text.splitlines()[span[0] - 1:span[2]]]
+    lines = [line.encode() for line in code_lines(text)[span[0] - 1:span[2]]]
     if len(lines) == 1:
         lines = [lines[0][span[1]:span[3]]]
     elif lines:

@@ -1,5 +1,6 @@
 """The card of a self-check in a notebook that was really run: a phone and a desk, light and dark."""
 
+import ast
 import os
 import re
 
@@ -10,6 +11,9 @@ from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.samples import solved
+from autograder.runtime.card import placed
+from autograder.runtime.place import Place
+from autograder.runtime.syntax import segment
 from browser import CONTRASTS, OPEN, SCREENS, chromium_page
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -140,3 +144,12 @@ def test_the_headline_is_no_colour_alone(notebook):
     signs = {name: re.search(r'<span aria-hidden="true">(.)</span>', page) for name, page in pages.items()}
     assert {name: sign[1] for name, sign in signs.items() if sign} == {
         "check-right": "✓", "check-older": "✓", "check-wrong": "◐", "check-hostile": "✗"}
+
+
+def test_the_lines_of_a_cell_are_those_that_python_counts():
+    cell = 'name = "a\x0cb\u2028c\x85d"\r\nright = 1\nwrong = right + 1\n'
+    (statement,) = (one for one in ast.parse(cell).body if one.lineno == 3)
+    span = (3, statement.value.col_offset, 3, statement.value.end_col_offset)
+    assert segment(cell, span) == "right + 1"
+    page = placed(Place("value", span, text="right + 1"), [cell])
+    assert "wrong = <u>right + 1</u>" in page and page.count("<u>") == 1
