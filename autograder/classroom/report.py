@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..course import Course
+from ..grammar import counted
 from ..judging.verdict import Verdict
 from . import feedback, grades, pages, pictures, tampering
 from .grades import Grades
@@ -134,8 +135,11 @@ def _concerns(entries: Mapping[str, list[Entry]], found: Grades, tampered: Tampe
     made = []
     for assignment, own in entries.items():
         for entry in own:
-            signs = tampered.get((entry.student, assignment), ())
-            if why := [*concerns(entry.verdict), *(f"tampers: it {one}" for one in signs[:MOST_SIGNS])]:
+            why = concerns(entry.verdict)
+            if signs := tampered.get((entry.student, assignment), ()):
+                more = f"; {counted(len(signs) - MOST_SIGNS, 'more line')}" if len(signs) > MOST_SIGNS else ""
+                why.append(f"tampers: it {'; it '.join(signs[:MOST_SIGNS])}{more}")
+            if why:
                 made.append(Concern(entry.student, assignment, "; ".join(why)))
         handed_in = {entry.student for entry in own} | {student for student, name in found.of if name == assignment}
         made += [Concern(student, assignment, "handed in nothing")

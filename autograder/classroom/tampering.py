@@ -4,12 +4,13 @@ The judge does not depend on it. Code is read, never run; each sign shows its li
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
 from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
+from ..runtime.syntax import code_lines
 from . import answers
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
@@ -34,24 +35,28 @@ def of_submission(course: Course, session: str, student: str) -> list[str]:
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:
-    """Return what somebody should look at in the code of a submission: a sentence each, with the line."""
-    found: dict[str, None] = {}
+    """Return what somebody should look at in the code of a submission: each line once, with all that it does."""
+    found: dict[str, dict[str, None]] = {}
     left = MOST_SOURCE
     for cell in cells:
         if cell.type != "code":
             continue
         left -= len(cell.source)
         if left < 0:
-            return [*found, f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"]
+            more = f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"
+            return [*_sentences(found), more]
         try:
             tree = ast.parse(cell.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in cell.source.splitlines()]
+        lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in code_lines(cell.source)]
         for node, said in _found(tree):
-            line = lines[node.lineno - 1] if 0 < getattr(node, "lineno", 0) <= len(lines) else ""
-            found[f"{said}: `{line}`"] = None
-    return list(found)
+            found.setdefault(lines[node.lineno - 1], {})[said] = None
+    return _sentences(found)
+
+
+def _sentences(found: Mapping[str, Iterable[str]]) -> list[str]:
+    return [f"{', '.join(said)}: `{line}`" for line, said in found.items()]
 
 
 def _dotted(node: ast.expr) -> str:

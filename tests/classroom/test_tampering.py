@@ -42,3 +42,9 @@ def test_code_without_end_is_told_and_not_read():
 ])
 def test_a_name_is_read_through_calls_and_from_its_end(code, sign):
     assert [one.startswith(sign) for one in signs(code)] == ([True] if sign else [])
+
+
+def test_a_line_that_does_several_things_is_named_once():
+    twice = "torch.a = torch.b = subprocess.call"
+    assert signs(f"import torch, subprocess\n{twice}\n{twice}\n") == [
+        "reaches for other programs: `import torch, subprocess`", f"replaces torch.a, replaces torch.b: `{twice}`"]
