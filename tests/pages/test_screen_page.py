@@ -18,7 +18,7 @@ import graded
 from autograder.classroom import answers, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import hand_in, notebook, solved
-from autograder.classroom.screen import saving, shown
+from autograder.classroom.screen import saving, shown, work
 from autograder.judging.submission import parse
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
@@ -174,11 +174,25 @@ def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(ter
     for kind in ("autograded", "submitted"):
         for name, text in {"submission_secret": "s" * 64, "timestamp": "2026-01-01 00:00:00 UTC"}.items():
             (term.course.gradebook / kind / "ada" / TINY / f"{name}.txt").write_text(text)
-    command = [sys.executable, "-m", "autograder.classroom.screen.work", term.course.root, "feedback", TINY]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "Released over the exchange: 1." in done.stdout
-    (page,) = exchange.glob("sample/feedback/*.html")
-    assert "ada" in page.read_text()
+    with screen(term.course) as address, chromium_page() as page, chromium_page() as other:
+        opened(page, address)
+        opened(other, address)
+        page.get_by_role("button", name="Write feedback (8 changed)").click()
+        page.locator("#work progress").wait_for()
+        page.locator("#told", has_text="Feedback written: 8 of 8. Released over the exchange: 1.").wait_for()
+        (released,) = exchange.glob("sample/feedback/*.html")
+        assert "ada" in released.read_text()
+        released.unlink()
+        other.reload()  # pages that are written already can be released again
+        other.get_by_role("button", name="Release feedback again").click()
+        other.locator("#told", has_text="Released over the exchange: 1.").wait_for()
+        assert released.is_file()
+
+
+def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
+    assert work.main([str(term.course.root), "feedback", TINY]) == 0
+    steps = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(step["done"], step["of"]) for step in steps] == [(done, 8) for done in range(9)]
 
 
 def test_all_can_be_read_on_every_screen(standing):
@@ -326,4 +340,4 @@ def test_tampering_is_told_and_honest_work_is_not():
 
 def test_the_class_report_names_who_tampers_too(term):
     page = report.write(term, [TINY]).read_text(encoding="utf-8")
-    assert "tampers: it replaces torch.testing.assert_close" in page and page.count("tampers: it") == 2
+    assert "tampers: it replaces torch.testing.assert_close" in page and page.count("tampers: it") == 1

@@ -71,11 +71,15 @@ class Nbgrader:
         except (NbGraderException, OSError) as error:
             raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
 
+    def to_release(self, assignment: str) -> list[str]:
+        """Return the students whose submissions came over the exchange, and whose pages are written."""
+        folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
+        return sorted(folder.parent.name for folder in folders
+                      if all((folder / name).is_file() for name in NBGRADERS))
+
     def release_feedback(self, assignment: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are."""
-        folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
-        students = sorted(folder.parent.name for folder in folders
-                          if all((folder / name).is_file() for name in NBGRADERS))
+        students = self.to_release(assignment)
         for student in students:
             directory = CourseDirectory(config=self.config)
             directory.assignment_id, directory.student_id = assignment, student

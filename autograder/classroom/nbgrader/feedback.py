@@ -1,5 +1,6 @@
 """Our feedback page in the place of nbgrader's, and which pages are out of date."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,21 @@ class Renewal:
     problem: str | None = None
 
 
-def renew(classroom: Classroom, assignment: str) -> list[Renewal]:
-    """Write the pages of a session that are out of date."""
+def renew(classroom: Classroom, assignment: str,
+          each: Callable[[int, int], None] = lambda done, of: None) -> list[Renewal]:
+    """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
     pages = [Renewal(student, changes(course, grade, assignment, student, model_answers))
              for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
-    return [_written(classroom, assignment, page) if page.changed else page for page in pages]
+    changed = [page for page in pages if page.changed]
+    written = {}
+    for done, page in enumerate(changed):
+        each(done, len(changed))
+        written[page.student] = _written(classroom, assignment, page)
+    return [written.get(page.student, page) for page in pages]
 
 
 def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:

@@ -26,7 +26,8 @@ READS: dict[str, Read] = {
     "class": lambda room, asked: shown.grid(room, asked["session"]),
     "exercise": lambda room, asked: shown.exercise(room, asked["session"], asked["student"], asked["name"]),
     "question": lambda room, asked: shown.question(room, asked["session"], asked["name"]),
-    "outdated": lambda room, asked: {"pages": shown.outdated(room, asked["session"])},
+    "outdated": lambda room, asked: {"pages": shown.outdated(room, asked["session"]),
+                                     "exchange": len(room.nbgrader.to_release(asked["session"]))},
 }
 
 

@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
         from ..nbgrader.adapter import ConversionError
         from ..nbgrader.feedback import renew
 
-        written = renew(classroom, session)
+        written = renew(classroom, session, _tell)
         problems = [one.problem for one in written]
         changed = sum(bool(one.changed) for one in written)
         _tell(changed, changed, "; ".join(filter(None, problems)))

@@ -43,9 +43,9 @@ async function load() {
   if (!session()) return;
   table = await ask("class", { session: session() });
   draw();
-  const { pages } = await ask("outdated", { session: session() });
-  get("release").textContent = pages ? `Write feedback (${pages} changed)` : "Feedback is up to date";
-  get("release").disabled = !pages;
+  const { pages, exchange } = await ask("outdated", { session: session() });
+  get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
+  get("release").disabled = !pages && !exchange;
 }
 
 function words(row) {
