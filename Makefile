@@ -51,7 +51,7 @@ lint: $(READY)  ## read the code as a machine does: ruff, mypy
 
 test: lint  ## lint, then run the tests
 	sh setup.sh --programs bwrap chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 4 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
 
 slow: $(READY) site  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium

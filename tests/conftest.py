@@ -3,12 +3,14 @@
 import functools
 import gzip
 import hashlib
+import itertools
 import os
 import random
 import secrets
 import shutil
 import signal
 import sys
+from collections import Counter
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
@@ -198,13 +200,20 @@ def fingerprint(*folders) -> str:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests that share a fixture of their module go to one process, which makes it once."""
+    """Tests that share a fixture of their module go to one process, which makes it once; folders take turns.
+
+    Those of the sandbox and of pages wait much: beside them others compute.
+    """
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
         made = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values() if found]
         if any(fixture.scope == "module" for fixture in made):
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        sizes = Counter(item.path.parent for item in items)
+        count = {folder: itertools.count(1) for folder in sizes}
+        items.sort(key=lambda item: next(count[item.path.parent]) / sizes[item.path.parent])
 
 
 def pytest_terminal_summary(terminalreporter):
