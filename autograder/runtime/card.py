@@ -32,7 +32,7 @@ STYLE = """<style>
 .tp-card dt { font-weight: 600; display: block; width: auto; float: none; padding: 0; }
 .tp-card dd { margin: 0 0 .3rem; display: block; width: auto; float: none; padding: 0; }
 .tp-card pre { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: .9em; white-space: pre-wrap;
-  overflow-wrap: anywhere; margin: .2rem 0; padding: .3rem .5rem; border: 1px solid #8886;
+  overflow-wrap: anywhere; word-break: normal; margin: .2rem 0; padding: .3rem .5rem; border: 1px solid #8886;
   max-height: 14em; overflow-y: auto; }
 .tp-card pre.tp-place { max-height: none; }
 .tp-place .sign { display: inline-block; width: 1.4em; color: color-mix(in srgb, #00855f 60%, currentColor); }
@@ -183,11 +183,13 @@ def placed(place: Place, cells: Sequence[str]) -> str:
         return said
     lines, (first, start, last, end) = code_lines(cells[place.cell]), place.span
     shown = range(max(0, first - ABOVE), min(len(lines), last + BELOW))
+    indented = [len(lines[i]) - len(lines[i].lstrip(" \t")) for i in shown if lines[i].strip()]
+    margin = min(indented, default=0)
     rows = []
     for number in shown:
-        data = lines[number].encode()
-        begins = start if number + 1 == first else 0
-        ends = end if number + 1 == last else len(data)
+        data = lines[number][margin:].encode()
+        begins = max(0, start - margin) if number + 1 == first else 0
+        ends = max(0, end - margin) if number + 1 == last else len(data)
         parts = [data[:begins], data[begins:ends], data[ends:]] if first <= number + 1 <= last else [data, b"", b""]
         before, wrong, after = (html.escape(part.decode("utf-8", "replace")) for part in parts)
         sign = "✓" if number + 1 in place.known else "▸" if wrong else " "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, messages, operations, tables
+from . import arrays, history, messages, operations, tables
 from .card import STYLE, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
@@ -36,6 +36,7 @@ class Case:
         self.inputs: dict[str, Any] = writer.inputs
         self.expected = {name: _expected(record.answer.outputs[name]) for name, spec in record.specs.items()
                          if not spec.holds}
+        self._made_after = len(history.cells())
 
     def __getitem__(self, name: str) -> Any:
         """Return an input of the check, by the name that stands in its lines."""
@@ -107,7 +108,9 @@ class Case:
         return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
 
     def _ipython_display_(self) -> None:
-        """Show nothing: the card has been shown when it was made."""
+        """Display the card, but not a second time beneath the cell that made it."""
+        if len(history.cells()) != self._made_after:
+            self.show()
 
 
 AFTER = ("`case.run()` makes these calls exactly as the check does, and returns what comes out: your prints are seen, "

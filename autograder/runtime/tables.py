@@ -91,7 +91,7 @@ def html_table(rows: Rows, header: Sequence[Any] = (), caption: str = "") -> str
 
     parts = ['<div style="overflow-x:auto"><table>']
     if caption:
-        parts.append(f"<caption>{html.escape(caption)}</caption>")
+        parts.append(f'<caption style="text-align:left">{html.escape(caption)}</caption>')
     if header:
         parts.append("<thead>" + line([visible(str(h)) for h in header], "th", 'scope="col"') + "</thead>")
     parts.append("<tbody>" + "".join(line(row, "td", "") for row in lines) + "</tbody></table></div>")

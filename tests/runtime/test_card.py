@@ -37,6 +37,8 @@ CELLS = {
     "wrong": ZEROS.replace("        henc_ts,", f"        print({SCRIPT!r})\n        henc_ts,"),
     "check-wrong": "tp.check('encoder')",
     "case": "case = tp.case('encoder', 'initial-state')",
+    "case-again": "case",
+    "case-shown": "tp.case('encoder', 'initial-state')",
     "play": "outputs = case.run()\nassert (outputs['henc_ts'] - case.expected['henc_ts']).abs().max() > 0.01",
     "hostile": "def last(rows):\n    raise ValueError('<img src=x onerror=\"window.owned = 1\">' * 9)",
     "check-hostile": "tp.check('last')",
@@ -75,7 +77,7 @@ def test_a_card_is_html_and_text_and_nothing_is_on_stderr(notebook):
     nbformat.validate(notebook)
     for cell in notebook.cells:
         kinds = [set(output.get("data", {})) for output in cell.outputs if output.output_type != "error"]
-        if cell.id.startswith("check-") or cell.id in ("start", "case"):
+        if cell.id.startswith(("check-", "case")) or cell.id == "start":
             assert kinds == [{"text/html", "text/plain"}], cell.id
         elif cell.id not in ("magic", *BREAKS):
             assert [output.text for output in cell.outputs] == ([f"{SCRIPT}\n"] if cell.id == "play" else []), cell.id
@@ -153,3 +155,13 @@ def test_the_lines_of_a_cell_are_those_that_python_counts():
     assert segment(cell, span) == "right + 1"
     page = placed(Place("value", span, text="right + 1"), [cell])
     assert "wrong = <u>right + 1</u>" in page and page.count("<u>") == 1
+
+
+def test_a_case_is_displayed_once_where_it_is_made_and_again_where_it_is_named(notebook):
+    assert said(notebook, "case") == said(notebook, "case-again") == said(notebook, "case-shown")
+
+
+def test_the_indentation_that_all_lines_of_a_place_have_is_left_out():
+    cell = "class Encoder:\n    def forward(self):\n        if x:\n            y = é + 1\n\n        return y\n"
+    page = placed(Place("value", (4, 16, 4, 22), text="é + 1"), [cell])
+    assert ">        y = <u>é + 1</u>" in page and "</span>def forward(self):" in page
