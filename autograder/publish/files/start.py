@@ -97,8 +97,9 @@ def _passes(cell: dict[str, Any]) -> bool:
 
 def table(folder: Path = HERE) -> str:
     """Return the sessions as a table in Markdown."""
-    rows = [f"| [{one.title}]({one.path}) | {one.time} | {one.done} | {one.minutes} |" for one in sessions(folder)]
-    return "\n".join(["| session | time | exercises done | minutes left |", "|---|---|---|--:|", *rows])
+    rows = [f"| [{one.title}]({one.path}) | {one.time.removeprefix('about ')} | {one.done} | {one.minutes} |"
+            for one in sessions(folder)]
+    return "\n".join(["| session | time | done | minutes left |", "|---|---|---|--:|", *rows])
 
 
 def show(folder: Path = HERE) -> None:
