@@ -408,16 +408,16 @@ if tp.done("edit-distance", "error-rates", "em", "best-path", "table"):
                                     list(zip(test_words, said))[:4]))
 
 # %% [markdown]
-# ## 4 · Somebody else's network in your code
+# ## 4 · A published network in your code
 #
 # `g2p_en` (Kyubyong Park and Jongseok Kim, Apache License 2.0) converts spelling to sounds for speech synthesis. It has
 # an encoder and a decoder of one GRU each, with 256 units and without attention, as in session 2. Its weights are
 # arrays in a file. If your code computes the same equations, it can use them.
 #
-# Papers and libraries define the GRU differently. Below is the `gru_cell` of session 1, with a switch for each
+# Papers and libraries define the GRU differently. The next cell has the `gru_cell` of session 1, with a switch for each
 # difference:
 # - `order`: in which order the parts of the large matrices are stacked (`zrn` as in Keras, `rzn` as in torch);
-# - `exchanged`: z and 1 − z change places, as in Bahdanau's paper (session 5);
+# - `exchanged`: z and 1 − z are exchanged, as in Bahdanau's paper (session 5);
 # - `reset_first`: r multiplies the state *before* the matrix product, as in the same paper.
 
 # %% given="gru-cell"
@@ -435,22 +435,22 @@ def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh, order="zrn", exchanged=False,
     return (1 - z) * h + z * n if exchanged else (1 - z) * n + z * h
 
 # %% [markdown]
-# ### Exercise 6 · Encode, then decode
+# ### Exercise 6 · Encoder and greedy decoder
 #
-# **Write** two functions for one word. `weights` is a dict of tensors: `enc_emb` (L, D), `enc_w_ih`, `enc_w_hh`,
-# `enc_b_ih`, `enc_b_hh`; the same five with `dec_`; `fc_w` (V, H) and `fc_b` (V,). `cell` has the interface of
-# `gru_cell`: call it as `cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`.
+# **Write** two functions for one word. Here `weights` is a dict of the network's parameters: `enc_emb` (L, D),
+# `enc_w_ih`, `enc_w_hh`, `enc_b_ih`, `enc_b_hh`; the same five with `dec_`; `fc_w` (V, H) and `fc_b` (V,). `cell` has
+# the interface of `gru_cell`: call it as `cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`.
 # - `read_word(weights, letters, cell)`: ids of letters, a list → the encoder's last state (1, H). It starts from zeros.
 # - `speak(weights, h, cell, start, end, timesteps)`: greedy decoding from the state `h` (1, H). The first input is the
-#   id `start`; each next input is the id just written. Return a list of ids that stops **before** `end`, and after
-#   `timesteps` ids at the latest.
+#   id `start`; each further input is the previous output. Return the list of the ids written **before** `end`, at most
+#   `timesteps` of them.
 #
 # *Tiny example.* If the likeliest ids are 7, 5 and then `end`, the result is `[7, 5]`.
 #
 # *Minutes* 20 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Both are loops around the cell. The encoder takes its inputs from the word; the decoder takes its own last answer.
+# Both are loops around the cell. The encoder takes its inputs from the word; the decoder takes its own previous output.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -458,7 +458,7 @@ def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh, order="zrn", exchanged=False,
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# The logits are <code>h @ fc_w.T + fc_b</code>, (1, V). Ask whether the id is <code>end</code> before you keep it.
+# The logits are <code>h @ fc_w.T + fc_b</code>, (1, V). Test whether the id is <code>end</code> before you keep it.
 # </details>
 
 # %% exercise="other-network"
@@ -520,7 +520,7 @@ if others and tp.done("edit-distance", "error-rates"):
     tp.table(rows, ["convention", "WER, %", "PER, %", "output for attention"])
 
 # %% [markdown]
-# ### Words that it cannot have seen
+# ### Words outside its training data
 #
 # `g2p_en` was trained on an earlier version of this dictionary, so it has seen many of our test words. The next cell
 # also makes up words: it joins two short test words and their pronunciations. None of these is in the dictionary.
@@ -555,14 +555,14 @@ if others and tp.done("edit-distance", "error-rates"):
 # (a) By the error rate on known words: only torch's convention has a low one. All conventions have matrices of the same
 # shapes, so no error is raised. With two of the wrong ones no word is right. With `reset_first` some words are right
 # and the sounds resemble the word, so it could be mistaken for a weak model, or for one that was trained too little.
-# (b) It was trained on an earlier version of the same dictionary, with a split of its own: most of our test words were
-# among its training words. Its error rate here is too low by an unknown amount. The made-up words alone do not show how
-# much: they are harder, because nothing in the spelling marks the end of the first part. Part 6 compares both rates
-# with those of a network that was trained on neither. The two also differ in attention and training, so the
-# difference on made-up words has several possible causes.
+# (b) It was trained on an earlier version of the same dictionary, and its split is not ours. So many, probably most, of
+# our test words were among its training words. Its error rate here is too low by an unknown amount. The made-up words
+# alone do not show how much: they are harder, because nothing in the spelling marks the end of the first part. Part 6
+# compares both rates with those of a network that was trained on neither. The two also differ in attention and
+# training, so the difference on made-up words has several possible causes.
 #
-# **Rubric.** 1 point: by the error rate on known words, and `reset_first` passes for a weak model. 1 point: our test
-# words were in its training data.
+# **Rubric.** 1 point: by the error rate on known words, and `reset_first` can be mistaken for a weak model. 1 point:
+# many of our test words were probably in its training data.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -573,14 +573,16 @@ if others and tp.done("edit-distance", "error-rates"):
 # embedding of the last sound enter the cell. The new state and the context together give the next sound,
 # N.](figures/speller.svg)
 #
-# Now a model with attention. The encoder is a GRU of two layers that reads in both directions. Before each step the
-# decoder compares its state with all letters, and the context enters its cell, as in Bahdanau's decoder (session 5):
+# This model has attention. Its encoder is a GRU of two layers that reads in both directions. Before each step the
+# decoder compares its state with all letters. The score is the *general* score of session 3 divided by √H. The context
+# enters the cell, as in Bahdanau's decoder (session 5):
 #
 # $$ e_{tj} = \frac{h_j \cdot W_q s_{t-1}}{\sqrt H} \qquad \alpha_t = \text{softmax}(e_t) \qquad
 # c_t = \sum_j \alpha_{tj}\, h_j \qquad s_t = \text{GRU}([y_{t-1}; c_t],\, s_{t-1}) $$
 #
-# $h_j$ is the encoder's vector at letter j, $s_t$ the decoder's state, $y_{t-1}$ the embedding of the sound before. The
-# logits come from state and context: a linear layer (`combine`) and a tanh, then another linear layer (`output`).
+# $h_j$ is the encoder's vector at letter j, $s_t$ the decoder's state, $y_{t-1}$ the embedding of the previous sound.
+# The logits are computed from state and context by a linear layer (`combine`), a tanh, and another linear layer
+# (`output`).
 
 # %% given="encoder"
 class SpellerBase(nn.Module):
@@ -622,10 +624,11 @@ class SpellerBase(nn.Module):
         return torch.stack(all_logits, dim=1)
 
 # %% [markdown]
-# ### Exercise 7 · One step with attention
+# ### Exercise 7 · A decoder step with attention
 #
 # **Write** `step` of `Speller`.
-# - in: `tokens` (B,), the sounds just written; `hdec` (B, H); `henc_ts` (B, S, H); `mask` (B, S), True at letters
+# - in: `tokens` (B,), the ids of the previous sounds; `hdec` (B, H); `henc_ts` (B, S, H); `mask` (B, S), True at
+#   letters
 # - out: `logits` (B, V), the new state (B, H), `attention_weights` (B, S)
 #
 # 1. scores: dot products of `self.query(hdec)` with `henc_ts`, divided by √H; PAD gets weight 0;
@@ -633,15 +636,16 @@ class SpellerBase(nn.Module):
 # 3. `self.cell` on the embedded tokens and the context side by side, in this order;
 # 4. logits: `self.combine` on the new state and the context side by side, tanh, `self.output`.
 #
-# `self.dropout` acts on the embedded tokens, on what `combine` reads, and on the result of the tanh.
+# Apply `self.dropout` to the embedded tokens, to the input of `combine`, and to the result of the tanh. (**Dropout**,
+# in training: set each number to 0 with probability p, and divide the others by 1 − p. In evaluation it does nothing.)
 #
 # *Tiny example.* If the scores of three letters are 0, 0 and 5, and the third is PAD, the weights are 1/2, 1/2 and 0.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# This is session 5's decoder with another score. The query is computed from the state before the step, the logits from
-# the state after it.
+# This is Bahdanau's decoder (session 5, exercise 13, an extension) with another score and with PyTorch's GRU cell. The
+# query is computed from the state before the step, the logits from the state after it.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -698,8 +702,8 @@ def pronounce(model, words, timesteps=28):
 # %% [markdown]
 # ### A short training
 #
-# The loop is that of session 5: batches of like length, teacher forcing, cross-entropy that ignores PAD, a learning
-# rate that rises and falls.
+# The loop is that of session 5, with words of equal length in a batch, teacher forcing, a cross-entropy that ignores
+# PAD, and a learning rate that rises and falls.
 
 # %% given="learn"
 def learn(model, batches, view, smoothing=0.1, peak=4e-3):
@@ -735,14 +739,15 @@ if tp.done("step", "edit-distance", "error-rates"):
 # %% [markdown]
 # ## 6 · A trained model
 #
-# The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches; the command,
-# the steps and the seed are in `tp/pronunciation.json`. Your class can load the weights, because its parts have the
-# same names and shapes. From here on no training is needed. The encoder was trained with a second loss,
-# **connectionist
-# temporal classification** (CTC; Graves et al. 2006). Here it sums over all monotone alignments in which a letter has
-# at most two sounds (both losses together: Kim, Hori and Watanabe 2017, [arXiv
-# 1609.06773](https://arxiv.org/abs/1609.06773)), so
-# that none of them has to be given.
+# The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches. The command,
+# the steps and the seed are in `tp/pronunciation.json`. Your class can load the weights, because its layers have the
+# same names and shapes. From here on no training is needed.
+#
+# The encoder was trained with a second loss, **connectionist temporal classification** (CTC; Graves et al. 2006; for
+# this task: Rao et al. 2015). In CTC each letter's vector alone predicts up to two sounds, or none, in the order of the
+# letters. The loss is minus the log-probability of the right sounds. This probability is a sum over all such monotonic
+# alignments, so no alignment has to be given. (Both losses together: Kim, Hori and Watanabe 2017,
+# [arXiv 1609.06773](https://arxiv.org/abs/1609.06773).)
 
 # %% demo="shipped"
 if tp.done("step"):
@@ -786,12 +791,15 @@ if tp.done("step", "model", "edit-distance", "error-rates"):
              ["WER, %", "test words of 6 to 12 letters", "made-up words"])
 
 # %% [markdown]
-# ### Is attention an alignment?
+# ### Attention and alignment
 #
-# No alignment was given to the model, but CTC trained its encoder for monotone ones. Compare its weights with the
-# paths that EM found: for how many sounds is
-# the largest weight on the letter of the path, and for how many at most one letter away? The *diagonal*, for
-# comparison, puts sound t of T at letter t · S / T, rounded down.
+# No alignment was given to the model, but CTC trained its encoder for monotonic ones. The next cell compares its
+# attention weights with the paths of exercise 5. The first column has the share of sounds whose largest weight is on
+# the letter of the path, the second the share at most one letter away. The *diagonal*, for comparison, puts sound t of
+# T at letter t · S / T, rounded down.
+#
+# Judge by the first column. The second says little: the diagonal uses neither letters nor sounds, and is still at most
+# one letter away for nearly all sounds.
 
 # %% demo="attention-scored"
 def agreement(paths, others):
@@ -818,27 +826,29 @@ if tp.done("step", "em", "best-path", "model", "table"):
     tp.attention_heatmaps(maps, list(word), sounds)
 
 # %% [markdown] answer="attention-and-em" points=3
-# **Question 3.** (a) What do the `weights` of `em_round` and the attention weights have in common, and what is each
-# of them computed from? (b) Look at both maps. Name a sound for which they differ, or could differ, although
-# neither is wrong. (c) What does this say about attention as an explanation of the answer?
+# **Question 3.** (a) What do the fractions of EM (`weights` in exercise 4) and the attention weights have in common,
+# and what is each of them computed from? (b) Look at both maps. Name a sound for which they differ, or could differ,
+# although neither is wrong. (c) What does this say about attention as an explanation of the answer?
 #
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# (a) Both distribute one sound over the letters of the word, with a sum of 1. EM's weights use the sound: they are a
-# posterior, P(letter | sound, word). Attention is computed before the sound is written: from the state, which depends
-# on the sounds written so far, and from the encoder's vectors, which depend on all letters. (b) A sound that is spelt
-# with two letters: TH with t and h, or the vowel of *ough*. Either letter is a defensible answer; the states of the
-# encoder also hold their neighbours, so attention one letter away can read the same. (c) It shows roughly where
-# information is taken from. A state at a letter holds information on the letters around it, so a large weight does not
-# prove that this letter decided.
+# (a) Both distribute one sound over the letters of the word, with a sum of 1. The fractions of EM use the sound: they
+# are a posterior, P(letter | sound, word). The attention weights are computed before the sound is written, from the
+# state, which depends on the sounds written so far, and from the encoder's vectors, which depend on all letters. (b) A
+# sound that is spelt with two letters: TH with t and h, or the vowel of *ough*. Either letter is a defensible answer.
+# The encoder's vectors also contain information on the neighbouring letters, so attention one letter away can use the
+# same information. (c) For most sounds the largest weight is on the letter of the EM path (first column). Whether the
+# sound depends on this letter can only be shown by an intervention (session 6): the encoder's vector at a letter also
+# contains information on the letters around it.
 #
-# **Rubric.** 1 point: both sum to 1 over letters; EM uses the sound, attention does not. 1 point: a sound of
-# several letters. 1 point: states hold their neighbours, so the weight is no proof of the cause.
+# **Rubric.** 1 point: both sum to 1 over letters; EM uses the sound, attention does not. 1 point: a sound of several
+# letters. 1 point: the weight does not show that the sound depends on this letter, because the vectors contain their
+# neighbours or because nothing was changed to test it.
 # ### END SOLUTION
 
 # %% [markdown]
-# ### What it gets wrong
+# ### Errors of the model
 #
 # The next cell compares wrong words with their nearest right pronunciation, and counts the differences by kind.
 
@@ -869,10 +879,9 @@ if tp.done("edit-distance", "error-rates", "model"):
     tp.table(examples[:12], ["word", "found", "nearest right answer"])
 
 # %% [markdown]
-# Which words are hard? Some kinds of words are visible in the spelling: those with letters that are often silent, or
-# with groups of letters from other languages, mostly in names. A rate on few words is not exact. The last table uses
-# the stress marks of the dictionary;
-# the model was trained without them.
+# The next cell has the WER of kinds of words that are visible in the spelling, such as words with letters that are
+# often silent, or with groups of letters from other languages (mostly names). A rate on few words is uncertain. The
+# cell after it uses the stress marks of the dictionary; the model was trained without them.
 
 # %% demo="hard-words"
 KINDS = {"all words": "", "silent letters: kn, wr, gh, mb, a final e":
@@ -910,13 +919,16 @@ if tp.done("edit-distance", "error-rates", "model"):
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# (a) One vowel for another: English has five or six letters for some fifteen vowels, and which one is meant depends on
-# stress, on the origin of the word and on its parts, while most consonant letters have one or two sounds. The table
-# by stress hardly shows this: its three rates are close. (b) By the
-# words: names from other languages need their origin, which is not in the letters alone; a vowel that is reduced or not
-# needs the stress; for compounds and derived words it helps to know where one part ends.
+# (a) One vowel for another. English has five or six letters for some fifteen vowels. Which vowel is meant depends on
+# stress, on the origin of the word and on its parts, while most consonant letters have one or two sounds. The table by
+# stress hardly shows this: its three rates are close. IH for AH and AH for IH are among the most frequent confusions,
+# because the dictionary transcribes the same unstressed vowel in both ways (*-ness* mostly as `N AH S`, sometimes as
+# `N IH S`). A part of these errors is therefore noise of the transcription. (b) This depends on the words. For names
+# from other languages the origin is needed, and the letters alone do not show it. For a vowel that may be reduced, the
+# stress is needed. For compounds and derived words, the boundary of the parts is needed.
 #
-# **Rubric.** 1 point: vowels, and the cause. 1 point: three words with the information that is missing.
+# **Rubric.** 1 point: vowels, and the cause (also: noise of the transcription). 1 point: three words with the
+# information that is missing.
 # ### END SOLUTION
 
 # %% [markdown]
