@@ -745,8 +745,8 @@ if tp.done("step", "edit-distance", "error-rates"):
 #
 # The encoder was trained with a second loss, **connectionist temporal classification** (CTC; Graves et al. 2006; for
 # this task: Rao et al. 2015). In CTC each letter's vector alone predicts up to two sounds, or none, in the order of the
-# letters. The loss is minus the log-probability of the right sounds. This probability is a sum over all such monotonic
-# alignments, so no alignment has to be given. (Both losses together: Kim, Hori and Watanabe 2017,
+# letters. The loss is minus the log-probability of the right sounds. This probability is the sum over all monotonic
+# alignments of this kind, so none has to be given. (Both losses together: Kim, Hori and Watanabe 2017,
 # [arXiv 1609.06773](https://arxiv.org/abs/1609.06773).)
 
 # %% demo="shipped"
@@ -839,8 +839,8 @@ if tp.done("step", "em", "best-path", "model", "table"):
 # sound that is spelt with two letters: TH with t and h, or the vowel of *ough*. Either letter is a defensible answer.
 # The encoder's vectors also contain information on the neighbouring letters, so attention one letter away can use the
 # same information. (c) For most sounds the largest weight is on the letter of the EM path (first column). Whether the
-# sound depends on this letter can only be shown by an intervention (session 6): the encoder's vector at a letter also
-# contains information on the letters around it.
+# sound depends on this letter can only be shown by an intervention (session 5, part 11): the encoder's vector at a
+# letter also contains information on the letters around it.
 #
 # **Rubric.** 1 point: both sum to 1 over letters; EM uses the sound, attention does not. 1 point: a sound of several
 # letters. 1 point: the weight does not show that the sound depends on this letter, because the vectors contain their
@@ -921,32 +921,31 @@ if tp.done("edit-distance", "error-rates", "model"):
 # ### BEGIN SOLUTION
 # (a) One vowel for another. English has five or six letters for some fifteen vowels. Which vowel is meant depends on
 # stress, on the origin of the word and on its parts, while most consonant letters have one or two sounds. The table by
-# stress hardly shows this: its three rates are close. IH for AH and AH for IH are among the most frequent confusions,
-# because the dictionary transcribes the same unstressed vowel in both ways (*-ness* mostly as `N AH S`, sometimes as
-# `N IH S`). A part of these errors is therefore noise of the transcription. (b) This depends on the words. For names
-# from other languages the origin is needed, and the letters alone do not show it. For a vowel that may be reduced, the
-# stress is needed. For compounds and derived words, the boundary of the parts is needed.
+# stress hardly shows this: its three rates are close. IH for AH and AH for IH are among the most frequent confusions.
+# The dictionary transcribes the same unstressed vowel in both ways (*-ness* mostly as `N AH S`, sometimes as `N IH S`),
+# so a part of these errors is noise of the transcription. (b) This depends on the words. For names from other languages
+# the origin is needed, and the letters alone do not show it. For a vowel that may be reduced, the stress is needed. For
+# compounds and derived words, the boundary of the parts is needed.
 #
 # **Rubric.** 1 point: vowels, and the cause (also: noise of the transcription). 1 point: three words with the
 # information that is missing.
 # ### END SOLUTION
 
 # %% [markdown]
-# ### A method of 2008
+# ### A joint n-gram model
 #
-# A **joint n-gram model** (Bisani and Ney 2008) has no network. It models a word as a sequence of pairs
-# (**graphones**), and estimates the n-grams by EM over all alignments. A simpler version aligns once by EM, many to
-# many, cuts
-# each word into pairs such as `ph:F`, and counts sequences of n such pairs. To pronounce a word, it searches for the
-# most probable sequence of pairs. The library `phonetisaurus` (Novak, Minematsu and Hirose 2016) implements this
-# version, with smoothed counts.
+# A **joint n-gram model** (Bisani and Ney 2008) has no network. It models a word as a sequence of pairs of letters and
+# sounds (**graphones**), such as `ph:F`. The probability of a pair depends on the n − 1 pairs before it (n pairs are an
+# **n-gram**), and is estimated by EM over all alignments. A simpler version aligns once by EM, many to many, cuts each
+# word into pairs, and counts the n-grams. To pronounce a word, it searches for the most probable sequence of pairs. The
+# library `phonetisaurus` (Novak, Minematsu and Hirose 2016) implements this version, with smoothed counts. The
+# alignment is monotonic by construction, and the probabilities are computed from counts, without gradient steps.
 #
 # On all 12 000 test words we measured a WER of 25.9 % after 139 CPU seconds of training. A `Speller` has 32.7 (32.6 –
 # 33.1) % after 2 000 steps (308 (307 – 319) CPU seconds, three seeds: median, lowest and highest), the shipped one
 # (dropout 0.15 instead of 0.1, mean of the weights) 28.3 % after 18 000 steps (2744
 # CPU seconds, one seed). So after five minutes of training the older method is better by 6.8 points, and after 46
-# minutes by 2.4. The seconds of the networks were measured while other programs used the same cores. Its alignment is
-# monotone by construction, and its probabilities are computed from counts, without gradient steps.
+# minutes by 2.4. The seconds of the networks were measured while other programs used the same cores.
 #
 # The two make different errors. If the shipped network chooses among the 20 best pronunciations of the n-gram model,
 # by the sum of both log-probabilities, 22.4 % of the words are wrong. The shipped network and two of 2 000 steps
@@ -980,10 +979,14 @@ if tp.done("edit-distance", "error-rates", "model"):
 # | Transformer | 43.5 – 44.1 | 28.5 – 28.6 | 40.6 – 41.3 | 54.6 – 55.5 | 72.5 – 73.2 |
 #
 # The Transformer is worse at every length, and the gap grows with the length of the word. It is also worse for each
-# kind of words above. But 1 000 steps are few: in the published table above, on its other split, a Transformer has
-# about the rate of several attention models together. In trials of 300 steps the highest of three
-# peak learning rates was the best for ours, so a
-# higher one might be better still.
+# kind of words above. Without any difference between the models, both seeds of one would have a higher WER than both of
+# the other in one of three cases. Here the gaps are 2 to 12 points, and the two seeds of a model differ by at most 2.
+#
+# But 1 000 steps are few: in the published table above, on its other split, a Transformer has
+# about the rate of several attention models together. In trials of 300 steps, our Transformer had a PER of 26.1, 20.9
+# and 19.0 % with peak learning rates of 0.001, 0.002 and 0.004 (one seed). A higher one might be better still, so our
+# table may underrate it. Both models were trained before batches were sorted by the number of sounds, unlike the
+# networks of 2 000 steps.
 
 # %% [markdown] answer="compare" points=2
 # **Question 5.** (a) The joint n-gram model makes fewer errors than a `Speller` of 2 000 steps. Give two
@@ -994,14 +997,13 @@ if tp.done("edit-distance", "error-rates", "model"):
 #
 # ### BEGIN SOLUTION
 # (a) Spelling is local: a sound depends on few letters, which n-grams of pairs represent directly. The alignment is
-# monotone; the n-gram model is given this, and the network must learn it. The probabilities of the n-gram model are
+# monotonic by construction in the n-gram model; the network must learn it. The probabilities of the n-gram model are
 # computed from counts, while gradient descent changes all weights in thousands of small steps. (b) The split (which
-# dictionary, which
-# test words, by word or by pair), whether stress counts, whether any of several pronunciations counts as right, one
-# model or several together, size and training time.
+# dictionary, which test words, by word or by pair), whether stress counts, whether any of several pronunciations counts
+# as right, one model or several together, size and training time.
 #
-# **Rubric.** 1 point: two of locality, given monotone alignment, counts instead of gradient steps. 1 point: two of
-# split, dictionary, stress, references, ensemble, budget.
+# **Rubric.** 1 point: two of locality, monotonic alignment by construction, counts instead of gradient steps. 1 point:
+# two of split, dictionary, stress, references, ensemble, budget.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1011,6 +1013,7 @@ if tp.done("edit-distance", "error-rates", "model"):
 # greedy decoding, 34.0 (33.8 – 34.4) % with a beam of 4, and 34.0 (33.7 – 34.2) % with length normalisation (`alpha`
 # 1 in exercise 8). On all
 # test words the last weights have 32.7 (32.6 – 33.1) %, an **exponential moving average** of them 33.1 (32.9 – 33.2) %.
+# After each step, this average becomes 0.998 · average + 0.002 · weights (in the first steps the weights count more).
 #
 # Other choices in short trainings (300 steps, two thirds of a pass over the data, three to five seeds each, WER on all
 # test words):
@@ -1022,23 +1025,24 @@ if tp.done("edit-distance", "error-rates", "model"):
 # | without label smoothing | 54.8 (54.6 – 54.9) |
 # | without the second loss (CTC, part 6) | 56.2 (55.9 – 57.5) |
 #
-# In less than one pass over the data nothing is overfitted. So this table does not show what dropout and label
-# smoothing change in long trainings.
+# In less than one pass over the data, no training pair is seen twice, so regularisation has little to do. This table
+# does not show what dropout and label smoothing change in long trainings.
 #
-# ### Exercise 8 · A beam of pronunciations
+# ### Exercise 8 · Beam search
 #
-# Greedy decoding takes the likeliest sound at each step; a beam (session 4) keeps several hypotheses. Here complete
-# ones leave the beam; in the explorer they stay.
+# Greedy decoding takes the likeliest sound at each step; **beam search** (session 4) keeps several hypotheses. Here
+# complete hypotheses leave the beam; in the explorer they stay.
 #
 # **Write** `beam_search(model, word, width, alpha, timesteps)`. Every hypothesis has ids and a score, the sum of its
 # log-probabilities. At each step:
-# 1. continue every hypothesis by every id, and keep the best `width` of all candidates;
+# 1. continue every hypothesis by every id, and keep the best `width` of all candidates (all of them, if there are
+#    fewer);
 # 2. a candidate whose new id is END is complete: its final score is its sum divided by n to the power `alpha`, where n
-#    counts its ids with END. Set it aside; the others go on.
+#    counts its ids with END. Set it aside; the others go on. Complete hypotheses do not reduce `width`.
 #
 # Stop after `timesteps` steps, or when no hypothesis is left to continue. Return the complete hypotheses as a list of
-# `(ids, final score)`, the best first, ids without END. If none is complete, return those that were going on, with n
-# the number of their ids.
+# `(ids, final score)`, the best first, ids without END. If none is complete, return the unfinished ones; their n is the
+# number of their ids.
 #
 # *Tiny example.* Log-probabilities −1 for `[F, END]` and −1.2 for `[F, OW, N, END]`: with `alpha` 0 the first wins;
 # with `alpha` 1 the second, −0.3 against −0.5.
@@ -1106,10 +1110,11 @@ if tp.done("beam", "step", "model"):
 # %% [markdown]
 # ### Exercise 9 · The mean of several checkpoints
 #
-# While a network is trained, its weights move around a good region. Their **mean** is often better than the last ones
-# (Izmailov et al. 2018, [arXiv 1803.05407](https://arxiv.org/abs/1803.05407)), and using it costs no more time. In
-# our trainings of 2 000 steps the mean was not better (rates above). The shipped weights are such a mean, because on
-# the validation words its WER was not higher than that of the last weights.
+# A **checkpoint** is a copy of the weights, stored during training. The mean of several checkpoints is often better
+# than the last weights (Izmailov et al. 2018, [arXiv 1803.05407](https://arxiv.org/abs/1803.05407)), and decoding with
+# it takes no more time. We did not measure this mean here. In our trainings of 2 000 steps the moving average, a
+# weighted mean, was not better than the last weights (rates above). The shipped weights are a moving average, because
+# on the validation words its WER was not higher than that of the last weights.
 #
 # **Write** `average(states)`: a list of state dicts with the same names → one state dict, of which each tensor is the
 # mean. The given ones stay as they are.
@@ -1146,7 +1151,7 @@ tp.check("average")
 # ## Summary
 #
 # You measured two error rates on a split by word. EM aligned letters and sounds without a network. You ran the weights
-# of another system in your own code, and found their convention by the outputs. You wrote a decoder with attention,
+# of another system in your own code, and found their convention by the error rates. You wrote a decoder with attention,
 # loaded a trained model into it, and compared its attention with the paths of EM.
 #
 # **Further reading**
@@ -1155,6 +1160,10 @@ tp.check("average")
 #   letter-to-phoneme conversion*, NAACL 2007
 # - K. Yao and G. Zweig, *Sequence-to-sequence neural net models for grapheme-to-phoneme conversion*, 2015
 #   ([arXiv 1506.00196](https://arxiv.org/abs/1506.00196))
+# - K. Rao, F. Peng, H. Sak and F. Beaufays, *Grapheme-to-phoneme conversion using long short-term memory recurrent
+#   neural networks*, ICASSP 2015 (with CTC)
+# - K. Gorman et al., *The SIGMORPHON 2020 shared task on multilingual grapheme-to-phoneme conversion*, SIGMORPHON 2020
+#   ([2020.sigmorphon-1.2](https://aclanthology.org/2020.sigmorphon-1.2)), a later benchmark
 # - S. Toshniwal and K. Livescu, *Jointly learning to align and convert graphemes to phonemes with neural attention
 #   models*, 2016 ([arXiv 1610.06540](https://arxiv.org/abs/1610.06540))
 
