@@ -1,4 +1,4 @@
-"""Checks of session 7: from spelling to sound. All words are made up: no check needs a dictionary.
+"""Checks of session 7: from spelling to sound. All words are made up, so no check needs a dictionary.
 
 Axes by letter: B words, S letters, T sounds, L and V kinds of letters and sounds, H hidden, D embedding.
 """
@@ -26,7 +26,7 @@ def said(t, low=2, high=7):
 # ---------------------------------------------------------------- split
 
 def made_up(t, n):
-    """Pairs of n words in no order, some words with two or three pronunciations."""
+    """Return pairs of n words in no order, some words with two or three pronunciations."""
     words = list(dict.fromkeys(word(t, 3, 7) for _ in range(n)))
     t.require(len(words) == n)
     pairs = [(one, said(t)) for one in words for _ in range(t.choice([1, 1, 2, 3]))]
@@ -62,7 +62,7 @@ def share_of_shared_words(t):
 # ---------------------------------------------------------------- edit-distance
 
 def changed(t, sounds):
-    """A sequence with some items left out, put in and replaced."""
+    """Return the sequence with some items deleted, inserted and replaced."""
     items = list(sounds)
     for _ in range(t.integer(1, 4)):
         i = t.integer(0, len(items) + 1)
@@ -85,7 +85,7 @@ def distances(t):
 
 @check("edit-distance")
 def a_shift(t):
-    """One item in front moves all others by one place: the distance is small."""
+    """One inserted item in front shifts all others by one position; the distance is small."""
     a = said(t, 6, 9)
     t.require(len(set(a)) > 4)
     t.output("one in front", t["edit_distance"](a, (t.choice(["X", "Y"]), *a)))
@@ -106,12 +106,12 @@ def empty_and_equal(t):
 # ---------------------------------------------------------------- error-rates
 
 def stand_in_distance(a, b):
-    """Twice the number of places with different items, and twice the difference of the lengths."""
+    """Return twice the number of positions with different items, plus twice the difference of the lengths."""
     return 2 * (sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b)))
 
 
 def listed(t, n):
-    """Answers and their references: some right by the second reference, some wrong, of different lengths."""
+    """Return answers and their references: some right by the last reference, some wrong, of different lengths."""
     references = [[said(t, 2, 8) for _ in range(t.integer(1, 4))] for _ in range(n)]
     found = [right[-1] if i % 3 == 0 else right[0][:-1] + (t.choice(["X", "Y"]),) * t.integer(1, 3)
              for i, right in enumerate(references)]
@@ -157,7 +157,7 @@ def all_right(t):
 # ---------------------------------------------------------------- em
 
 def words_of_ids(t, B, S, kinds):
-    """Ids (B, S) with PAD behind; lengths in no order, the longest of S, no kind in every word."""
+    """Return ids (B, S) with PAD after each word; lengths in no order, the longest S; the last kind never occurs."""
     lengths = t.integers(1, S + 1, B)
     lengths[t.integer(0, B)] = S
     ids = t.integers(1, kinds - 1, B, S)  # the last kind occurs nowhere
@@ -203,7 +203,7 @@ def repeated_letters(t):
 # ---------------------------------------------------------------- best-path
 
 def backwards(scores):
-    """Whether the best letter of each sound alone would go back somewhere."""
+    """Return whether the best letter of each sound alone would go back somewhere."""
     best = scores.argmax(-1)
     return bool((best[1:] < best[:-1]).any())
 
@@ -238,7 +238,7 @@ def small_paths(t):
 # ---------------------------------------------------------------- other-network
 
 def a_network(t):
-    """The arrays of a small encoder and decoder, as the file has them; of a letter, of a sound and the state."""
+    """Return the arrays of a small encoder and decoder, named as in the file, and the sizes L, V and H."""
     L, V, D, H = t.sizes("L V D H", low=5)
     weights = {}
     for part, kinds in (("enc", L), ("dec", V)):
@@ -249,14 +249,14 @@ def a_network(t):
 
 
 def stand_in_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
-    """A recurrence of its own, with the interface of the cell."""
+    """Compute another recurrence, with the interface of the cell."""
     H = h.shape[-1]
     return ((x_t @ W_ih.T + b_ih)[:, :H] + (h @ W_hh.T)[:, H:2 * H] - b_hh[2 * H:]).sin()
 
 
 @check("other-network", weight=2, without=ONE_WORD)
 def read(t):
-    """The encoder's last state, of words of several lengths, with two cells."""
+    """The encoder's last state, for words of several lengths, with two cells."""
     weights, L, _, _ = a_network(t)
     for cell, of in ((t["gru_cell"], "the GRU cell"), (t.define(stand_in_cell), "another cell")):
         letters = [t.integer(0, L) for _ in range(t.integer(3, 7))]
@@ -266,7 +266,7 @@ def read(t):
 
 @check("other-network", weight=2, without=ONE_WORD)
 def write(t):
-    """What the decoder writes: until `end`, and until the steps are used up."""
+    """The ids that the decoder writes up to `end`, or up to the largest number of steps."""
     weights, _, V, H = a_network(t)
     start, end = (int(i) for i in t.rng.permutation(V)[:2])
     cell = t["gru_cell"]
@@ -294,7 +294,7 @@ def another_cell(t):
 
 @check("other-network", without=ONE_WORD)
 def ends_at_once(t):
-    """The first id is the end: nothing is written."""
+    """The first id is `end`: the list is empty."""
     weights, _, V, H = a_network(t)
     weights["fc_b"][V - 1] += 100
     t.output("written", t["speak"](weights, t.normal(1, H), t["gru_cell"], 0, V - 1, 5))
@@ -331,7 +331,7 @@ def one_step(t):
 
 @check("step")
 def loud_padding(t):
-    """The states at PAD are large: their weight is still 0."""
+    """The encoder's vectors at PAD are large; their weight is still 0."""
     B, S = t.sizes("B S", low=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     henc_ts = henc_ts + 30 * t.normal(B, S, henc_ts.shape[-1]) * ~mask[..., None]
@@ -349,7 +349,7 @@ def a_word(t):
 
 @check("step")
 def step_gradient(t):
-    """The gradient of the logits reaches the state before the step and the states of the letters."""
+    """The gradient of the logits reaches the previous state and the encoder's vectors."""
     B, S = t.sizes("B S", low=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     hdec, henc_ts = t.leaf(hdec), t.leaf(henc_ts)
@@ -360,7 +360,7 @@ def step_gradient(t):
 
 @check("step")
 def loud_letters(t):
-    """Scores of a hundred and more: the weights are close to 0 and 1, and none is NaN."""
+    """Scores of a hundred and more: the weights are close to 0 or 1, and none is NaN."""
     B, S = t.sizes("B S", low=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     # of large scores, another order of the operations changes the fourth digit of a weight
@@ -386,7 +386,7 @@ def half_dropped(step, *inputs):
 
 @check("step")
 def dropout_in_training(t):
-    """In training, the dropout works on the embedded tokens, and before and after `combine` with its tanh."""
+    """In training, dropout acts on the embedded tokens, on the input of `combine`, and on the result of the tanh."""
     B, S = t.sizes("B S", low=4)
     speller, *inputs = a_speller(t, B, S)
     stepped(t, t.define(half_dropped)(speller.train().step, *inputs))
@@ -395,7 +395,7 @@ def dropout_in_training(t):
 # ---------------------------------------------------------------- beam
 
 class ToySpeller(nn.Module):
-    """A model with the methods of Speller: the next sound depends on the last one, on the state and on the word."""
+    """A model with the methods of Speller: the next sound depends on the previous one, on the state and on the word."""
 
     def __init__(self, table, push):
         super().__init__()
@@ -457,7 +457,7 @@ def some_in_time(t):
 
 @check("beam", without={"gradient": "a search is not trained"})
 def wider_than_the_vocabulary(t):
-    """A beam that is wider than the vocabulary, for one step: every id but END goes on, END is most improbable."""
+    """A beam wider than the vocabulary, for one step: END is the least probable id, and all others go on."""
     searched(t, "width 50", toy(t, -120), 50, 0.0, 1, n=1)
 
 
@@ -465,7 +465,7 @@ def wider_than_the_vocabulary(t):
 
 @check("average", without={"one sequence": "weights have no sequences"})
 def means(t):
-    """The means of three state dicts, tensors of several shapes; the given ones stay."""
+    """The means of three state dicts, with tensors of several shapes; the given ones stay unchanged."""
     A, C = t.sizes("A C")
     states = [{"weight": t.normal(A, C), "bias": t.normal(C), "scale": t.normal(1)} for _ in range(3)]
     mean = t["average"](states)

@@ -1,4 +1,4 @@
-"""Wrong versions that learners write in session 7, and right ones that look different."""
+"""Wrong versions that learners write in session 7, and right ones written differently."""
 
 from autograder.model.faults import Fault, Variant
 
@@ -33,7 +33,7 @@ def shared(train, test):
     return sum(word in known for word, _ in test) / len(test)
 '''),
     Fault("split", "shared-words-not-pairs",
-          "You count distinct words. `shared` is a share of the pairs of the test.",
+          "You count distinct words. `shared` is a share of the test pairs.",
           swap=("return sum(word in known for word, _ in test) / len(test)",
                 "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
 
@@ -41,18 +41,18 @@ def shared(train, test):
 
     # ------------------------------------------------------------ error-rates
     Fault("error-rates", "length-of-the-answer",
-          "You divide by the lengths of what was found. PER is divided by the lengths of the references.",
+          "You divide by the lengths of the pronunciations found. PER is divided by the lengths of the references.",
           swap=("sum(distances) / -sum(lengths)", "sum(distances) / sum(map(len, found))")),
     Fault("error-rates", "percent",
-          "These are percentages. Both rates are shares.",
+          "You return percentages. Return both rates as shares.",
           swap=(RATES, "return 100 * wrong / len(distances), 100 * sum(distances) / -sum(lengths)")),
 
     # ------------------------------------------------------------ em
 
     # ------------------------------------------------------------ best-path
     Fault("best-path", "greedy",
-          "You decide sound by sound, from the first to the last. An early choice can cost more later: keep the best "
-          "sum for every letter, and walk back at the end.",
+          "You choose a letter for one sound after the other, so an early choice can cost more later. Keep the best "
+          "sum for every letter, and follow the letters back at the end.",
           source='''def best_path(scores):
     path = [0]
     for row in scores:
@@ -60,7 +60,7 @@ def shared(train, test):
     return path[1:]
 '''),
     Fault("best-path", "from-the-end",
-          "The path is in reverse: you walked back from the last sound. Turn it round.",
+          "Your path begins with the last sound. Reverse it.",
           swap=("return path[::-1]", "return path")),
     Fault("best-path", "ends-at-the-last-letter",
           "Your path always ends at the last letter. The last letters may be silent.",
@@ -71,13 +71,13 @@ def shared(train, test):
           "You read the word from its end. This encoder reads from the first letter to the last.",
           swap=(READ, "for letter in reversed(letters):")),
     Fault("other-network", "always-start",
-          "Every step of the decoder reads `start`. From the second step on it reads what it has just written.",
+          "Every step of the decoder gets `start`. From the second step on, its input is the previous output.",
           swap=('weights["dec_emb"][[last]]', 'weights["dec_emb"][[start]]')),
     Fault("other-network", "end-kept",
           "`end` is in your list. Stop before you keep it.",
           swap=(STOP, "        written.append(last)\n        if last == end:\n            break")),
     Fault("other-network", "own-cell",
-          "You call `gru_cell` whatever `cell` is given. Call the argument: the demonstration passes others.",
+          "You call `gru_cell` whatever `cell` is given. Call `cell`: the next cell passes other functions.",
           swap=[("h = cell(weights[\"enc_emb\"]", "h = gru_cell(weights[\"enc_emb\"]"),
                 ("h = cell(x_t, h", "h = gru_cell(x_t, h")]),
 
@@ -85,28 +85,28 @@ def shared(train, test):
 
     # ------------------------------------------------------------ beam
     Fault("beam", "logits-added",
-          "You add logits. Sums of log-probabilities need `log_softmax`.",
+          "You add logits. Add log-probabilities: use `log_softmax`.",
           swap=(CANDIDATES, "candidates = scores[:, None] + logits")),
     Fault("beam", "log-of-softmax",
-          "A probability below 1e-45 is 0 in a float, and its logarithm −∞. `log_softmax` gives the logarithm itself.",
+          "A probability below 1e-45 is 0 as a float, and its logarithm −∞. `log_softmax` gives it directly.",
           swap=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
     Fault("beam", "scores-forgotten",
-          "The scores of the hypotheses are lost: each step ranks its own log-probabilities alone.",
+          "You do not add the scores of the hypotheses, so each step ranks its own log-probabilities alone.",
           swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
     Fault("beam", "states-not-reordered",
-          "After the choice, the states still stand in the order of the old hypotheses.",
+          "The states are still in the order of the old hypotheses. Choose their rows as you choose the hypotheses.",
           swap=(REORDER, "        hdec = hdec[:1].expand(len(rows), -1)\n")),
     Fault("beam", "not-normalised",
-          "`alpha` is not used: complete hypotheses keep their sums.",
+          "You do not use `alpha`. Divide the sum of a complete hypothesis by n to the power `alpha`.",
           swap=(FINAL, "float(score)")),
     Fault("beam", "worst-first",
-          "The worst hypothesis stands first.",
+          "The worst hypothesis comes first. Sort in descending order.",
           swap=(SORTED, "return sorted(complete, key=lambda one: one[1])")),
     Fault("beam", "not-sorted",
-          "The hypotheses stand in the order in which they were complete. Sort them by their final scores.",
+          "The hypotheses are in the order in which they were completed. Sort them by their final scores.",
           swap=(SORTED, "return complete")),
     Fault("beam", "empty-when-unfinished",
-          "If no hypothesis is complete, you return nothing. Return those that were going on.",
+          "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
           swap=("if not complete:", "if False:")),
 
     # ------------------------------------------------------------ average
