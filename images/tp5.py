@@ -16,7 +16,7 @@ ALPHA = (
 
 
 @figure("additive_attention", "The additive score", """
-    The previous decoder state s t−1 goes through the matrix W a, each encoder state h j through U a.
+    The decoder state s goes through the matrix W a, each encoder state h j through U a.
     Their sum goes through tanh, and the vector v a makes one number of it: the score e tj. A softmax
     over the source positions j gives the weights α tj; padding is masked before it. The weighted sum of
     the h j is the context c t.""")
@@ -25,7 +25,7 @@ def additive_attention():
     d.title("Additive attention: a small network scores each pair")
     top, low = 130, 270
     mid = (top + low) / 2
-    s = d.token(72, top, "s_{t−1}", "decoder", w=84)
+    s = d.token(72, top, "s", "decoder", w=84)
     h = d.token(72, low, "h_{j}", "encoder", w=84)
     w = d.box(244, top, 76, 48, "W_{a}", "decoder", 18, kind="math")
     u = d.box(244, low, 76, 48, "U_{a}", "encoder", 18, kind="math")
@@ -51,7 +51,7 @@ def additive_attention():
     d.arrow((72, low + 14), (72, 340), (840, 340), total.bottom, role="encoder", label="all h_{j}", kind="math",
             size=16, side="below", shift=120)
     d.arrow((708, 86), soft.top, role="data", label="padding mask: PAD gets weight 0", kind="", side="left", shift=-14)
-    d.text(405, 118, "(B, S, A)", "attention", 12.5, kind="mono")
+    d.text(405, 118, "(S, B, H)", "attention", 12.5, kind="mono")
     return d
 
 

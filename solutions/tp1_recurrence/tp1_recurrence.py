@@ -16,7 +16,7 @@
 #
 # **How it works.** Fill in one cell per exercise; the cell below it checks your work. You can leave an exercise out.
 #
-# Axes have letters: **T** timesteps, **B** batch, **V** vocabulary, **D** embedding, **H** hidden state.
+# **Sizes:** T timesteps, B batch, V vocabulary, D embedding, H hidden state.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -175,7 +175,7 @@ if tp.done("vocabulary"):
 # | `<sos>` | SOS, start of sequence | is what a decoder reads first |
 # | `<eos>` | EOS, end of sequence | follows the last token |
 #
-# ### What is wrong with ids
+# ### Why ids are not enough
 #
 # Ids are numbers, so a network could use them as inputs. Then the inputs would contain relations that mean nothing:
 # `dog` (9) is larger than `cat` (5), and neighbours in the alphabet are close to one another.
@@ -192,7 +192,7 @@ if tp.done("vocabulary"):
 # - Out: real numbers (`float`) with one axis more, at the end: (T, B, V). It holds 1 where the position on the last
 #   axis is the id, 0 elsewhere.
 #
-# `torch.nn.functional.one_hot` does not count here.
+# Do not use `torch.nn.functional.one_hot`.
 #
 # **Example.** `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
 #
@@ -273,7 +273,7 @@ if tp.done("vocabulary", "one-hot"):
 # - `embed(ids, table)` with `ids` (T, B) returns the same (T, B, D): the rows that the ids name, without a product.
 #
 # `embed` must also refuse an id that has no row, because it is too large *or negative*: raise an `IndexError` with a
-# message. `nn.functional.embedding` does not count here.
+# message. Do not use `nn.functional.embedding`.
 #
 # **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
 # table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
@@ -405,15 +405,15 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # | `W_hh`, `b_hh` | (H, H), (H,) | from state to state ("hh": hidden to hidden) |
 
 # %% [markdown]
-# ### Exercise 4 · The loop
+# ### Exercise 4 · The recurrence as a loop
 #
 # Write `rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh)`. Return two tensors:
 #
 # - `h_ts` (T, B, H): the state *after* each timestep;
 # - `h_final` (B, H): the state after the last one.
 #
-# `nn.RNN` and `nn.RNNCell` do not count here. All sentences of the batch are read side by side, so one loop, over time,
-# is enough.
+# Do not use `nn.RNN` or `nn.RNNCell`. All sentences of the batch are read side by side, so one loop, over time, is
+# enough.
 #
 # **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
 # states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input still has an effect at the end, and
@@ -479,7 +479,7 @@ if tp.done("rnn-loop"):
                            "largest difference"])
 
 # %% [markdown]
-# Torch's final state has one more axis (section 5). From here on we use torch's loop.
+# Torch's final state has one more axis (part 5). From here on we use torch's loop.
 
 # %% [markdown]
 # ### Exercise 5 · A reader that predicts the next token
@@ -547,7 +547,7 @@ tp.check("next-token")
 #
 # We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
 # token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
-# backpropagation through time** (section 4). Here each piece starts from a state of zeros. The **validation loss** is
+# backpropagation through time** (part 4). Here each piece starts from a state of zeros. The **validation loss** is
 # measured on sentences that are not in the corpus.
 #
 # Does the reader choose the right number for the verb, *sleeps* or *sleep*? In the test, every noun between the first
@@ -636,7 +636,7 @@ if tp.done("vocabulary", "next-token"):
 # %% [markdown]
 # ## 3 · Gates
 #
-# The plain recurrence recomputes its whole state at every timestep; it has no operation that copies an entry. A
+# The plain recurrence recomputes its whole state at every timestep; it has no operation that copies an entry exactly. A
 # **gate** is a number between 0 and 1, one for each entry of the state. It is computed from the input and the old state
 # by a **sigmoid**, σ(a) = 1 / (1 + exp(−a)). It multiplies an entry: 1 keeps it, 0 removes it.
 #
@@ -669,7 +669,7 @@ if tp.done("vocabulary", "next-token"):
 # | `W_ih`, `b_ih` | (3H, D), (3H,) | rows 0 … H−1 are W_ir, the next H rows W_iz, the last H rows W_in |
 # | `W_hh`, `b_hh` | (3H, H), (3H,) | the same with W_hr, W_hz, W_hn |
 #
-# Return the new state, (B, H). `nn.GRU` and `nn.GRUCell` do not count here.
+# Return the new state, (B, H). Do not use `nn.GRU` or `nn.GRUCell`.
 #
 # **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
 # becomes 0.5 · 0 + 0.5 · 4 = 2.
@@ -740,7 +740,7 @@ tp.check("gru-cell")
 # stacks four parts, in the order i, f, g, o: `W_ih` is (4H, D), `W_hh` (4H, H), both biases (4H,). Return the new pair
 # `(h, c)`.
 #
-# `nn.LSTM` and `nn.LSTMCell` do not count here.
+# Do not use `nn.LSTM` or `nn.LSTMCell`.
 #
 # **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4
 # follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
@@ -864,12 +864,12 @@ if tp.done("vocabulary", "next-token"):
 # Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
 # chance level. A reader *below* one half mostly gives the verb the number of the nouns in between. All fifteen curves
 # of our run were below 50 % at some point. In our run the GRU then learned to agree with the first noun with all five
-# seeds: 100 % of the verbs at every distance. With one noun in between, the LSTM had between 0 and 100 %, and the plain
-# RNN between 12 and 100 %.
+# seeds: 100 % of the verbs at every distance. With no noun in between, the LSTM had between 50 and 100 %. With one noun
+# in between it had between 0 and 100 %, and the plain RNN between 12 and 100 %.
 #
 # **What these runs do not show:** that gated readers are better in general, or that a plain RNN cannot learn the
 # agreement. The budget is 320 updates at one learning rate, and the ranges overlap: at each distance at least one run
-# of the plain RNN had 100 % in our run. Section 4 measures how far back a gradient reaches with gates and without.
+# of the plain RNN had 100 % in our run. Part 4 measures how far back a gradient reaches with gates and without.
 #
 # ### The learned embeddings
 #
@@ -893,17 +893,18 @@ if tp.done("vocabulary", "next-token", "trained"):
                        "squares along the diagonal.")
 
 # %% [markdown]
-# Words that are used in the same contexts got similar embeddings. Singular and plural nouns are two groups. Singular
-# and plural verbs are *one*, because what comes after a verb does not depend on its number.
+# In the map above, words that are used in the same contexts have similar embeddings. Singular and plural nouns are two
+# groups, singular and plural verbs *one*. What comes after a verb does not depend on its number, which may be the
+# reason.
 
 # %% [markdown]
-# ## 4 · What a state contains, and how gradients vanish
+# ## 4 · The content of a state, and vanishing gradients
 #
 # ### Which units carry the number?
 #
-# If the GRU reader of section 3 chooses the right verb, its state must contain the number of the first noun. Which
-# units carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference
-# is zero, a unit carries no information about that number in this text.
+# If the GRU reader of part 3 chooses the right verb, its state must contain the number of the first noun. Which units
+# carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference is
+# zero, a unit carries no information about that number in this text.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -1091,16 +1092,17 @@ if tp.done("rnn-loop", "gradients"):
 # scaled down to a largest norm (**gradient clipping**, Pascanu et al.), as in `train` above. Clipping does not help
 # against vanishing, because it only shrinks gradients.
 #
-# With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
-# has 2 %. (The LSTM loses most of it in the first step.) In the gated loops the old state is multiplied by f or z,
-# which is learned and can be close to 1. The bias of 3 matters: with torch's usual initialisation the gates start near
-# σ(0) = 0.5 (set the bias to 0 above and see). Gates make it *possible* to keep a gradient large; they do not ensure
-# it. A positive initial forget bias is a common choice (Jozefowicz et al. 2015).
+# With these random weights, the gated loops have about a tenth left after 50 timesteps (0.95⁵⁰ = 0.08, by the bias that
+# we set), the plain loop with factor 1 has 2 %. (The LSTM loses most of it in the first step, through its input and
+# output gates.) In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The
+# bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
+# see). Gates make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a
+# common choice (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
 # line of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep?
-# (c) The readers of section 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+# (c) The readers of part 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
 #
 # *Minutes* 8
 #
@@ -1276,7 +1278,7 @@ if tp.done("both-ends"):
              caption="How many of the 32 numbers change")
 
 # %% [markdown]
-# ## What you have now
+# ## Summary
 #
 # You wrote the recurrence and two gated cells, and measured their gradients. Session 2 joins two such networks: one
 # reads a question, the other writes the answer.

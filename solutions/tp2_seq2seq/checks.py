@@ -39,7 +39,7 @@ def one_short_answer(t):
 # ---------------------------------------------------------------- encoder
 
 class Embedded(nn.GRU):
-    """What section 6 puts in the place of a GRU: the same call, behind an embedding."""
+    """What part 6 puts in the place of a GRU: the same call, behind an embedding."""
 
     def __init__(self, vocabulary_size, embedding_size, hidden_size):
         super().__init__(embedding_size, hidden_size)
@@ -98,7 +98,7 @@ def gradient_to_the_question(t):
 
 @check("encoder")
 def another_recurrent_layer(t):
-    """`forward` uses whatever layer stands in `self.gru`: section 6 puts an embedding there."""
+    """`forward` uses whatever layer stands in `self.gru`: part 6 puts an embedding there."""
     T, B, V, D, H = t.sizes("T B V D H")
     module = encoder(t, V, H)
     module.gru = t.define(Embedded)(V, D, H).to(t.device)

@@ -14,7 +14,7 @@
 # - measure a sequence model by exact match;
 # - explain the effect of the order of the answer's characters.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then section 6 up to your own questions. **You need first**
+# **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then part 6 up to your own questions. **You need first**
 # session 1.
 
 # %% given="start"
@@ -119,7 +119,7 @@ if tp.done("shift"):
 # numbers and nothing else of the question.
 
 # %% [markdown]
-# ### Exercise 2 · The encoder
+# ### Exercise 2 · The forward pass of the encoder
 #
 # **Write** `EncoderRNN.forward`. The layer `self.gru` is there.
 #
@@ -224,7 +224,7 @@ if tp.done("encoder"):
 # is carried over](figures/decoder_input_one_step.svg)
 
 # %% [markdown]
-# ### Exercise 3 · The decoder
+# ### Exercise 3 · The forward pass of the decoder
 #
 # **Write** `DecoderRNN.forward`.
 #
@@ -423,7 +423,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
     Seq2seq(X, y, hidden_size=64).evaluate(5)
 
 # %% [markdown]
-# ## 5 · Train it, and measure it
+# ## 5 · Training and measuring
 #
 # The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (kept away from training, for
 # measuring), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher forcing, 256
@@ -544,14 +544,14 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # ### BEGIN SOLUTION
 # Length, sign, decimal point and the first one or two digits are often right; the digits after that are mostly wrong.
 # So the answers have about the right size. Remainders have the highest exact match: where the first operand is the
-# smaller one, the answer is a copy of it. Sums and differences have a few right answers. Multiplications and divisions
-# have almost none: their digits depend on many digits of the question, and there are more of them. Candidates for a
-# change: the order of the answer (its first digit depends on all carries), the number of tasks learned at once, the
-# fixed high learning rate, one-hot inputs.
+# smaller one, as in half of the questions, the answer is a copy of it. Sums and differences have a few right answers.
+# Multiplications and divisions have almost none: their digits depend on many digits of the question, and there are more
+# of them. Candidates for a change: the order of the answer (its first digit depends on all carries), the number of
+# tasks learned at once, the fixed high learning rate, one-hot inputs.
 #
 # **Rubric.** 1 point: describes the errors from the printed answers (size right, last digits wrong) and the difference
 # between operators, with a reason. 1 point: two plausible changes, each tied to something observed. They need not be
-# the ones of section 6.
+# the ones of part 6.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -625,10 +625,13 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # `999+1`, and 98 to 100 % of the held-out sums and 95 to 98 % of the differences were right. With all numbers equally
 # frequent (lever 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in which a
 # number has one digit, 85 to 98 % were right in our runs, with lever 4 all of them. Held-out questions have numbers of
-# one, two and three digits equally often. Their pairs of numbers were never in training.
+# one, two and three digits equally often, as training has with lever 4: this favours lever 4. One seed of five against
+# none may be chance. The pairs of numbers of the held-out questions were never in training.
 #
 # Add your own questions to the list. The pairs of numbers of the first three were never in training. The last one has a
-# number of four digits, which is longer than any number in training. What has the network learned, and what not?
+# number of four digits, which is longer than any number in training. What has the network learned, and what not? (In
+# our run the answer to `500-500` was 10. A difference of 0 between numbers of three digits is rare in training: about
+# one of 8100 differences.)
 
 # %% demo="your-own"
 if tp.done("encoder", "decoder", "seq2seq", "better"):
@@ -669,7 +672,7 @@ if tp.done("encoder", "decoder", "seq2seq", "better", "classic"):
                 "classic recipe": partial(decoding, classic)}, "94+8")
 
 # %% [markdown]
-# ### Which lever was it?
+# ### An ablation of the levers
 #
 # Take one lever away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
 # compare the runs with each other, not with that one. Choose a lever, write its name behind `CHOSEN`, predict what its
@@ -702,19 +705,20 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # | answer written forwards | 48 (47–50) | 47 (46–49) | 1000, 1000, 1000, 1000, 1000 |
 # | question read forwards | 44 (39–63) | 46 (38–53) | 990, 901, 1000, 999, 999 |
 #
-# This table has limits. With five seeds against five, ranges lie apart by chance in one of 126 cases. There is one
-# budget: we did not train the lower rows longer, so they may be slow rather than unable. No lever was tried alone,
-# and the learning rate was not varied.
+# This table has limits. With five seeds against five, ranges lie apart by chance in one of 126 cases, for each
+# comparison. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
+# lever was tried alone, and the learning rate was not varied.
 #
 # An embedding before a GRU does not enlarge what it can compute: a one-hot row times the GRU's input matrix is a
 # learned row already. At the start, the **scale** of the input differs. A row of 32 standard normal numbers has a norm
 # of about √32 = 5.7. A one-hot row has norm 1, so at the start it changes the gates much less. To test this, multiply
 # the one-hot rows by √32 and leave the embedding out. On numbers of two digits, with another recipe (1200 steps, five
 # seeds), we measured: with the embedding 95 % (90 to 96), with one-hot rows 80 % (73 to 85), with the long one-hot rows
-# 98 % (96 to 99). So in that training the larger scale alone is enough to reach what the embedding reaches. This does
-# not show that scale explains what the embedding brings at three digits, or at other learning rates.
+# 98 % (96 to 99). So in that training the larger scale alone is enough to reach what the embedding reaches. (With Adam,
+# it also makes each update of the input weights count √32 times as much.) This does not show that scale explains what
+# the embedding brings at three digits, or at other learning rates.
 #
-# ## 7 · Questions
+# ## 7 · Review questions
 
 # %% [markdown] answer="order" points=3
 # **Question 2.** The network, the questions and the number of steps (2500) are the same. Only the order in which the
@@ -735,6 +739,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place value of a
 # digit is known while it is read. Read forwards, it is known only once the number has ended. The distance between two
 # digits of equal place is no reason: when both numbers have n digits, they stand n + 1 characters apart in both orders.
+# Nor are the units closer to the first character written.
 #
 # **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step
 # needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first,
@@ -780,7 +785,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # ### END SOLUTION
 
 # %% [markdown]
-# ## What you have now
+# ## Summary
 #
 # You wrote an encoder–decoder, trained it with two recipes, and measured it by exact match. All information about the
 # question goes through one vector of 128 numbers. In session 3 the decoder can use all states of the encoder at each

@@ -10,11 +10,11 @@
 # - compute scores, weights and a context vector, by hand and for a padded batch;
 # - say what six score functions compare, and read an attention map;
 # - build a decoder with attention in two designs;
-# - say for which task attention decides, and what a few runs can show.
+# - compare tasks with and without attention, and say what a few runs can show.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 2, 5, 11 and 12. **You need first:** sessions 1 and 2.
 #
-# **Letters for sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size, D =
+# **Sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size, D =
 # embedding size, V = vocabulary. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes first, as in
 # session 2.
 
@@ -147,7 +147,7 @@ if tp.done("scores"):
 #
 # **A tiny example.** scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
 #
-# Torch's own `softmax` and `log_softmax` do not count here.
+# Do not use torch's `softmax` and `log_softmax`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
@@ -449,7 +449,7 @@ def batched_attention(hdec_ts, henc_ts):
 tp.check("batched")
 
 # %% [markdown]
-# Now measure the time of forward and backward. Torch's built-in attention does not return its weights.
+# Now measure the time of forward and backward.
 
 # %% demo="measure"
 def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
@@ -916,7 +916,7 @@ tp.table([(d, sum(by_index) / d) for d, by_index in bottleneck.items()],
 #
 # 1. Look at the data.
 # 2. Embed a token. A digit is a category here: each one gets a learned vector of size D = 128.
-# 3. One step of a bidirectional LSTM (session 1, section 5), 32 units in each direction.
+# 3. One step of a bidirectional LSTM (session 1, part 5), 32 units in each direction.
 # 4. The full sequence: one vector per token. Attention chooses from these.
 # 5. Embed the index. It has a table of its own: index 3 and digit 3 have nothing in common.
 # 6. Map it to the size of the hidden vectors, 128 → 64. The result is the query.
@@ -1141,14 +1141,15 @@ if tp.done("batched", "net"):
 # ### BEGIN SOLUTION
 # The two ends come first, within some 20 steps in the executed run. At position 0 the forward LSTM has made one step
 # only, and at position 9 the backward one: there the hidden vector differs from all others, whatever the digits are.
-# The others begin as a broad band around the right column, which narrows as the LSTM learns to count. It does not
-# prove it: a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and
-# everything from the right down to 4, so a neighbouring column can carry the digit too. An attention weight says how
-# much of a vector was read. What the vector contained must be tested, for example by changing that digit and checking
-# whether the answer follows.
+# The others begin as a broad band around the right column, which narrows as the LSTM learns to count. It does not prove
+# it: a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and everything
+# from the right down to 4, so a neighbouring column can carry the digit too. An attention weight says how much of a
+# vector was read. What the vector contained must be tested, for example by overwriting it with a vector of another row
+# and checking whether the answer follows. (Changing the digit would change all vectors, so it does not separate the
+# columns.)
 #
 # **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point:
-# the hidden vectors mix several positions, so weights are evidence, not proof (or: a test by changing the input).
+# the hidden vectors mix several positions, so weights are evidence, not proof (or: a test by replacing a vector).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1269,7 +1270,7 @@ if tp.done("content-only"):
 # %% [markdown]
 # Without positions, equal digits get equal weights at every position, and the accuracy is at the bound. (It may lie a
 # little above: the bound is one on an *expectation*. Over 5000 questions, the standard error of a share near 0.28 is
-# 0.6 percentage points.) With positions the diagonal is back, without any recurrence. Attention alone is
+# 0.6 percentage points.) With positions the diagonal is back, without any recurrence. For a fixed query, attention is
 # **permutation-invariant**: without positions in the keys, the order of the tokens has no effect on the context. This
 # is why Transformers add positional encodings to their input.
 #
@@ -1547,8 +1548,8 @@ def look(model, question, name, numbers=None):
 # State and context are concatenated, `(T, B, 2H)`, and go through a layer with tanh: this is Luong's **attentional
 # layer**, here narrowed to 64 units.
 #
-# **Write** the two layers and `predict` of `ConcatDecoderRNN`. Its `forward` is given: it calls `attend`,
-# and then your `predict`.
+# **Write** the two layers and `predict` of `ConcatDecoderRNN`. Its `forward`, which is given, calls `attend`, then your
+# `predict`.
 #
 # - layers: `self.dense_tanh`, an `nn.Linear` from 2H to 64; `self.dense_final`, an `nn.Linear` from 64 to V;
 # - `predict` in: `hdec_ts`, `(T, B, H)`, and `context_vectors`, `(T, B, H)`;
@@ -1701,11 +1702,11 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | the same through the layer of 64 tanh units | 9 (9–11) | 9 (9–10) | 9 (9–10) |
 # | state through that layer, no attention | 11 (9–16) | 12 (9–19) | 10 (9–11) |
 #
-# - **At 0.006, attention without the layer gains a few points.** If two models did not differ, the ranges of five
-#   seeds each would lie apart once in 126 by chance. At 0.003 and at 0.012 the ranges overlap.
+# - **At 0.006, attention without the layer gains a few points.** If two models did not differ, the ranges of five seeds
+#   each would lie apart once in 126 by chance, at one of three rates once in 42. At 0.003 and at 0.012 they overlap.
 # - **Through the layer of 64 tanh units the task was not learned in 1200 steps**, at no rate, with or without
-#   attention. This holds for this width and task. At 0.006, a linear layer of 64 units had 99 % (99–99), and 256 tanh
-#   units 89 % (78–96).
+#   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. There, a linear layer of 64
+#   units had 99 % (99–99), and 256 tanh units 89 % (78–96).
 
 # %% [markdown]
 # **Attention maps.** The question stands above the map as the encoder reads it, backwards. The answer stands on the
@@ -1721,7 +1722,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # question `57+68` is read as `86+75`. The units of the answer need 8 and 7, and the first state that has read both is
 # the one at `7`. The tens need all four digits, and only the last state, at `5`, has read them. In our run the map is
 # as sharp as it can be: the units have their weight on `7`, the tens on `5`. The hundreds have it on `+`, whose prefix
-# `86+` contains only one of the two numbers, so that this digit must depend on the decoder state, too.
+# `86+` contains only one of the two numbers. Whether a `1` or `EOS` follows depends on both, so it must come from the
+# decoder state.
 #
 # The weights show what the decoder **attends to**; they do not show what came through the state. Whether attention
 # weights explain a prediction is disputed (Jain & Wallace 2019; Wiegreffe & Pinter 2019).
@@ -1738,7 +1740,7 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
                "57+68")
 
 # %% [markdown]
-# ## 7 · Copying: attention decides
+# ## 7 · Copying
 #
 # In the **copy task** the network reads 6 to 14 letters and must write them again. A decoder without attention must
 # keep all letters in one vector of 128 numbers. The recipe is the same as before, but nothing is written backwards, and
@@ -1771,7 +1773,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 #
 # The map is a diagonal: at step t the weight is on letter t. Such a map is called an **alignment**.
 #
-# ## 8 · Questions
+# ## 8 · Review questions
 
 # %% [markdown] answer="how-attention-works" points=3
 # **Question 6.** The decoder of exercise 11, with attention, writes the second character of an answer. Say step by step
@@ -1799,14 +1801,14 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# On sums, attention beside the state gains a few points or nothing: added to the state, 98.2 and 99.4 % of the
-# differences and sums in the executed notebook, against 94.5 and 98.1 % without attention. With the context alone the
-# model is far behind: what the decoder computed itself, such as a carry, reaches the output only through the weights.
-# The question is short: one vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters matter
-# (both digits of a column, the operator, the carry, for a difference the sign). So there is little to select. On
-# copying each character of the answer depends on exactly one character of the question, its position is known, and
-# the question may be long. The heatmap is a diagonal, and the model without attention falls from 57 % at 6 letters to
-# 0 % at 13.
+# On sums, attention beside the state gains a few points or nothing: added to the state, 97.8 % (96.5–98.1) of sums and
+# differences together, against 95.4 % (90.2–96.4) without attention (five seeds); in the executed notebook 98.2 and
+# 99.4 % of the differences and sums, against 94.5 and 98.1 %. With the context alone the model is far behind: what the
+# decoder computed itself, such as a carry, reaches the output only through the weights. The question is short: one
+# vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters matter (both digits of a column, the
+# operator, the carry, for a difference the sign). So there is little to select. On copying each character of the answer
+# depends on exactly one character of the question, its position is known, and the question may be long. The heatmap is
+# a diagonal, and the model without attention falls from 57 % at 6 letters to 0 % at 13.
 #
 # **Rubric.** 1 point: reads the own tables correctly (numbers named; the reading must follow the own runs; no
 # difference, and a few points more with attention, are both correct readings). 1 point: reason on sums: most
@@ -1840,21 +1842,21 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# Most wrong answers fail at the end. Some have the right 14 letters and go on; others stop one letter or more too
-# early. At the end of a shorter string, the weight is on a dash, a row of zeros after the last letter. Only the
-# encoder's states there have read the end. A string of 14 letters fills all timesteps of the encoder, so there is no
-# such state. The context alone predicts the character, so `EOS` has no context of its own. The concatenated design had
-# 89 to 96 %: its state reaches the output without the context, and can hold how many letters are written.
+# Compare the ends. An answer can have the right 14 letters and go on, or stop one letter or more too early. At the end
+# of a shorter string, the weight is on a dash, a row of zeros after the last letter. Only the encoder's states there
+# have read the end. A string of 14 letters fills all timesteps of the encoder, so there is no such state. The context
+# alone predicts the character, so `EOS` has no context of its own. The concatenated design had 89 to 96 %: its state
+# reaches the output without the context, and can hold how many letters are written.
 #
 # **Rubric.** 1 point: the answers do not end at the right place (too long or too short), and the weight of `EOS` is
 # on the padding. 1 point: a string of full length has no padding, and the context is all the output gets.
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 9 · What you have now
+# ## Summary
 #
 # Attention is a function of three lines. It needs a score for every pair of source and target timesteps: B × T × S
-# numbers. Without positional information it ignores order.
+# numbers.
 #
 # **The five operators of session 2** at three digits, measured apart from this notebook: exact match in %, three seeds.
 # A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a text of intermediate steps before the answer. Ours puts each

@@ -12,7 +12,7 @@
 # - measure exposure bias, and train with scheduled sampling;
 # - search with a beam, and tell a search error from a model error.
 #
-# **Time:** {time}. **In 90 minutes:** sections 1 to 5, exercises 1 to 6. **You need first:** session 2.
+# **Time:** {time}. **In 90 minutes:** parts 1 to 5, exercises 1 to 6. **You need first:** session 2.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -236,7 +236,7 @@ class Seq2seq(nn.Module):
 # The targets are `target_tokens`. The decoder reads GO, and then each target one step late. After the end, the target
 # is EOS at every step, and the loss counts it. (Session 5 masks this padding instead.)
 #
-# ### Exercise 2 · The training pass
+# ### Exercise 2 · Logits and loss of the training pass
 #
 # **Write** `training_pass`: encode, feed the shifted target to the decoder in **one** call, and compute the loss.
 #
@@ -399,7 +399,7 @@ if tp.done("decoder", "training-pass", "optimizer"):
 # - `decoder_step`: `tokens` (B,), **one** per sequence; `states`; `henc_ts` → `log_probabilities` (B, V) and the new
 #   `states`
 #
-# The search of section 7 adds log-probabilities, so apply the log-softmax here: `exp` of each row sums to 1. Nothing is
+# The search of part 7 adds log-probabilities, so apply the log-softmax here: `exp` of each row sums to 1. Nothing is
 # trained, so record no gradient; this saves memory and time.
 #
 # *Tiny example.* Logits 0, 0 and 0 become −1.0986 three times: log(1/3).
@@ -551,8 +551,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 
 # %% [markdown]
 # We trained five seeds: all five gave the right answers to `581+495`, `94+8`, `7-512` and `86-8`, two of them to
-# `999+999`, and none to `340-340`. Of the 2000 questions, 98.5 to 99.4 % of the additions were right, and 94.9 to
-# 98.8 % of the subtractions.
+# `999+999`, and none to `340-340`. Of the 2000 questions, 98.5 to 99.4 % of the additions were right, and 94.9 to 98.8
+# % of the subtractions. (A difference of 0 between numbers of three digits is rare in training: about one of 8100
+# differences.)
 #
 # Much of what follows needs a network that makes more errors: `unfinished`, a copy made after 70 % of the training.
 
@@ -650,7 +651,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # Compare the two lines of one model. At step 0 they are equal, because both read GO. At later steps, only the first
 # line reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
 # read the same prefix in both programs, so both have the same first error. The gap shows in the accuracy per character:
-# measured with teacher forcing, it is too optimistic about what follows an error. Look at step 2 of `unfinished`.
+# measured with teacher forcing, it is too optimistic about what follows an error. Look at step 2 of `unfinished`. The
+# gap is an upper bound of the effect of exposure bias: after an error the rest is compared with the original answer,
+# although another continuation may be consistent.
 #
 # How much does one error cost? You can make one on purpose: the decoder reads the right answer, but one digit is
 # replaced by the next one (3 by 4, 9 by 0).
@@ -681,8 +684,9 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 # %% [markdown]
 # The steps before the wrong digit do not change. At the step right after it, the accuracy falls: with five seeds, step
 # 1 of `unfinished` was right in 85.8 to 88.9 % of the answers after a slip at step 0, and without a slip 94.1 to 96.8 %
-# of the *whole* answers were right. So the network uses the digit that it has just read. Compare the later steps with
-# the line without a slip: how far does one error reach?
+# of the *whole* answers were right (so step 1 at least as often). So in some answers the next digit depends on the
+# digit that was just read; in most it does not. Compare the later steps with the line without a slip: how far does one
+# error reach?
 
 # %% [markdown] answer="what-accuracy-hides" points=2
 # **Question 2.** In your table of accuracies, the whole answer is right equally often with right prefixes and with the
@@ -802,7 +806,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # Compare the last two rows. In five runs of ours, whole answers were right in 97.9 % (96.6–98.9) after teacher forcing
 # and in 97.7 % (96.5–98.8) after scheduled sampling (median, lowest, highest); after a slip, step 1 was right in 89.6 %
 # (86.9–89.9) and in 89.6 % (87.4–90.3). Both pairs of ranges overlap: these runs do not show that scheduled sampling
-# helps in this task.
+# helps in this task. The second measure is the test of it: a whole answer is right only if every prefix that was read
+# was right (part 5), so robustness to own errors cannot raise the first.
 #
 # Bengio et al. report gains in captioning, parsing and speech recognition. The method has a known problem: after a
 # wrong character, the loss still asks for the original next character, even where another one would continue better.
@@ -879,7 +884,7 @@ tp.check("beam-step")
 
 
 # %% [markdown]
-# ### Exercise 9 · Beam search
+# ### Exercise 9 · The whole beam search
 #
 # **Write** `beam_search`, for one question. It is `decode_sequence` with hypotheses in the place of the batch, and
 # your `encode`, `decoder_step` and **your `beam_step`** do the work.
@@ -1145,10 +1150,11 @@ if tp.done("decoder", "training-pass", "inference-programs",
                        best=hypotheses[:, 0])
 
 # %% [markdown]
-# Compare your two counts: no better search can correct a model error. With five networks of ours, and the first 150
-# questions, a beam of two had 95.3 % (94.0–98.7) of the answers right and greedy decoding 95.3 % (94.7–97.3); beams of
-# three and five had no more than a beam of two. More training did more: 600 further steps with teacher forcing took the
-# right answers from 95.4 % (94.1–96.8) to 97.9 % (96.6–98.9) of the 2000 questions.
+# Compare your two counts: no better search for the most probable answer can correct a model error. With five networks
+# of ours, and the first 150 questions, a beam of two had 95.3 % (94.0–98.7) of the answers right and greedy decoding
+# 95.3 % (94.7–97.3); beams of three and five had the same as a beam of two (one of 150 questions is 0.7 percentage
+# points). More training did more: 600 further steps with teacher forcing took the right answers from 95.4 % (94.1–96.8)
+# to 97.9 % (96.6–98.9) of the 2000 questions.
 #
 # Now go step by step. Choose greedy decoding or the beam, and move through the answer, units first. Each step shows
 # the probabilities of the network, and the hypotheses of the beam with their sums. A beam can correct an answer where

@@ -790,7 +790,9 @@ def second_sentence(t):
 # ---------------------------------------------------------------- plan
 
 def is_a_sentence(got):
-    return None if len(str(got).split()) >= 6 else "this is no sentence: say what will come out, and why"
+    if len(str(got).split()) >= 6:
+        return None
+    return "this is not a sentence of six words or more: write the result that you expect, and why"
 
 
 def are_three(got):
@@ -806,7 +808,7 @@ def are_sizes(got):
 
 def are_ratios(got):
     wrong = [ratio for ratio in got if not 0 <= ratio <= 1]
-    return f"{wrong[0]} is no ratio: it is a probability, from 0 to 1" if wrong else None
+    return f"{wrong[0]} is not a ratio: a ratio is a probability, from 0 to 1" if wrong else None
 
 
 def are_rates(got):

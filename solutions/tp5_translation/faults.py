@@ -49,20 +49,20 @@ FAULTS = [
             swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
     return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
     Fault("collate", "sorted-by-length",
-            "The sentences of the batch have changed their order. They stay as they came: column b is pair b.",
+            "You change the order of the sentences. Column b must be pair b.",
             swap=("    sources = [", "    pairs = sorted(pairs, key=lambda pair: -len(pair[0]))\n    sources = [")),
 
 
     # ------------------------------------------------------------ encoder
     Fault("encoder", "state-of-forward-direction",
-            "`hdec_init` is made of the forward direction's last state. The paper takes the backward direction: "
-            "it has just read the first word.",
+            "`hdec_init` is made of the forward direction's last state. Bahdanau et al. take the backward direction, "
+            "whose last step reads the first word.",
             swap=("final[1]", "final[0]")),
     Fault("encoder", "detached",
-            "The way back for the gradient is cut: `detach`, `.data` or `no_grad` keeps the encoder from learning.",
+            "No gradient reaches the encoder, because of `detach`, `.data` or `no_grad`.",
             swap=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
     Fault("encoder", "embedding-through-tanh",
-            "The embedding goes through a tanh before the GRU. The paper's encoder reads the embeddings as they are.",
+            "The embedding goes through a tanh before the GRU. Give the embeddings to the GRU as they are.",
             swap=("self.embedding(source), lengths", "self.embedding(source).tanh(), lengths")),
 
     # ------------------------------------------------------------ scores
@@ -73,7 +73,7 @@ FAULTS = [
             "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
             swap=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
     Fault("scores", "time-first",
-            "The scores are (S, B). The interface says (B, S): one row per sentence.",
+            "The scores are (S, B). They must be (B, S): one row per sentence.",
             swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
 
     # ------------------------------------------------------------ attend
@@ -86,12 +86,12 @@ FAULTS = [
             "Either `mask` is not used, or the result of `masked_fill` is thrown away: it returns a new tensor.",
             swap=(".masked_fill(~mask, -math.inf)", "")),
     Fault("attend", "mask-inverted",
-            "The mask is the wrong way round: words get no weight, padding gets all. "
-            "`mask` is True at words; `masked_fill` fills where it is told True.",
+            "The mask is inverted. `mask` is True at real tokens, and `masked_fill` fills where its argument is True:"
+            " give it `~mask`.",
             swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
     Fault("attend", "exp-overflows",
-            "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. "
-            "Subtract the maximum first, or use torch's softmax.",
+            "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. Subtract the "
+            "maximum first, or use PyTorch's softmax.",
             swap=(SOFTMAX,
                   "shares = scores.exp() * mask\n    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
     Fault("attend", "detached-weights",
@@ -99,18 +99,19 @@ FAULTS = [
             swap=("attention_weights, henc_ts)", "attention_weights.detach(), henc_ts)")),
 
     Fault("attend", "rescaled-after-softmax",
-            "You take the softmax over words and padding, and rescale what the words have. Where a score of padding is "
-            "far above all others, they have nothing, and 0/0 is NaN. Mask the scores, before.",
+            "You take the softmax over words and padding and then rescale the weights of the words. If a padding "
+            "score is far above all others, these weights are 0, and 0/0 gives NaN. Mask the scores before the "
+            "softmax.",
             swap=(SOFTMAX, "shares = scores.softmax(dim=-1) * mask\n"
                            "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
 
     # ------------------------------------------------------------ gated-cell
     Fault("gated-cell", "z-swapped",
-            "z and 1 − z have changed places: that is torch's convention. "
-            "In this paper z is the weight of the *candidate*.",
+            "z and 1 − z have changed places: that is PyTorch's convention. In Bahdanau's paper z is the weight of "
+            "the *candidate*.",
             swap=(MIXED, "return z * hdec + (1 - z) * candidate")),
     Fault("gated-cell", "sigmoid-candidate",
-            "The candidate goes through a sigmoid, so that it can never be negative. The paper has a tanh there.",
+            "The candidate goes through a sigmoid, so that it can never be negative. Its equation has a tanh.",
             swap=("candidate = torch.tanh(", "candidate = torch.sigmoid(")),
 
     # ------------------------------------------------------------ paper-decoder
@@ -118,7 +119,8 @@ FAULTS = [
             "You return probabilities. The loss takes the softmax itself: give it raw logits.",
             swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
     Fault("paper-decoder", "keys-as-values",
-            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
+            "`henc_ts`.",
             swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
     Fault("paper-decoder", "values-as-keys",
             "The scores are computed from `henc_ts`, not from the keys that were made for this: take `memory.keys`.",
@@ -136,7 +138,8 @@ FAULTS = [
             "You return probabilities. The loss takes the softmax itself: give it raw logits.",
             swap=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
     Fault("plain-decoder", "keys-as-values",
-            "The context is made of the keys. Keys are for the scores; the context is a sum of `henc_ts`.",
+            "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
+            "`henc_ts`.",
             swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
     Fault("plain-decoder", "mask-forgotten",
             "The padding is not masked: `memory.mask` is not given to `attend`.",
@@ -144,11 +147,11 @@ FAULTS = [
 
     # ------------------------------------------------------------ translator
     Fault("translator", "starts-with-padding",
-            "The decoder's first token is PAD (or zeros). It must be SOS, the token that means: begin.",
+            "The decoder's first token is PAD (or zeros). It must be SOS.",
             swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
     Fault("translator", "reads-what-it-must-say",
-            "At step t the decoder reads `target[t]`, the very token that it has to say. It must read the one before. "
-            "The loss would become small, and the model could not translate.",
+            "At step t the decoder reads `target[t]`, the token that it must predict. It must read the previous "
+            "token. The loss would become small, and the model could not translate.",
             swap=(STEP, "if forced[t]:\n                tokens = target[t]\n            " + STEP)),
     Fault("translator", "decisions-inverted",
             "The decisions work the wrong way round: when one is true, the decoder reads the true token.",
@@ -162,12 +165,12 @@ FAULTS = [
             "The arg-max runs over the batch, not over the vocabulary.",
             swap=("logits.argmax(dim=-1)", "logits.argmax(dim=0)[:1].expand(len(logits))")),
     Fault("translator", "stops-at-eos",
-            "The loop ends when every sentence has said EOS. In training it goes on: there is one step for each target "
+            "The loop ends when every sentence has an EOS. In training it goes on: there is one step for each target "
             "token, and the loss leaves out what is padding.",
             swap=(NEXT, NEXT + "\n            if (tokens == EOS).all():\n                break")),
     Fault("translator", "padding-after-eos",
-            "After EOS the decoder is made to read PAD. Here nothing ends a sentence: it reads the true token, or what "
-            "it said itself, whichever token that is.",
+            "After EOS your decoder reads PAD. In this function the loop goes on unchanged after EOS: the decoder "
+            "reads the true token or its own arg-max.",
             swap=(NEXT, "ended = (tokens == EOS) | (tokens == PAD)\n            " + NEXT
                   + "\n            tokens = tokens.masked_fill(ended, PAD)")),
     Fault("translator", "hidden-vectors-as-keys",
@@ -206,12 +209,11 @@ FAULTS = [
             "No gradient is left when the optimizer steps: `backward` is not called, or what it made is cleared again.",
             swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
     Fault("train", "not-clipped",
-            "The step is made with a gradient that was not clipped. Clipping has its place between `backward` and the "
-            "step: before, there is no gradient; after, it is too late.",
+            "The step is made with a gradient that was not clipped. Clip between `backward` and `step`.",
             swap=(CLIP, "")),
     Fault("train", "each-tensor-clipped",
-            "Each parameter is clipped by itself, which changes the direction of the gradient. There is one norm, "
-            "that of all parameters together.",
+            "Each parameter is clipped by itself, which changes the direction of the gradient. Clip by the norm of "
+            "all parameters together.",
             swap=(CLIP,
                   "        for parameter in model.parameters():\n"
                   "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
@@ -231,8 +233,7 @@ FAULTS = [
             "`smoothing` has no effect: give it to the loss.",
             swap=("target, smoothing)", "target)")),
     Fault("train", "budget-ignored",
-            "You go through all batches, whatever the view says. The batches never end; it is the view that ends the "
-            "loop.",
+            "Your loop ignores `view`. The batches never end; `view` must end the loop.",
             swap=("zip(view, batches)", "enumerate(batches)")),
     Fault("train", "nothing-logged",
             "The loss is not logged: there will be no curve to look at.",
@@ -251,7 +252,7 @@ FAULTS = [
             swap=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
                   (SCORE, "return 100 * math.exp(min(0.0, 1 - r / c)) * log_precisions")]),
     Fault("bleu", "one-missing-precision-passed-over",
-            "You look at p_1 alone to see whether BLEU is 0. It is 0 if *any* p_n is 0 or has no n-grams.",
+            "You test only p_1 to see whether BLEU is 0. It is 0 if *any* p_n is 0 or has no n-grams.",
             swap=("            return 0.0\n",
                   "            if n == 1:\n                return 0.0\n            continue\n")),
 
@@ -261,10 +262,10 @@ FAULTS = [
             swap=[("            sure += len(links) == 1\n", "            sure += len(links)\n"),
                   ("in_sure += len(links) == 1 and s in links", "in_sure += s in links")]),
     Fault("aer", "possible-links-ignored",
-            "Only sure links are rewarded. P holds *all* links, the sure ones too.",
+            "You count only sure links as hits. P holds *all* links, the sure ones too.",
             swap=("in_possible += s in links", "in_possible += len(links) == 1 and s in links")),
     Fault("aer", "first-gold-word-only",
-            "Only the first of a French word's gold words is looked at. Where there are several, each is as good as "
+            "You test only the first of a French word's gold words. Where there are several, each is as good as "
             "another.",
             swap=[("in_possible += s in links", "in_possible += s == links[0]"),
                   ("in_sure += len(links) == 1 and s in links", "in_sure += len(links) == 1 and s == links[0]")]),
@@ -283,8 +284,8 @@ FAULTS = [
     return sum(rates) / len(rates)
 '''),
     Fault("aer", "eos-row-counted",
-            "The row of EOS is counted as a proposed link. It has no gold: "
-            "only the rows that the alignment knows are scored.",
+            "The row of EOS is counted as a proposed link. It has no gold: score only the rows that have an entry in "
+            "the alignment.",
             swap=("    for weights, alignment in zip(attention_weights, alignments):\n",
                   "    for weights, alignment in zip(attention_weights, alignments):\n"
                   "        proposed += len(weights) - len(alignment)\n")),

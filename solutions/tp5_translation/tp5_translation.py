@@ -8,8 +8,8 @@
 # **After this session you can** write an encoder and attention that leave padding out; train with a teacher-forcing
 # ratio; compute BLEU; score attention against a gold alignment; run small experiments and say what they do not show.
 #
-# **Time:** {time}. The trainings take six to twenty minutes. **In 90 minutes:** exercises 1 to 8, with the cells
-# down to the map of part 8. **You need first:** sessions 1 to 4.
+# **Time:** {time}. Training takes six to twenty minutes in all. **In 90 minutes:** exercises 1 to 8, with all cells
+# down to the heatmap of part 8. **You need first:** sessions 1 to 4.
 
 # %% given="start" covers="2"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -21,7 +21,7 @@ except ModuleNotFoundError as missing:
 tp.start("tp5_translation")
 
 # %% [markdown] covers="1,2,3,4"
-# ## 1 · Before we begin
+# ## 1 · Set-up
 #
 # **Install** with `conda env create -f environment.yml` at the top of the course. The next two cells import packages,
 # select the device, set the seeds, and stop if something is missing.
@@ -69,11 +69,11 @@ _ = torch.manual_seed(0)  # as if nothing had been drawn
 # ## 2 · From a file of sentence pairs to batches
 #
 # A small grammar generates English sentences, their French translations, and a **gold alignment**: the English words
-# that each French word comes from. No test sentence is a training sentence in another tense. Some sentences are
+# that each French word comes from. No test sentence differs from a training sentence in tense only. Some sentences are
 # grammatical but unusual.
 #
-# Parallel corpora often come as tab-separated files, one pair a line. We write the training pairs to such a file and
-# train on what a reader finds in it.
+# Parallel corpora often come as tab-separated files, one pair a line. The next cell writes the training pairs to such a
+# file and reads them back.
 
 # %% demo="corpus" covers="5"
 from tp import corpus as grammar
@@ -108,12 +108,13 @@ print(tokens, ids, target_vocabulary.decode(ids), sep="\n")
 assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabulary"
 
 # %% [markdown] covers="8"
-# Time comes first, then the batch; only scores and masks are (B, S). S source timesteps, T target timesteps, B
-# sentences in a batch, V tokens in a vocabulary, D size of an embedding, H size of a hidden vector.
+# **Sizes:** S and T source and target timesteps, B sentences in a batch, V tokens in a vocabulary, D numbers in an
+# embedding, H numbers in a hidden vector. The time axis comes before the batch axis, except in scores, masks and the
+# attention weights of one step, (B, S). (Session 3 has the batch first up to its part 4.)
 #
 # ### Exercise 1 · A padded batch
 #
-# All sentences of a tensor have one length, so shorter sentences are filled up with `PAD` **at their end**.
+# All columns of a tensor have the same length, so shorter sentences are filled up with `PAD` **at their end**.
 #
 # **Write** `collate`. It takes B pairs `(source_ids, target_ids)` of lists, and returns three integer tensors:
 # - `source` (S, B), with S the longest source of this batch;
@@ -126,7 +127,7 @@ assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabula
 # *Minutes* 8 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Source and target are padded apart, each to its own longest. Take the lengths before you pad.
+# Pad source and target separately, each to its own longest sentence. Take the lengths before you pad.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -134,8 +135,8 @@ assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabula
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>pad_sequence</code>, imported above, stacks along a new second axis unless it is told otherwise. Which value
-# does it fill in?
+# <code>pad_sequence</code>, imported above, stacks along a new second axis unless you set <code>batch_first</code>.
+# Which value does it fill in?
 # </details>
 
 # %% exercise="collate" covers="8"
@@ -158,9 +159,9 @@ tp.check("collate")
 
 # %% [markdown] covers="8"
 # Every sentence of a batch takes as many timesteps as the longest one. `length_batches` (**bucketing**, as in
-# Bahdanau's paper) shuffles, takes as many sentences as make 20 batches, sorts *those* by length, and cuts them into
-# batches. Training begins with short sentences (**curriculum learning**, Bengio, Louradour, Collobert and Weston 2009).
-# We have not measured whether this helps here.
+# Bahdanau's paper) shuffles the sentences and divides them into pools of 20 batches. It sorts each pool by length and
+# cuts it into batches. Training begins with short sentences (**curriculum learning**, Bengio, Louradour, Collobert and
+# Weston 2009). We have not measured whether this helps here.
 
 # %% given="loader" covers="8"
 def batches_of(dataset, batch_size=64, longest=lambda: math.inf, seed=0):
@@ -207,9 +208,9 @@ assert shares[1] < shares[0], "sentences of like length need less padding"
 #
 # **Write** `forward`.
 # - in: `source` (S, B), ids; `lengths` (B,)
-# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), where the decoder
-#   starts: tanh(W_s h), `self.W_s` applied to the state of the **backward** direction after it has read the first word
-#   (the paper's appendix A.2.2).
+# - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), the first state of
+#   the decoder: `self.W_s` and tanh, applied to the state of the **backward** direction after it has read the first
+#   word, its last (Bahdanau et al., appendix A.2.2).
 #
 # *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8),
 # and `henc_ts[3:, 1]` is zero.
@@ -262,16 +263,17 @@ if tp.done("encoder"):
     tp.table(rows, ["H (both directions)", "layers", "parameters of the GRU"])
 
 # %% [markdown] answer="units-and-layers" points=2 covers="11"
-# **Question 1.** The table above counts parameters. (a) Why do they grow about as H² for large H? (b) What does a
-# second layer read, and what could it be good for?
+# **Question 1.** The table above counts parameters, for embeddings of 64 numbers. When H doubles, they grow by factors
+# of 2.4 and 2.7. (a) Why is the factor 4 for very large H? (b) A second layer reads the states of the first (session 1,
+# part 5). What can it build that the first cannot, and what does it cost?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # (a) The recurrent matrices take H/2 numbers to 3·H/2 in each direction, so they have about 3H²/2 weights together; the
 # input matrices grow only as H. (b) It reads the hidden vectors of the first layer, both directions of each timestep,
-# not the words: it can build on features of words in context (for example: "subject is feminine plural"), and each step
-# costs more.
+# not the words. So it can build on features of words in context (for example, "the subject is feminine plural"). Each
+# step costs more.
 #
 # **Rubric.** 1 point: H² comes from the recurrent (state to state) matrices. 1 point: the second layer reads the first
 # layer's hidden vectors, with one use or cost.
@@ -283,10 +285,10 @@ if tp.done("encoder"):
 # ![Additive attention: the decoder state and one encoder vector are each multiplied by a matrix, added, passed through
 # tanh, and multiplied by a vector to give one score.](figures/additive_attention.svg)
 #
-# A **score** compares the decoder's state s with each of the S hidden vectors (session 3): additive (Bahdanau),
-# $e_{tj} = v_a^\top \tanh(W_a\, s + U_a\, h_j)$, or dot (Luong), $e_{tj} = s^\top h_j$. $U_a h_j$ is the same at every
-# step. So the interface has two parts: `keys(henc_ts)` is computed once for a sentence, `forward(hdec, keys)` at each
-# step.
+# A **score** compares the decoder's state $s$ (`hdec`) with each of the S hidden vectors $h_j$ (`henc_ts[j]`), as in
+# session 3: additive (Bahdanau), $e_{tj} = v_a^\top \tanh(W_a\, s + U_a\, h_j)$, or dot (Luong), $e_{tj} = s^\top h_j$.
+# $U_a h_j$ is the same at every step. So the interface has two parts: `keys(henc_ts)` is computed once for a sentence,
+# `forward(hdec, keys)` at each step.
 #
 # ### Exercise 3 · Two scores behind one interface
 #
@@ -303,8 +305,8 @@ if tp.done("encoder"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# (B, H) and (S, B, H) broadcast to (S, B, H). The last axis goes away: summed, or by <code>v_a</code>. What remains is
-# (S, B), or (S, B, 1); the result must be (B, S).
+# (B, H) and (S, B, H) broadcast to (S, B, H). Remove the last axis: sum over it, or apply <code>v_a</code>. What
+# remains is (S, B), or (S, B, 1); the result must be (B, S).
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -363,7 +365,7 @@ tp.check("scores")
 # sum to 1 **over the source timesteps**. Padding gets weight exactly 0, whatever its score. The context is the weighted
 # sum of the hidden vectors.
 #
-# - in: `scores` (B, S); `mask` (B, S), `True` where there is a word; `henc_ts` (S, B, H)
+# - in: `scores` (B, S); `mask` (B, S), `True` at real tokens (`EOS` included); `henc_ts` (S, B, H)
 # - out: `context_vectors` (B, H), `attention_weights` (B, S)
 #
 # *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the
@@ -372,7 +374,7 @@ tp.check("scores")
 # *Minutes* 5 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Softmax of minus infinity is zero. Put it where the padding is, before the softmax.
+# The softmax turns a score of minus infinity into weight 0. Put it where the padding is, before the softmax.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -381,7 +383,7 @@ tp.check("scores")
 #
 # <details><summary>Hint 3 · the line</summary>
 # <code>scores.masked_fill(~mask, -math.inf)</code> returns a new tensor; <code>torch.einsum("bs,sbh->bh", …, …)</code>
-# reads as it is written.
+# sums over s.
 # </details>
 
 # %% exercise="attend" covers="14"
@@ -402,10 +404,11 @@ tp.check("attend")
 # %% [markdown] covers="15,16,17"
 # ## 5 · The decoder and the whole model
 #
-# *Which* state of the decoder enters the score? If $s_t$ is computed from the context $c_t$, then $c_t$ cannot be
-# computed from $s_t$: that would be circular. Bahdanau's decoder scores with the state before the step, $s_{t-1}$, and
-# the context enters its cell (exercises 12 and 13). Luong's decoder, which you write, first computes $s_t$ without a
-# context, and scores with $s_t$.
+# *Which* state of the decoder enters the score? Bahdanau's decoder scores with the previous state, $s_{t-1}$, and the
+# context enters its cell (exercises 12 and 13). The decoder that you write first computes $s_t$ without a context and
+# scores with $s_t$, as in Luong, Pham and Manning (2015, [arXiv 1508.04025](https://arxiv.org/abs/1508.04025)), but
+# without their attentional layer and without their **input feeding**, which gives the output of that layer to the next
+# step. Question 5 asks why a mixture is not possible.
 #
 # `Memory` holds the tensors that stay the same during one translation.
 
@@ -421,16 +424,16 @@ class Memory(NamedTuple):
 # %% [markdown] covers="15,16,17"
 # ### Exercise 5 · One step of the decoder
 #
-# **Write** `forward` of `PlainDecoder`. The GRU cell steps **first**, from the embedding of the token before and the
-# state. The **new** state is used for the score. The logits are $W_o [s_t; c_t] + b_o$, from the new state and the
-# context side by side, without the attentional layer of session 3.
+# **Write** `forward` of `PlainDecoder`. The GRU cell steps **first**, from the embedding of the previous token and the
+# previous state. The **new** state is used for the score. The logits are $W_o [s_t; c_t] + b_o$, from the new state and
+# the context side by side, without the attentional layer of session 3.
 #
 # - in: `tokens` (B,), `hdec` (B, H), `memory`
 # - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
 #
 # Logits are not normalised: the loss applies the softmax.
 #
-# *Tiny example.* With H = 4, `self.readout` takes 8 numbers: the state's first.
+# *Tiny example.* With H = 4, the output layer `self.readout` takes 8 numbers: 4 of the state, then 4 of the context.
 #
 # *Minutes* 8 · *Difficulty* ●○○○
 #
@@ -484,8 +487,9 @@ tp.check("plain-decoder")
 # step at a time.
 #
 # The first token that the decoder reads is `SOS`. After step t it reads the **true** token `target[t]` if `forced[t]`
-# is true (teacher forcing), else **its own**: the arg-max of the logits of step t. `forced` holds one random decision
-# for each step, for the whole batch. With a teacher-forcing ratio of 0.7 each is true with probability 0.7; with 0 the
+# is true (teacher forcing), else **its own**: the arg-max of the logits of step t. Two things differ from exercise 7 of
+# session 4: one decision holds for the whole batch, and `forced[t]` decides what is read *after* step t (there, what
+# step t reads). With a teacher-forcing ratio of 0.7 each decision is true with probability 0.7. With a ratio of 0 the
 # decoder is free running.
 #
 # - in: `source` (S, B), `lengths` (B,), `target` (T, B), `forced`: T booleans
@@ -612,11 +616,14 @@ def warm_cosine(optimizer, view):
     return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
 
 # %% [markdown] covers="22,23,24"
-# ### Exercise 8 · The loop
+# ### Exercise 8 · The training loop
 #
-# **Write** `train`. For each batch: draw the decisions, run the model, compute the loss; clear the old gradients, go
-# backward, **clip** the norm of the whole gradient to `max_norm` (the paper: 1), let the optimizer step, then the
-# scheduler; log the loss.
+# **Write** `train`. For each batch:
+# 1. draw the decisions, run the model, compute the loss;
+# 2. clear the old gradients and call `backward`;
+# 3. **clip** the norm of the whole gradient to `max_norm` (1, as in Bahdanau's paper);
+# 4. call `step` of the optimizer, then of the scheduler;
+# 5. log the loss.
 #
 # - `view` counts the steps: iterate with `for step, (source, lengths, target) in zip(view, batches)`. It ends the loop
 #   when the budget is used up, and draws the curve of what you give to `view.log(loss=…)`.
@@ -629,8 +636,8 @@ def warm_cosine(optimizer, view):
 # *Minutes* 12 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# Nine lines, in the order of the text above. Clipping stands between backward and step: before it there is no gradient,
-# after it it is too late.
+# Nine lines, in the order of the text above. Clip between <code>backward</code> and <code>step</code>. Before
+# <code>backward</code> there is no gradient; after <code>step</code> the gradient has been used.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -666,9 +673,10 @@ tp.check("train")
 
 # %% [markdown] covers="22"
 # `build` makes a fresh model. `learn` trains encoder and decoder together with AdamW (Loshchilov and Hutter 2019,
-# [arXiv 1711.05101](https://arxiv.org/abs/1711.05101)): Adam with **weight decay**, which makes all weights a little
-# smaller at each step. Besides the learning rate, three settings are not torch's default: embeddings with a standard
-# deviation of 0.2, β₂ = 0.98, weight decay 0.3. We have not measured what they change.
+# [arXiv 1711.05101](https://arxiv.org/abs/1711.05101)): Adam with **weight decay**, which makes all weights smaller at
+# each step, in PyTorch by the factor 1 − learning rate · weight decay. Besides the learning rate, three settings are
+# not PyTorch's default: embeddings with a standard deviation of 0.2, β₂ = 0.98, weight decay 0.3. We have not measured
+# what they change.
 
 # %% given="build" covers="22"
 WHOLE = ("collate", "encoder", "scores", "attend", "plain-decoder", "translator",
@@ -824,8 +832,8 @@ if tp.done(*WHOLE):
 # BP = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}
 # $$
 #
-# The **brevity penalty** BP lowers the score of translations that are too short. If some $p_n$ is 0, or has no n-grams
-# at all, BLEU is 0.
+# The **brevity penalty** BP lowers the score of translations that are too short. If for some n there is no match, or no
+# n-gram at all, BLEU is 0.
 #
 # **Write** `clipped_matches` and `corpus_bleu`. Do not call the library sacrebleu (Post 2018): below, its result is
 # compared with yours.
@@ -965,7 +973,7 @@ if tp.done(*WHOLE):
     assert steps[-1].source[-1] == "<eos>", "each token of the source has a column"
 
 # %% [markdown] covers="28,30"
-# The same for any sentence, with the most probable other words.
+# The next cell does the same for a sentence that you type, and lists the most probable alternatives to each word.
 
 # %% demo="explore" covers="28,30"
 if tp.done(*WHOLE):
@@ -973,12 +981,12 @@ if tp.done(*WHOLE):
                 for name, translator in trained.items()}, sentence)
 
 # %% [markdown] covers="29"
-# ### Exercise 10 · Score an alignment
+# ### Exercise 10 · Alignment error rate
 #
 # A French word that comes from **one** English word has a *sure* link. A French word that comes from several (`du`: of,
-# the) has *possible* links, each as good as another. Call S the set of sure links, P the set of all links, sure ones
-# included, and A the links that the model proposes: for each French word the English word of **largest weight**. The
-# **alignment error rate** (Och and Ney 2003) is
+# the) has *possible* links, each as good as another. Call S (here a set, not the number of source timesteps) the sure
+# links, P all links, sure ones included, and A the links that the model proposes: for each French word the English word
+# of **largest weight**. The **alignment error rate** (Och and Ney 2003) is
 #
 # $$AER = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
@@ -990,8 +998,8 @@ if tp.done(*WHOLE):
 #   of `EOS`): those rows are not scored.
 # - out: a float
 #
-# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, so
-# AER = 1 − (1 + 2)/(2 + 1) = 0.
+# *Tiny example.* Gold `((0,), (1, 2))`, proposed 0 and 2: A = {(0,0), (1,2)}, S = {(0,0)}, P = {(0,0), (1,1), (1,2)},
+# so AER = 1 − (1 + 2)/(2 + 1) = 0.
 #
 # *Minutes* 10 · *Difficulty* ●●○○
 #
@@ -1048,10 +1056,11 @@ if tp.done(*WHOLE, "aer"):
              ["French word", "largest weight on", "times"])
 
 # %% [markdown] answer="reading" points=3 covers="29"
-# **Question 2.** Read the map above, and one of your own with a negation or an object pronoun. (a) Where do the maps
-# leave the diagonal, and what does that say about the two languages? (b) *du* comes from two English words, *of* and
-# *the*, and *que* of *est-ce que* from *Did*. Where are their weights? How can the decoder choose the right word with
-# these weights? (c) The alignment was never shown to the model. Why did it learn one?
+# **Question 2.** Read the map above, and one of your own: type a sentence with *not*, or with *him*, *her* or *them*,
+# into the cell before exercise 10. (a) Where do the maps leave the diagonal, and what does that say about the two
+# languages? (b) *du* comes from two English words, *of* and *the*; *que* in *est-ce que* comes from the helper (*Did*)
+# and the question mark. Where are the weights of *du* and *que*? How can the decoder choose the right word with these
+# weights? (c) The alignment was never shown to the model. Why did it learn one?
 #
 # *Minutes* 8
 #
@@ -1059,10 +1068,10 @@ if tp.done(*WHOLE, "aer"):
 # (a) At adjectives that follow the noun (red hat → chapeau rouge: two crossing cells), at object pronouns (before the
 # verb in French), at "ne … pas" around the verb: word order differs there. (b) For example *du*: nearly all of its
 # weight can be on *of*. The hidden vector of *of* depends on its neighbours on both sides, so it can hold that *the*
-# follows and which noun comes next. The largest weight of *que* may be on the word after *Did*, because the choice
-# between *que* and *qu'* depends on that word. So the largest weight need not be on the word that a person would link.
-# (c) The loss falls if the context holds information about the word to be written next. The vector of its source word
-# holds this information, so weight on it lowers the loss.
+# follows and which noun comes next. The largest weight of *que* may be on neither, but on the word after *Did*. A
+# possible reason is that the choice between *que* and *qu'* depends on that word; part 11 can test it. So the largest
+# weight need not be on the word that a person would link. (c) The loss falls if the context holds information about the
+# word to be written next. The vector of its source word holds this information, so weight on it lowers the loss.
 #
 # **Rubric.** 1 point: a crossing is named with the words. 1 point: where the weights of one of the two words are, and
 # that a vector depends on its neighbours too. 1 point: weight on the source word lowers the loss, because its vector
@@ -1070,13 +1079,18 @@ if tp.done(*WHOLE, "aer"):
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 9 · Comparing, on a harder corpus
+# ## 9 · Comparisons on a harder corpus
 #
 # On this corpus the translator makes few errors: about one sentence in a hundred is wrong, so no change can improve it
-# much. The comparisons below use the same grammar made **hard**: words with *two senses* (a *bat* is a *chauve-souris*
-# or a *batte*); *two valid translations* of some sentences, of which exact match and BLEU accept both; *rare words*,
-# some of which never occur in training; *typos*; and, outside training only, *longer* sentences and *new combinations*
-# of adjective and noun. The training set has 10 000 sentences. A word that occurs once in it becomes `UNK`.
+# much. The comparisons below use the same grammar made **hard**:
+#
+# - *two senses*: a *bat* is a *chauve-souris* or a *batte*;
+# - *two valid translations* of some sentences: exact match and BLEU accept both;
+# - *rare words*, some of which never occur in training;
+# - *typos*;
+# - outside training only, *longer sentences* and *new combinations* of adjective and noun.
+#
+# The training set has 10 000 sentences. A word that occurs in it only once becomes `UNK`.
 
 # %% demo="hard-corpus"
 from tp.difficulty import HARD
@@ -1102,9 +1116,9 @@ hard_train, hard_validation, hard_test = (PairDataset(part, *hard_vocabularies)
 # ![The model of Sutskever, Vinyals and Le: one recurrent network reads the source, a second one starts from its last
 # state and writes the target.](figures/sutskever_model.svg)
 #
-# The next decoder gets one vector from the encoder, its first state, and nothing else, as in the model of Sutskever,
-# Vinyals and Le. `BothEnds` makes this vector from *both* directions of the encoder. It has 256 numbers; a hidden
-# vector of the model with attention has 128.
+# The next decoder gets only its first state from the encoder, as in the model of Sutskever, Vinyals and Le. `BothEnds`
+# makes this vector from *both* directions of the encoder. It has 256 numbers; a hidden vector of the model with
+# attention has 128.
 
 # %% given="bottleneck-decoder" covers="27"
 class BothEnds(Encoder):
@@ -1173,45 +1187,52 @@ if tp.done(*WHOLE):
                     "15 and more"], caption="One seed for each model")
 
 # %% [markdown] covers="27"
-# The same on the first corpus, with 40 000 sentences, 1000 steps and five seeds each: the median, and in brackets the
-# lowest and the highest.
+# We also trained both models on the first corpus, with 40 000 sentences, 1000 steps and five seeds each. The table
+# shows the median and, in brackets, the lowest and the highest.
 #
-# | BLEU by length of the source | to 6 | 7 to 9 | 10 to 12 | 13 and more |
+# | BLEU by length of the source (`EOS` not counted) | to 6 | 7 to 9 | 10 to 12 | 13 and more |
 # |---|---|---|---|---|
 # | with attention | 98.6 (98.4–99.1) | 99.8 (99.8–99.9) | 99.8 (99.4–99.9) | 99.7 (99.5–99.7) |
 # | without attention | 96.3 (94.8–98.2) | 97.1 (96.4–97.4) | 86.4 (83.9–86.9) | 50.2 (48.0–50.9) |
 
 # %% [markdown] answer="bottleneck" points=2 covers="27"
-# **Question 3.** Read both tables. With `EOS`, the longest training sentence of the hard corpus has 14 tokens, that of
-# the first corpus 22. (a) How does the gap between the two models change with the length, and why? (b) Someone says:
-# "Give the model without attention ten times as many units, and the gap is gone". What would remain a disadvantage?
+# **Question 3.** Read both tables. The first one counts `EOS`. With `EOS`, the longest training sentence of the hard
+# corpus has 14 tokens, that of the first corpus 22. (a) How does the gap between the two models change with the length,
+# and why? Which column has only lengths that training never had? (b) Someone says: "Give the model without attention
+# ten times as many units, and the gap is gone". What would remain a disadvantage?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
 # (a) In both tables the model without attention has the lower BLEU at every length, and the gap grows with the length.
-# The first table shows one seed. In the second no ranges overlap, and the gap grows from about 2 points to about 50
-# points. Without attention all words pass through one vector of fixed size, and gradients from the end of the target to
-# the beginning of the source go through many steps; with attention each word is one step away. (b) More units cost time
-# and data. The path of the gradient is as long as before. The size is still fixed, so longer sentences have the same
-# problem. There is no alignment to read.
+# The last column of the first table has lengths beyond training; the second table has none, and the same trend. The
+# first table shows one seed. In the second no ranges overlap, and the gap grows from about 2 points to about 50 points.
+# Two explanations fit: without attention all words pass through one vector of fixed size, and gradients from the end of
+# the target to the beginning of the source go through many steps, while with attention each word is one step away. The
+# tables do not separate them from slower learning: both models had the same steps and the same learning rate. (b) More
+# units cost time and data. The path of the gradient is as long as before. The size is still fixed, so longer sentences
+# have the same problem. There is no alignment to read.
 #
 # **Rubric.** 1 point: the model without attention loses more with length, explained by a vector of fixed size (or by
-# the length of the path). 1 point: one disadvantage that more units do not remove.
+# the length of the path; unseen lengths explain the last column of the first table only). 1 point: one disadvantage
+# that more units do not remove.
 # ### END SOLUTION
 
 # %% [markdown] covers="31,32,33,34"
 # ### Exercise 11 · Plan four experiments
 #
-# In each experiment one setting changes: peak learning rate, hidden size, teacher-forcing ratio, score. `run_hard`
-# trains one model on the hard corpus and measures it on validation sentences. `tp.experiment` calls it for each value
-# and seed, and shows the mean with the lowest and the highest.
+# In each experiment one setting changes: peak learning rate, hidden size, teacher-forcing ratio, score function. (In
+# PyTorch's AdamW the learning rate also sets the weight decay of each step.) `run_hard` trains one model on the hard
+# corpus and measures it on validation sentences. `tp.experiment` calls it for each value and seed, and shows the mean
+# with the lowest and the highest.
 #
 # **Write**, before you run the first experiment,
 # - `plan()`, which returns three things:
-#   - `expected`: for each of the four names in `EXPERIMENTS` the result that you expect, and why, in a sentence;
+#   - `expected`: for each of the four names in `EXPERIMENTS` the result that you expect, and why, in a sentence of six
+#     words or more;
 #   - `values`: for the first three of them the values to try, three or more of each, from small to large. The notebook
-#     uses a rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is even;
+#     uses a learning rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is
+#     even;
 #   - `seeds`: three seeds or more;
 # - `cost(steps)`: how many steps the first three experiments take together, when each run takes `steps` of them.
 #
@@ -1229,7 +1250,7 @@ if tp.done(*WHOLE):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# Rates are best multiplied, not added: each three to ten times the one before. A ratio is a probability.
+# Choose each learning rate three to ten times the previous one. A ratio is a probability.
 # </details>
 
 # %% exercise="plan" covers="31,32,33,34"
@@ -1330,45 +1351,53 @@ if tp.done(*WHOLE, "plan"):
                   run_hard, EXPERIMENT_STEPS, seeds, expected["scoring function"])
 
 # %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
-# **Question 4.** For each of the four experiments: what did you expect, with which values of your own, what does your
-# table show, spread included, and what would you *not* dare to conclude from it? For the teacher-forcing ratio, say
-# also why its *training loss* cannot be compared from row to row. (If two settings do not differ at all, the ranges of
-# three seeds each still lie apart once in ten times; those of five seeds, once in 126.)
+# **Question 4.** For each of the four experiments, state what you expected, which values you tried, what your table
+# shows, with its spread, and what you would *not* conclude from it. For the teacher-forcing ratio, say also why its
+# *training loss* cannot be compared from row to row. (If two settings do not differ at all, the ranges of three seeds
+# each still lie apart once in ten times; those of five seeds, once in 126.)
 #
 # *Minutes* 10
 #
 # ### BEGIN SOLUTION
-# Our tables, 150 steps, three seeds. Learning rate: with 0.0015 no sentence was right. We expected the largest to
-# jump about. It had the highest mean BLEU, 32.7 (18.7–40.7) against 19.2 (17.6–20.9) with 0.015, and
-# the largest spread; the ranges overlap. It does not follow that 0.15 is best for a longer run. Hidden size: 8 and 32
-# units had no sentence right, and 128 the most. It does not follow that more units are always better, since each step
-# costs more, and small models may need more steps. Ratio: with 0 the decoder reads its own errors from the start; mean
-# BLEU was lowest with 0 and highest with 1. It does not follow that this holds for longer training. The training loss
-# is measured on different inputs (own tokens or true ones), so rows cannot be compared; BLEU is measured free running
-# in all rows. Scoring: dot had 19.2 (17.6–20.9) BLEU, additive 17.8 (11.9–22.2): the ranges overlap. It does not follow
-# that the two scores are alike after more steps or at another rate.
+# Our tables have 150 steps and three seeds: the mean, and the range in brackets.
 #
-# **Rubric.** 1 point: learning rate; an expectation, a value of one's own, what the table shows with its spread, and
-# one limit of it (few steps, three seeds, one schedule), as for all of these; an expectation that the table refutes is
-# as good as one that it confirms. 1 point: hidden size. 1 point: ratio; the limit must be that the losses are computed
-# on different decoder inputs. 1 point: scoring.
+# *Learning rate.* We expected the loss of the largest to oscillate. It had the highest mean BLEU, 32.7 (18.7–40.7)
+# against 19.2 (17.6–20.9) with 0.015, and the largest spread; the ranges overlap. With 0.0015 no sentence was right. It
+# does not follow that 0.15 is best for a longer run. The rate also sets the weight decay of each step, so the table
+# does not separate the two. All other experiments use 0.015, which is not the best of the three here.
+#
+# *Hidden size.* 8 and 32 units had no sentence right; 128 units had 19.2 (17.6–20.9) BLEU, 32 had 1.9 (0–3.1). It does
+# not follow that more units are always better: each step costs more, and small models may need more steps.
+#
+# *Ratio.* Mean BLEU was 5.2 (3.6–7.6) with 0, 9.3 (5.8–11.1) with 0.5 and 19.2 (17.6–20.9) with 1. With 0 the decoder
+# reads its own errors from the start. It does not follow that this holds for longer training. The training loss is
+# measured on different inputs (own tokens or true ones), so rows cannot be compared; BLEU is measured free running in
+# all rows.
+#
+# *Score function.* Dot had 19.2 (17.6–20.9) BLEU, additive 17.8 (11.9–22.2): the ranges overlap. It does not follow
+# that the two are alike after more steps or at another learning rate.
+#
+# **Rubric.** 1 point: learning rate, with an expectation, a value of one's own, what the table shows with its spread,
+# and one limit (few steps, three seeds, one schedule, the weight decay); an expectation that the table refutes counts
+# as well. 1 point: hidden size, likewise. 1 point: ratio, likewise; the limit must be that the losses are computed on
+# different decoder inputs. 1 point: score function, likewise.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 10 · Extension: the decoder of Bahdanau's paper
 #
-# The context enters this decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With $e$ for
-# the embedding of the token before, $s$ for the state before, $c$ for the context:
+# The context enters this decoder **inside the cell**, in both gates and in the candidate (appendix A.2.2). With $x$ for
+# the embedding of the previous token, $s$ for the previous state, $c$ for the context:
 #
-# $$z = \sigma(W_z e + U_z s + C_z c), \qquad r = \sigma(W_r e + U_r s + C_r c)$$
-# $$\tilde s = \tanh(W e + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
+# $$z = \sigma(W_z x + U_z s + C_z c), \qquad r = \sigma(W_r x + U_r s + C_r c)$$
+# $$\tilde s = \tanh(W x + U (r \odot s) + C c), \qquad s_{new} = (1 - z) \odot s + z \odot \tilde s$$
 #
-# **This is not torch's GRU** of session 1. There z and 1 − z are exchanged, and r is applied *after* the product with
-# U, not before it.
+# **This is not PyTorch's GRU** of session 1. In PyTorch's GRU z and 1 − z are exchanged, and r is applied *after* the
+# product with U, not before it.
 #
 # ### Exercise 12 · The gated cell
 #
-# **Write** `forward` from the equations. `nn.GRUCell` and `nn.GRU` do not count here.
+# **Write** `forward` from the equations. Do not use `nn.GRUCell` or `nn.GRU`.
 # - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C); out: the new `hdec` (B, H)
 #
 # *Tiny example.* If all weights are 0, then z = 0.5 and s̃ = 0: the new state is half of the old one.
@@ -1380,7 +1409,7 @@ if tp.done(*WHOLE, "plan"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# Every term is (B, H); ⊙ is <code>*</code>. Only U sees r ⊙ s; U_z and U_r see s.
+# Every term is (B, H); ⊙ is <code>*</code>. U multiplies r ⊙ s; U_z and U_r multiply s.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1438,11 +1467,11 @@ if tp.done("gated-cell"):
               "with the same weights")
 
 # %% [markdown]
-# ### Exercise 13 · One step, the paper's way
+# ### Exercise 13 · One step of Bahdanau's decoder
 #
-# **Write** `forward` of `PaperDecoder`: score the memory with the state **before** the step; attend; let the cell make
-# the new state from embedding, state and context; and from the **new** state and the context the logits. In, out and
-# shapes are those of exercise 5.
+# **Write** `forward` of `PaperDecoder`: score the memory with the **previous** state; attend; compute the new state
+# with the cell, from embedding, previous state and context; compute the logits from the **new** state and the context.
+# In, out and shapes are those of exercise 5.
 #
 # *Tiny example.* At the first step the scores are computed from `hdec_init`, whatever the token.
 #
@@ -1557,25 +1586,25 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
     print("standard deviation of W_a:", f"{started.decoder.score.W_a.weight.std():.4f}")
 
 # %% [markdown]
-# ## 11 · Extension: where it attends, and what it uses
+# ## 11 · Extension: attention weight and effect
 #
 # A large weight does not show that the output depends on the vector. Whether attention weights explain an output is
 # disputed (Jain and Wallace 2019, [arXiv 1902.10186](https://arxiv.org/abs/1902.10186); Wiegreffe and Pinter 2019,
-# [arXiv 1908.04626](https://arxiv.org/abs/1908.04626)). It can be tested by an **intervention**: **change one word's
-# vector, and measure what that does to the output**.
+# [arXiv 1908.04626](https://arxiv.org/abs/1908.04626)). An **intervention** tests it: change the vector of one word,
+# and measure the change of the output.
 #
 # ### Exercise 14 · Overwrite one vector
 #
 # **Write** `effects`. For each source word in turn, its encoder vector is overwritten by the mean of all S vectors of
-# the sentence. Then the decoder is fed the right translation, and we see by how much the log-probability of each true
-# token *falls*.
+# the sentence. (This is **mean ablation**.) `effects` returns by how much the log-probability of each true token
+# *falls*, under teacher forcing.
 #
 # - in: a `model`; `source` (S, 1), one sentence without padding; `target` (T, 1)
 # - out: (T, S). Entry (t, s): the log-probability of `target[t]` with all vectors as they are, minus the one with
-#   vector s overwritten. Large: the vector was needed there. Near 0: it was not. No gradient is kept.
+#   vector s overwritten. If the entry is large, the decoder needed the vector there; if it is near 0, it did not. No
+#   gradient is kept.
 #
-# Keys are made of the vectors, so those of an overwritten vector must be made anew. The decoder's first state stays as
-# the encoder made it.
+# Compute the keys again from the changed vectors. The decoder's first state stays as the encoder made it.
 #
 # *Tiny example.* With log-probability −0.1 for a token, and −2.3 when the vector of word 3 is overwritten, the entry in
 # column 3 is 2.2.
@@ -1628,8 +1657,8 @@ def effects(model, source, target):
 tp.check("effects")
 
 # %% [markdown]
-# A second intervention: the word with the largest weight is masked, for the whole sentence, so that its weight is 0. Is
-# the French word still right?
+# A second intervention: for each French word, the English word with the largest weight is masked. Its weight is 0, and
+# the other weights grow; the vectors of its neighbours stay as they are. Is the French word still right?
 
 # %% demo="right-without"
 @torch.no_grad()
@@ -1674,38 +1703,40 @@ if tp.done(*WHOLE, "effects"):
         tp.table(odd[:6], ["French word", "largest weight on", "needs most", "effect"])
 
 # %% [markdown]
-# On the same sixty sentences, with five seeds of ours, the largest weight was on a gold word for 98.5 to 99.2 % of the
-# French words, and 12.2 to 17.8 % of them were still right without the word of largest weight.
+# On the same sixty sentences, in our runs (five seeds), the largest weight was on a gold word for 98.5 to 99.2 % of the
+# French words, and 12.2 to 17.8 % of them were still right without the word with the largest weight.
 
 # %% [markdown] answer="looks-and-uses" points=2
 # **Question 6.** (a) Read your numbers. In which French words do weight and intervention differ, and how large are the
 # effects there? What can an arg-max over effects near 0 say? (b) A friend shows a heatmap and says "the network chose
-# *rouge* because of *red*: see the dark cell". What does the share that is still right say to that, and why can a
-# decoder be right without the word of largest weight?
+# *rouge* because of *red*: see the dark cell". What does the share of words that are still right say for this claim,
+# and what against it? Why can a decoder be right without the word with the largest weight?
 #
 # *Minutes* 8 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) Words and numbers of one's own, such as *que*. Where the effects are near 0 no vector was needed much, and the
-# arg-max says nothing. Several vectors can carry what is needed: the vector of a neighbour has read the word, too. (b)
-# A large weight is an explanation only if the output changes when that word is taken away. Some words are still right
-# without it: the decoder's state predicts them from the words before, the neighbours' vectors have read the same word
-# in both directions, and the first state comes from the sentence. So the dark cell is compatible with "because of red",
-# and does not show it.
+# (a) Words and numbers of one's own; in our run one word: *avez*, with the largest weight on *give* and the largest
+# effect from *did* (0.54). Where the effects are near 0 no vector was needed much, and the arg-max says nothing.
+# Several vectors can carry what is needed: the vectors of neighbouring words depend on the word, too. (b) A large
+# weight is an explanation only if the output changes when that word is taken away. In our run 17.8 % of the words are
+# still right without it: the decoder's state predicts them from the previous words, the neighbours' vectors depend on
+# the same word, and the first state comes from the sentence. More than four words in five become wrong, so in most
+# cases here the word with the largest weight was needed; the map alone does not tell in which.
 #
 # **Rubric.** 1 point: words where they differ with their effects, or the remark that effects near 0 decide nothing. 1
-# point: a weight is not an effect, with one way in which the output can be right without the word (state, neighbours,
-# first state).
+# point: a weight is not an effect, although most of these words were needed, with one way in which the output can be
+# right without the word (state, neighbours, first state).
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 12 · Extension: what is left to gain
+# ## 12 · Extension: dropout, label smoothing, copying
 #
-# With few sentences a model overfits. The first two methods reduce this, the third improves the decoding:
+# The first two methods are meant to reduce overfitting; whether they do here is question 7. The third changes the
+# output:
 #
-# - **dropout** (Srivastava et al. 2014): in training, each number $h_i$ of the vectors (B, H) becomes $m_i h_i /
-#   (1 - p)$, where $m_i$ is 0 with probability p and 1 otherwise. Shape and expected value stay. After `model.eval()`
-#   nothing is dropped. We drop numbers of the embeddings and of what the output layer reads;
+# - **dropout** (Srivastava et al. 2014): in training, each number $h_i$ of the vectors (B, H) becomes $m_i h_i / (1 -
+#   p)$, where $m_i$ is 0 with probability p and 1 otherwise. Shape and expected value do not change. After
+#   `model.eval()` nothing is dropped. We apply dropout to the embeddings and to the inputs of the output layer;
 # - **label smoothing**: your ε of exercise 7;
 # - **copying** (Luong et al. 2015, [arXiv 1410.8206](https://arxiv.org/abs/1410.8206); by attention weights, Jean et
 #   al. 2015, [arXiv 1412.2007](https://arxiv.org/abs/1412.2007)): `<unk>` in the output is replaced by the English word
@@ -1719,19 +1750,19 @@ assert torch.equal(dropping.eval()(torch.ones(8)), torch.ones(8)), "eval drops n
 # %% [markdown] answer="headroom" points=3
 # **Question 7.** The next cell runs any change of `run_hard` when you set `RUN_HARD` to `True`: `smoothing=`,
 # `dropout=`, `ratio=`, `hidden_size=`. (a) *Before you run anything*, write your prediction. Which of these changes
-# moves BLEU most, and which way? Which one moves it least? Give a reason for both. (b) Try one of the two, and no
-# change, with three seeds each. Write down all six numbers, and compare the difference with the spread. Does the lower
-# training loss go with the higher BLEU? (c) Write one sentence that begins with "I would not dare to conclude".
+# moves BLEU most, and which way? Which one moves it least? Give a reason for both. (b) Try the one that you expect to
+# move BLEU most, and no change, with three seeds each. Write down the means and ranges, and compare the difference with
+# the spread. Does the lower training loss go with the higher BLEU? (c) Write one sentence that begins with "I would not
+# dare to conclude".
 #
 # *Minutes* 20 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) A prediction with two reasons; it need not be right. (b) Six numbers of one's own, with the change compared to the
+# (a) A prediction with two reasons; it need not be right. (b) Numbers of one's own, with the change compared to the
 # spread between seeds. The lower training loss need not go with the higher BLEU: greedy decoding depends on the most
 # probable word only, the loss on all probabilities, and a smoothed loss cannot come near 0. (c) For example: I would
-# not dare to conclude that what gains most here gains most on real sentences, or with ten times as many of them; or
-# that two settings differ whose ranges overlap; or that a change which did nothing at this strength does nothing at
-# any.
+# not dare to conclude that the change with the largest gain here also has the largest gain on real sentences; that two
+# settings differ if their ranges overlap; or that a change without effect at this strength has none at others.
 #
 # **Rubric.** 1 point: a prediction of what moves BLEU and what does not, each with a reason, whether or not it came
 # true. 1 point: three seeds of both, and the difference compared with the spread. 1 point: a limit of these runs that
@@ -1747,7 +1778,7 @@ if RUN_HARD and tp.done(*WHOLE):
                   expected="write your prediction here")
 
 # %% [markdown]
-# ## 13 · What attention is good for, and what it costs
+# ## 13 · Extension: cost and other applications
 #
 # The Transformer has attention from a sentence to itself. There the dot product is divided by √d. This *scaled* dot
 # product comes from Vaswani et al. (2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
@@ -1762,7 +1793,7 @@ if RUN_HARD and tp.done(*WHOLE):
 # ### BEGIN SOLUTION
 # (a) With attention every target step scores every source step: S·T scores, each of cost H, and all S hidden vectors
 # are kept. Without: S + T steps, and one vector is kept. (b) For example speech recognition: source timesteps are
-# frames of sound, target timesteps characters; the alignment is monotonic. Summarization: source words, summary words;
+# frames of sound, target timesteps characters; the alignment is monotonic. Summarisation: source words, summary words;
 # it jumps. Captioning: regions of a picture (a grid, no order), words; it jumps.
 #
 # **Rubric.** 1 point: S·T against S + T, with the memory of S vectors. 1 point: an application with its timesteps and a

@@ -13,6 +13,7 @@ CLAIMS = [
           "We measured five seeds: all five answered 102 to `94+8` and 1000 to `999+1`, and 98 to 100 % of the "
           "held-out sums and 95 to 98 % of the differences were right.", (EVEN, *ANSWERED), run="calculators",
           also=(Source(("questions with +: 97.8%", "questions with -: 97.6%"), cell="better-recipe"),)),
+    Claim("tp2_seq2seq", "In our run the answer to `500-500` was 10.", ("500-500 = 10",), cell="your-own"),
     Claim("tp2_seq2seq", "all five answered 102 to `94+8` and 1000 to `999+1`", ("94+8 = 102", "999+1 = 1000"),
           cell="your-own"),
     Claim("tp2_seq2seq",
@@ -45,8 +46,9 @@ CLAIMS = [
     Claim("tp2_seq2seq", "Few of these answers are right, or none.",
           ("630+196 804 826 no", "69%234 97 69 no", "896+221 1095 1117 no"), cell="classic"),
     Claim("tp2_seq2seq",
-          "Remainders have the highest exact match: where the first operand is the smaller one, the answer is a copy "
-          "of it. Sums and differences have a few right answers. Multiplications and divisions have almost none:",
+          "Remainders have the highest exact match: where the first operand is the smaller one, as in half of the "
+          "questions, the answer is a copy of it. Sums and differences have a few right answers. Multiplications and "
+          "divisions have almost none:",
           ("+ 833 1.4%", "- 790 1.8%", "* 781 0.1%", "/ 801 0.0%", "% 795 43.0%"), cell="by-operator"),
     Claim("tp2_seq2seq", "The token accuracy can be lower in free running:", ("token accuracy 52.3% 50.9%",),
           cell="four-measures"),
