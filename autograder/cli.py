@@ -257,7 +257,7 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         "alone": "notebooks that stand alone, for Jupyter, Kaggle and VS Code",
         "provided": "solved exercises of a session, for students who are stuck",
         "gradescope": "the zip with which Gradescope grades a session",
-        "teacher": "a page per session for teachers: slides, frequent faults, answers and rubrics",
+        "teacher": "a page per session for teachers: slides, five faults, answers and rubrics",
     }
     for name, words in kinds.items():
         kind = what.add_parser(name, help=words, description=f"Write {words}.")

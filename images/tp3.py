@@ -43,7 +43,7 @@ def bottleneck():
         before = cell
     d.text(246, y - 58, "encoder reads S tokens", "encoder", 14)
     d.text(792, y + 62, "decoder writes from that vector alone", "decoder", 14)
-    d.lines(541, y + 118, ["H numbers for 5 tokens,", "and H numbers for 50"], role="soft", size=13.5)
+    d.lines(560, y + 118, ["H numbers for 5 tokens,", "and H numbers for 50"], role="soft", size=13.5)
     return d
 
 

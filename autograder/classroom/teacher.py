@@ -1,4 +1,4 @@
-"""The teacher's page of a session: slides to open it with, the short path, frequent faults, answers and rubrics.
+"""The teacher's page of a session: slides to open it with, the short path, five faults, answers and rubrics.
 
 Every word comes from the session's source and its faults. The page holds solutions: it is for instructors alone, and
 nothing that students are given contains it.
@@ -111,7 +111,7 @@ def short_minutes(tp: Source) -> int:
     return minutes
 
 
-def frequent(course: Course, tp: Source) -> list[Fault]:
+def five_faults(course: Course, tp: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
     points = {cell.name: cell.points for cell in tp.by_role("check")}
     listed, _ = loading.versions_of(course, tp.name)
@@ -131,7 +131,7 @@ def page(course: Course, assignment: str) -> str:
     tp, folder = source.load(course, assignment), course.folder(assignment)
     return environment().get_template("teacher.html.j2").render(
         title=tp.title, slides=slides(tp), path=short_path(tp), minutes=short_minutes(tp), tasks=effort.tasks(tp),
-        faults=frequent(course, tp), answers=answers(tp), shown=lambda text: offline(text, folder))
+        faults=five_faults(course, tp), answers=answers(tp), shown=lambda text: offline(text, folder))
 
 
 def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:

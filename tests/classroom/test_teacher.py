@@ -79,7 +79,7 @@ def test_the_minutes_of_the_short_path_are_the_sum_of_what_it_names(monkeypatch,
 
 
 def test_five_faults_are_shown_one_of_an_exercise_in_the_order_of_the_session():
-    shown = teacher.frequent(REPOSITORY, SESSION)
+    shown = teacher.five_faults(REPOSITORY, SESSION)
     assert len(shown) == teacher.FAULTS == len({fault.exercise for fault in shown})
     order = [SESSION.exercises.index(fault.exercise) for fault in shown]
     assert order == sorted(order) and {"decode-sequence", "beam-search"} <= {fault.exercise for fault in shown}
