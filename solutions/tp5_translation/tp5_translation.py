@@ -109,8 +109,8 @@ assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabula
 
 # %% [markdown] covers="8"
 # **Sizes:** S and T source and target timesteps, B sentences in a batch, V tokens in a vocabulary, D numbers in an
-# embedding, H numbers in a hidden vector. The time axis comes before the batch axis, except in scores, masks and the
-# attention weights of one step, (B, S). (Session 3 has the batch first up to its part 4.)
+# embedding, H numbers in a hidden vector. Time comes before the batch, except in scores, masks and the attention
+# weights of one step, (B, S).
 #
 # ### Exercise 1 · A padded batch
 #
@@ -445,9 +445,9 @@ class Memory(NamedTuple):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# The cell takes the embedded tokens and the old state; <code>attend</code> takes
-# <code>self.score(…, memory.keys)</code>, <code>memory.mask</code> and <code>memory.henc_ts</code>; the readout takes
-# both, joined along the last axis.
+# The cell takes the embedded tokens and the old state; <code>attend</code> takes <code>self.score(…,
+# memory.keys)</code>, <code>memory.mask</code> and <code>memory.henc_ts</code>; the output layer takes both, joined
+# along the last axis.
 # </details>
 
 # %% exercise="plain-decoder" covers="15,16,17"
@@ -1483,7 +1483,7 @@ if tp.done("gated-cell"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# [s; c] is (B, 2H): state first. The readout turns it into (B, V).
+# [s; c] is (B, 2H): state first. The output layer turns it into (B, V).
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
