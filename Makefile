@@ -11,7 +11,7 @@ SITE := .venv-site
 GPU := .venv-gpu
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo grade lint test audit mutants nbgrader slow hub notebooks pictures bench gpu dist site lock clean
+.PHONY: help lab demo grade lint test tests audit mutants nbgrader slow hub notebooks pictures bench gpu dist site lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,9 +49,12 @@ lint: $(READY)  ## read the code as a machine does: ruff, mypy
 	$(BIN)/ruff check
 	$(BIN)/mypy
 
-test: lint  ## lint, then run the tests
+test: $(READY)  ## lint and run the tests, side by side
 	sh setup.sh --programs bwrap chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 4 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
+	$(MAKE) -j 2 lint tests
+
+tests: $(READY)
+	MAKEFLAGS= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 4 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
 
 slow: $(READY) site  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium
