@@ -36,8 +36,10 @@ def packages_watched(replay: Watched) -> Iterator[None]:
         return
 
     def called(frame: FrameType, event: str, argument: object) -> None:
+        if event != "call":
+            return
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if event == "call" and package in replay.forbidden:
+        if package in replay.forbidden:
             replay.called.append(package)
 
     before = sys.getprofile()
