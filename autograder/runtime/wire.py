@@ -39,7 +39,7 @@ def pack(tree: Any) -> bytes:
         if isinstance(node, np.ndarray):
             if node.dtype.name not in DTYPES:
                 raise WireError(f"an array of {node.dtype} cannot travel")
-            arrays.append(np.asarray(node, order="C"))
+            arrays.append(node)
             return {"$array": len(arrays) - 1}
         if isinstance(node, dict):
             if not all(isinstance(key, str) for key in node) or "$array" in node:
@@ -88,7 +88,7 @@ def unpack(data: bytes, max_bytes: int = MAX_BYTES, max_header: int = MAX_BYTES)
 
 
 def _array(data: bytes, offset: int, dtype: Any, shape: Any) -> tuple[NDArray[Any], int]:
-    if not isinstance(dtype, str) or dtype not in DTYPES:
+    if dtype not in DTYPES:
         raise WireError("an array of an unknown type")
     if not (isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape)):
         raise WireError("an array of an impossible shape")

@@ -1,6 +1,7 @@
 """What is kept of a verdict, what it depends on, and that a file which holds anything else is no verdict."""
 
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -85,6 +86,27 @@ def test_the_same_bytes_keep_their_seed_and_others_have_none(store):
     assert store.seed(HANDED) == store.seed(replace(HANDED, filename="another")) == VERDICT.seed
     assert store.seed(replace(HANDED, data=b"{} ")) is None
     assert store.seed(replace(HANDED, student="bob")) is None
+
+
+def test_whether_these_very_bytes_were_judged_is_known_under_whatever_options(store):
+    assert store.has(HANDED) is False
+    store.keep(HANDED, VERDICT, Options(device="cuda"))
+    assert store.has(HANDED) is True
+    assert store.has(replace(HANDED, data=b"{} ")) is store.has(replace(HANDED, student="bob")) is False
+
+
+def test_what_later_submissions_replace_is_remembered_in_order(store):
+    assert store.history(TINY, "ada") == ()
+    for number, data in enumerate((b"{}", b"{ }", b"{  }")):
+        handed, verdict = replace(HANDED, data=data), replace(VERDICT, score=float(number))
+        store.keep(handed, replace(verdict, score=7.0), Options(device="cuda"))
+        store.keep(handed, verdict, Options())  # the same bytes again, which replace nothing
+        os.utime(store.path(TINY, "ada"), (86_400 * number + 60,) * 2)
+    first, second = store.history(TINY, "ada")
+    assert (first.score, second.score) == (0.0, 1.0)
+    assert (first.day, second.day) == ("1970-01-01 00:01 UTC", "1970-01-02 00:01 UTC")
+    assert first.submission == hashlib.sha256(b"{}").hexdigest()[:8]
+    assert store.history(TINY, "bob") == ()
 
 
 def test_a_verdict_depends_on_the_helper_modules(store):

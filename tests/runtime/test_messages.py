@@ -32,7 +32,7 @@ def reason(data, **bounds):
 
 
 def test_the_bounds():
-    assert (MAX_BYTES, MAX_DEPTH) == (64 * 2**20, 24)
+    assert (MAX_BYTES, MAX_DEPTH, wire.MAX_ARRAYS) == (64 * 2**20, 24, 100_000)
 
 
 @pytest.mark.parametrize("kind", [list, dict])
