@@ -24,6 +24,7 @@ ROOT = REPOSITORY.root
 NAMES = REPOSITORY.assignments
 ADDRESS = "https://github.com/someone/course/tree/colab/here"
 SITE = ROOT / "dist" / "site"
+SCREENS = 25  # that the page of a session has at most
 
 
 def module():
@@ -233,6 +234,7 @@ def test_pages_in_a_browser(served, built, width, scheme):
             assert broken == [], name
             if name.startswith("sessions/tp"):
                 assert page.locator(".cell_output img").count()
+                assert width < 1280 or page.evaluate("document.documentElement.scrollHeight") <= SCREENS * 800, name
                 formulas += page.locator("math mi").count()
                 link = page.get_by_role("link", name="Open in Colab").get_attribute("href")
                 assert link == parsed(ADDRESS).colab(f"{Path(name).name}.ipynb")
