@@ -8,7 +8,7 @@ the instructor what was unusual.
 
 import ast
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -66,7 +66,7 @@ class Plan:
     """All sources to run, in order, and what the instructor should know of them."""
 
     steps: list[Step]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
     def has(self, exercise: str) -> bool:
         """Return whether a cell of this exercise is run."""
@@ -136,7 +136,7 @@ def _cell(tree: Any) -> Cell | None:
 
 def which_assignment(cells: list[Cell], course: Course) -> str | None:
     """Return the session whose released cells these are: the one with most names in common, or None."""
-    ids = {cell.grade_id for cell in cells if cell.grade_id}
+    ids = {cell.grade_id for cell in cells}
     common = {name: len(ids & _ids(source.load(course, name))) for name in course.assignments}
     best = max(common, key=lambda name: common[name], default=None)
     return best if best and common[best] else None
@@ -149,7 +149,7 @@ def _ids(tp: Source) -> set[str]:
 def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
     _refuse_other(cells, truth, course)
-    released = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
+    released: dict[str | None, source.Cell] = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
     there = {cell.grade_id for cell in cells}
     givens = truth.by_role("given")
     result = Plan([], _renamed(cells, course))
@@ -163,7 +163,7 @@ def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
     if givens:  # the first one opens every notebook; nothing can come before it
         emit(givens[0])
     for cell in _joined(cells):
-        ours = released.get(cell.grade_id) if cell.grade_id else None
+        ours = released.get(cell.grade_id)
         if ours is None:
             if cell.type == "code" and cell.source.strip():
                 result.steps.append(Step("own", None, cell.source))
@@ -217,9 +217,9 @@ def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
 
 def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None:
     """Insert a given cell behind the given cell that precedes it in the source."""
-    before = givens[givens.index(given) - 1].name if givens.index(given) else None
+    before = givens[givens.index(given) - 1].name
     behind = (i + 1 for i, step in enumerate(result.steps) if (step.kind, step.name) == ("given", before))
-    result.steps.insert(next(behind, 0), Step("given", given.name, given.solution))
+    result.steps.insert(next(behind), Step("given", given.name, given.solution))
 
 
 def _joined(cells: list[Cell]) -> list[Cell]:

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from autograder.course import Course
 from autograder.judging import submission
 from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Cell, Step, Unreadable
 from autograder.judging.verdict import Verdict, from_json, to_json
@@ -106,6 +107,12 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
     assert all(found.count(step) == 1 for step in GIVEN)
 
 
+def test_a_session_without_given_cells_has_its_exercises_alone():
+    truth = source.Source(TINY, TRUTH.path, tuple(cell for cell in TRUTH.cells if cell.role != "given"))
+    cells = [cell for cell in released() if cell.grade_id not in ("start", "imports", "helper")]
+    assert [step.kind for step in submission.plan(cells, truth, TINY_COURSE).steps] == ["exercise"] * 3
+
+
 def test_given_cells_in_another_order_run_in_that_order():
     cells = released()
     helper = cells.pop(at(cells, "helper"))
@@ -180,7 +187,7 @@ def test_each_part_of_a_split_cell_is_parsed_a_few_times(monkeypatch):
     cells[3:3] = [own(text, grade_id="double") for text in parts]
     (step,) = [step for step in planned(cells).steps if step.name == "double"]
     assert step.source == "\n".join(parts)
-    assert sum(parsed) < 500
+    assert len(parsed) == submission.MAX_PARTS - 1 and sum(parsed) < 500
     parsed.clear()
     monkeypatch.setattr(submission, "MAX_PARTS", len(parts))
     planned(cells)
@@ -211,6 +218,7 @@ def test_the_session_is_the_one_with_most_names_in_common():
         assert submission.which_assignment(cells, REPOSITORY) == name
     assert submission.which_assignment([own("x"), own("y", grade_id="mine")], REPOSITORY) is None
     assert submission.which_assignment([], REPOSITORY) is None
+    assert submission.which_assignment([own("x")], Course(TINY_COURSE.root / "nowhere")) is None
 
 
 def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
@@ -218,7 +226,7 @@ def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
     cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id) for cell in truth.cells]
     assert submission.which_assignment(cells, REPOSITORY) == truth.name
     assert submission.plan(cells, truth, REPOSITORY).notes[0] == "tp5_inference is now called tp4_inference"
-    now = [own(cell.source, grade_id=cell.grade_id) for cell in truth.cells]
+    now = [own(cell.source, grade_id=cell.grade_id) for cell in truth.cells] + [own('old = "tp5_inference"')]
     assert not any("now called" in note for note in submission.plan(now, truth, REPOSITORY).notes)
 
 
@@ -275,6 +283,7 @@ def bytes_of(*cells, **more):
     (b"\xff\xfe", "it is not UTF-8 text"),
     (b"[" * 200_000, "is nested too deeply"),
     (b'{"cells":\n[', "was cut off: its JSON cannot be read (line 2)"),
+    (b'{"cells": ' + b"9" * 5_000 + b"}", "was cut off: its JSON cannot be read"),
     (b"[]", "it has no cells"), (b"null", "it has no cells"), (b'{"cells": 3}', "it has no cells"),
     (b'{"worksheets": 3}', "it has no cells"), (b'{"worksheets": []}', "is a notebook of an old format"),
 ])
@@ -288,6 +297,14 @@ def test_a_mark_of_utf_8_in_front_is_no_fault():
 
 def test_the_bounds_of_a_notebook_are_those_of_the_guarantees():
     assert (MAX_BYTES, MAX_CELLS, MAX_SOURCE) == (32 * 2**20, 2_000, 2 * 2**20)
+    assert (submission.MAX_VALUES, submission.MAX_PARTS) == (1_000_000, 8)
+
+
+@pytest.mark.parametrize("text", ["", "[{,:" * 30, '"', '\\', '\\"[', '"[,{:"' * 20])
+def test_so_many_values_are_read_and_no_more_and_text_is_one(monkeypatch, text):
+    monkeypatch.setattr(submission, "MAX_VALUES", 50)
+    assert submission.parse(bytes_of(text=text, numbers=[1] * 43)) == []
+    assert "holds more than 50 values" in refused(bytes_of(text=text, numbers=[1] * 44))
 
 
 def test_so_many_cells_are_read_and_no_more():
@@ -321,6 +338,10 @@ def test_a_cell_is_known_by_its_name_or_by_its_id_where_an_editor_dropped_the_me
     ("x = 1", "x = 1"), (["x = 1\n", "y = 2"], "x = 1\ny = 2"), ([], ""), ("a\r\nb", "a\nb"), ("'\ud800'", "'?'")])
 def test_the_text_of_a_cell_is_one_string_that_can_travel(source, text):
     assert cell_of(cell_type="code", source=source) == Cell("code", text, None)
+
+
+def test_a_type_of_a_cell_is_cut_off():
+    assert cell_of(cell_type="x" * 100, source="").type == "x" * 80
 
 
 @pytest.mark.parametrize("tree", [None, 7, [], {}, {"source": 5}, {"source": ["x", 5]}, {"source": None}])
