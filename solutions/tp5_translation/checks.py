@@ -48,7 +48,7 @@ def id_pairs(t, B):
 
 @check("collate", weight=2)
 def padded(t):
-    """Source and target padded at their ends, each to its own longest, and the lengths of the sources."""
+    """Source and target padded at their ends, each to its own longest sentence, and the lengths of the sources."""
     source, lengths, target = t.unpack(t["collate"](id_pairs(t, t.integer(3, 6))), 3)
     t.output("source", source, axes="S B")
     t.output("lengths", lengths, axes="B")
@@ -178,7 +178,7 @@ def weights_and_context(t):
 
 @check("attend", weight=2)
 def padding_gets_no_weight(t):
-    """Padding has weight 0 even where its score is the largest; a word between two others may be hidden, too."""
+    """Padding has weight 0 even where its score is the largest; so has a masked word inside a sentence."""
     S, B, H = t.sizes("S B H", low=4)
     _, mask = ragged(t, S, B)
     if S > 2:
@@ -581,7 +581,7 @@ def squared_loss(logits, target, smoothing=0.0):
     return ((logits - target[..., None]) ** 2).sum() * (1 - smoothing) / (target > 0).sum()
 
 
-ONCE = "training goes on from where it stopped, and from the gradients that were left: a second call is another"
+ONCE = "a second call continues from the trained parameters and the stored gradients"
 TRAINED = {"memory": ONCE, "other inputs": ONCE, "modes": ONCE,
            "gradient": "nothing comes back but parameters, which training has changed"}
 
@@ -621,7 +621,7 @@ def large_norm(t):
 
 @check("train", without=TRAINED)
 def budget(t):
-    """The loop stops when the view ends, though there are more batches; and what it does when told no more."""
+    """The loop stops when the view ends, though there are more batches; also with default arguments."""
     trained(t, 2, 4)
 
 
@@ -688,7 +688,7 @@ def longer_hypotheses(t):
 
 @check("bleu")
 def odd_corpora(t):
-    """An empty hypothesis, hypotheses of a word or two, no four words in a row, nothing right or said, all right."""
+    """Hypotheses of no word, of one or two; no four words in a row; no match, no output, everything correct."""
     bleu = scorer(t, "corpus_bleu")
     hypotheses, references = corpus_of(t, 4, 7, 11, empty=True)
     mixed = bleu(hypotheses, references)

@@ -45,7 +45,7 @@ FAULTS = [
             swap=(PADDED, '''front = lambda rows: pad_sequence([row.flip(0) for row in rows], padding_value=PAD).flip(0)
     return front(sources), lengths, front(targets)''')),
     Fault("collate", "one-length-for-both",
-            "Source and target are padded to the same length. Each needs only its own longest.",
+            "Source and target are padded to the same length. Pad each to its own longest sentence.",
             swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
     return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
     Fault("collate", "sorted-by-length",
@@ -625,8 +625,8 @@ FED = "tokens = token.repeat(S + 1)"
 
 FAULTS += [
     Fault("effects", "old-keys",
-            "The overwritten vector still has its old key: its weight stays as it was, although the vector is "
-            "another. Keys are made of the vectors, so make them anew.",
+            "The overwritten vector still has its old key, so its attention weight does not change. Compute "
+            "the keys from the changed vectors.",
             swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Fault("effects", "zeros",
             "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
@@ -733,7 +733,7 @@ FAULTS += [
             "Your three seeds are the same one: three equal runs show no spread.",
             swap=(SEEDS, "seeds = (0, 0, 0)")),
     Fault("plan", "one-rate",
-            "You plan one learning rate. Where nothing else is tried there is nothing to compare it with.",
+            "You plan one learning rate. Plan at least three, so that they can be compared.",
             swap=(RATES, '"learning rate": [1e-2]')),
     Fault("plan", "rate-of-zero",
             "With a learning rate of 0 nothing is learned. Begin with a small one.",
