@@ -187,12 +187,29 @@ def learning_rate(recipe, progress):
     return recipe.learning_rate * (0.01 + 0.99 * (1 + math.cos(math.pi * fallen)) / 2)
 
 
+def optimizer_of(recipe, model):
+    """Return Adam on what of the model is trained."""
+    return torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=recipe.learning_rate,
+                            betas=(0.9, recipe.beta2), fused=True)
+
+
+def train_step(recipe, model, optimizer, batch, progress):
+    """Train on one batch, at the learning rate of this share of the budget."""
+    optimizer.param_groups[0]["lr"] = learning_rate(recipe, progress)
+    encoder_ids, decoder_input, target = batch
+    loss = F.cross_entropy(model(encoder_ids, decoder_input).flatten(0, 1), target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    if recipe.clip:
+        nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+    optimizer.step()
+
+
 def train(recipe, seed, points=8, tests=5000):
     """Train once; what came of it as a dictionary. Only training is counted as time, testing is not."""
     torch.manual_seed(seed)
     model = model_of(recipe)
-    optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), lr=recipe.learning_rate,
-                                 betas=(0.9, recipe.beta2), fused=True)
+    optimizer = optimizer_of(recipe, model)
     spent, steps, curve = 0.0, 0, []
 
     def progress():
@@ -201,14 +218,7 @@ def train(recipe, seed, points=8, tests=5000):
     batches = training_batches(recipe, np.random.default_rng(seed), progress)
     while spent < recipe.seconds:
         start = time.process_time()
-        optimizer.param_groups[0]["lr"] = learning_rate(recipe, progress())
-        encoder_ids, decoder_input, target = next(batches)
-        loss = F.cross_entropy(model(encoder_ids, decoder_input).flatten(0, 1), target.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        if recipe.clip:
-            nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
-        optimizer.step()
+        train_step(recipe, model, optimizer, next(batches), progress())
         steps += 1
         spent += time.process_time() - start
         if progress() >= (len(curve) + 1) / points:

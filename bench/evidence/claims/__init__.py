@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "lookups",
-        "searches", "explanations", "heads", "induction"]
+        "searches", "explanations", "heads", "induction", "three_digits"]
 
 CLAIMS = [claim for module in pkgutil.iter_modules(__path__)
           for claim in importlib.import_module(f"{__name__}.{module.name}").CLAIMS]
