@@ -1704,8 +1704,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # - **At 0.006, attention without the layer gains a few points.** If two models did not differ, the ranges of five seeds
 #   each would lie apart once in 126 by chance, at one of three rates once in 42. At 0.003 and at 0.012 they overlap.
 # - **Through the layer of 64 tanh units the task was not learned in 1200 steps**, at no rate, with or without
-#   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. There, a linear layer of 64
-#   units had 99 % (99–99), and 256 tanh units 89 % (78–96).
+#   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a linear layer
+#   of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).
 
 # %% [markdown]
 # **Attention maps.** The question stands above the map as the encoder reads it, backwards. The answer stands on the

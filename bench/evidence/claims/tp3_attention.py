@@ -77,7 +77,8 @@ CLAIMS = [
            "| concatenated | Tanh 64 | 9.3 (8.8 – 10.7) | 9.2 (8.5 – 10.4) | 9.3 (9.0 – 10.3) |",
            "| state | Tanh 64 | 11.3 (9.5 – 15.8) | 11.7 (8.8 – 18.9) | 9.6 (8.8 – 10.7) |"), run="rates"),
     Claim("tp3_attention",
-          "With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. There, a linear layer "
+          "With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a "
+          "linear layer "
           "of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).",
           ("| LSTM | concatenated | Tanh 64 | session 3 | 0.006 | 75.4 (20.4 – 99.2)",
            "| GRU | concatenated | linear 64 | session 3 | 0.006 | 99.2 (98.8 – 99.5)",
