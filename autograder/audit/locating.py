@@ -30,7 +30,8 @@ from .pairing import BOTH, Paired
 from .pairing import WRONG as ANOTHER
 
 SECONDS = 5
-GRADIENT = {"detach", "without gradient", "double", "in place"}  # operators that leave the values as they are
+# operators that leave the values as they are
+SAME_VALUES = {"detach", "without gradient", "double", "in place", "surroundings"}
 RIGHT, NEAR, WRONG, NONE = "right", "fed by it", "wrong", "nothing said"
 
 
@@ -101,7 +102,7 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
     except SyntaxError:
         return
     for mutant in mutants:
-        if mutant.operator in GRADIENT:
+        if mutant.operator in SAME_VALUES:
             continue
         try:
             with at_most(SECONDS):
@@ -145,14 +146,13 @@ def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:
         return RIGHT
     if here is None or there is None:
         return WRONG
-    if mutant.operator == "dropped":  # what the statement did is missing where its variables are used
-        first = mutant.change.partition(" → ")[0]
-        here = next((one for one in ast.walk(before)
+    first = mutant.change.partition(" → ")[0]
+    original = next((one for one in ast.walk(before)
                      if isinstance(one, ast.stmt) and ast.unparse(one).splitlines()[0] == first), here)
-        return NEAR if _names(here, None) & _names(there, None) else WRONG
-    if _decides(tree, changed, place.span) or _names(here, ast.Store) & _names(there, None):
-        return NEAR
-    return WRONG
+    if mutant.operator == "dropped":  # what the statement did is missing where its variables are used
+        return NEAR if _names(original, None) & _names(there, None) else WRONG
+    stored = _names(here, ast.Store) | _names(original, ast.Store)
+    return NEAR if _decides(tree, changed, place.span) or stored & _names(there, None) else WRONG
 
 
 def _changed(before: ast.AST, after: ast.AST) -> ast.AST:
@@ -215,6 +215,21 @@ def _decides(tree: ast.AST, changed: Span, place: Span) -> bool:
         head = one.iter if isinstance(one, ast.For) else one.test if isinstance(one, (ast.If, ast.While)) else None
         if head is not None and _within(changed, _span(head)) and _within(place, _span(one)):
             return True
+        if head is not None and _within(changed, _span(head)) and any(
+                _within(place, _span(other)) for other in _otherwise(tree, one)):
+            return True
         if isinstance(one, (ast.For, ast.While)) and place[:2] == _span(one)[:2] and _within(changed, _span(one)):
             return True
     return False
+
+
+def _otherwise(tree: ast.AST, branch: ast.AST) -> list[ast.stmt]:
+    """The statements behind a branch that leaves the block: they are its other side."""
+    leaving = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+    if not isinstance(branch, ast.If) or not isinstance(branch.body[-1], leaving):
+        return []
+    for one in ast.walk(tree):
+        body = getattr(one, "body", None)
+        if isinstance(body, list) and branch in body:
+            return body[body.index(branch) + 1:]
+    return []

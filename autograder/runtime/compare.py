@@ -289,6 +289,8 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
     else:
         return _of_type(name, expected, got)
     want = plain(expected)
+    if expected.kind == "int" and isinstance(have, float):
+        return _of_type(name, expected, got)
     if expected.kind == "float":
         rtol, atol = spec.rtol or 1e-5, spec.atol or 1e-6
         right = bool(_close(np.float64(want), np.float64(have), rtol, atol))

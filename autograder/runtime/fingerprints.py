@@ -33,6 +33,7 @@ class Fingerprint:
     shape: tuple[int, ...] = ()
     moments: tuple[float, ...] = ()  # count, sum, sums of squares and cubes, sum of sizes, +inf, -inf, NaN
     order: float = 0.0  # a sum that depends on the order
+    spread: float = 0.0  # of zeros and ones: where the ones are, whatever the order of the axes
     type: str = ""  # of the elements
     text: str = ""  # itself, or what holds several arrays or numbers
     items: tuple[Fingerprint, ...] = ()
@@ -59,6 +60,16 @@ class Fingerprint:
         if self.kind == "items":
             return all(item.is_whole for item in self.items)
         return bool(self.moments) and any(name in self.type for name in ("int", "bool"))
+
+    @property
+    def is_constant(self) -> bool:
+        """Return whether it is an array of numbers that are all alike, or of none."""
+        return self.kind == "array" and not self.is_telling and "bool" not in self.type
+
+    @property
+    def is_mask(self) -> bool:
+        """Return whether it consists of zeros and ones."""
+        return self.kind == "array" and self.moments[1] == self.moments[2] == self.moments[3]
 
     @property
     def is_fractional(self) -> bool:
@@ -97,7 +108,7 @@ def _fingerprint(value: Any, depth: int) -> Fingerprint:
     if array is not None:
         flat = array.reshape(-1)
         kind, kept = "number" if flat.size == 1 else "array", str(value.dtype)
-        return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), kept)
+        return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), _spread(array), kept)
     if depth and isinstance(value, (list, tuple)):
         items = [_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]]
         made = replace(_of_items(items), text=type(value).__name__[:MAX_TEXT])
@@ -120,9 +131,10 @@ def _of_items(items: list[Fingerprint]) -> Fingerprint:
         if items[0].kind == "array" or any(item.shape for item in items):
             moments = _added([item.moments for item in items])
             order = float(sum((index + 1) * item.order for index, item in enumerate(items)))
-            return Fingerprint("array", (len(items), *items[0].shape), moments, order, items[0].type)
-        return Fingerprint("array", (len(items),), _added([item.moments for item in items]),
-                           _order(np.asarray([item.moments[1] for item in items])), items[0].type)
+            return Fingerprint("array", (len(items), *items[0].shape), moments, order, spread(items), items[0].type)
+        order = _order(np.asarray([item.moments[1] for item in items]))
+        return Fingerprint("array", (len(items),), _added([item.moments for item in items]), order, spread(items),
+                           items[0].type)
     return Fingerprint("items", (len(items),), items=tuple(items))
 
 
@@ -156,13 +168,29 @@ def _order(flat: Any) -> float:
         return float((finite * np.cos(np.arange(1, flat.size + 1) * 0.7)).sum())
 
 
+def _spread(array: Any) -> float:
+    """Say of zeros and ones where the ones are: along each axis, and all axes alike."""
+    if array.size < 2 or not np.isin(array, (0, 1)).all():
+        return 0.0
+    axes = range(array.ndim)
+    return float(sum(_order(array.sum(axis=tuple(other for other in axes if other != axis)))
+                     for axis in axes if array.shape[axis] > 1))
+
+
+def spread(items: Sequence[Fingerprint]) -> float:
+    """Return where the ones of several arrays are, one after the other along an axis of their own."""
+    own = sum(item.spread for item in items)
+    return own + _order(np.asarray([item.moments[1] for item in items])) if len(items) > 1 else own
+
+
 def _added(moments: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     return tuple(float(sum(column)) for column in zip(*moments, strict=True))
 
 
 def to_tree(one: Fingerprint) -> list[Any]:
     """Return a fingerprint as plain data."""
-    return [one.kind, list(one.shape), list(one.moments), one.order, one.type, one.text, list(map(to_tree, one.items))]
+    return [one.kind, list(one.shape), list(one.moments), one.order, one.spread, one.type, one.text,
+            list(map(to_tree, one.items))]
 
 
 def from_tree(tree: Any) -> Fingerprint:
@@ -182,17 +210,18 @@ class Reader:
     def read(self, tree: Any, depth: int = DEPTH) -> Fingerprint:
         """Read the fingerprint that a tree holds."""
         self.left -= 1
-        if self.left < 0 or not isinstance(tree, list) or len(tree) != 7:
+        if self.left < 0 or not isinstance(tree, list) or len(tree) != 8:
             raise ValueError("no fingerprint, or too many")
-        kind, shape, moments, order, kept, text, items = tree
+        kind, shape, moments, order, spread, kept, text, items = tree
         if not isinstance(kind, str) or kind not in KINDS or not isinstance(text, str) or not isinstance(kept, str):
             raise ValueError("no kind of value")
-        if not (_numbers(shape, int, MAX_AXES) and _numbers(moments, float, MOMENTS) and type(order) is float):
+        if not (_numbers(shape, int, MAX_AXES) and _numbers(moments, float, MOMENTS)
+                and _numbers([order, spread], float, 2)):
             raise ValueError("no numbers")
         if (kind in ("array", "number")) != (len(moments) == MOMENTS) or not isinstance(items, list) or (
                 len(items) > 2 * MAX_ITEMS or (items and not depth)):
             raise ValueError("another number of elements")
-        return Fingerprint(kind, tuple(shape), tuple(moments), order, kept[:40], text[:MAX_TEXT + 20],
+        return Fingerprint(kind, tuple(shape), tuple(moments), order, spread, kept[:40], text[:MAX_TEXT + 20],
                            tuple(self.read(item, depth - 1) for item in items))
 
 

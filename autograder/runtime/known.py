@@ -15,6 +15,7 @@ from .observation import Observed
 from .rewriting import Expression
 
 TOLERANCE = 5e-4  # of the sum of sizes
+LONGEST = 100  # calls of a function that are counted
 FEW = 3  # numbers coincide
 
 
@@ -48,7 +49,9 @@ class References:
             if total:
                 self._totals.append(total)
             for value in values.all:
-                if value.kind == "array" and value.is_telling and value.moments[0] > FEW:
+                if value.is_constant:
+                    self._single[_key(value)].append(value)
+                elif value.kind == "array" and value.is_telling and value.moments[0] > FEW:
                     self._single[_key(value)].append(value)
                     self._means.append((_mean(value), value))
         self._means.sort(key=lambda pair: pair[0])
@@ -115,10 +118,19 @@ class References:
         asked = self.returned_by.get(function)
         return _furthest(values, asked, same_exactly if exactly else same) if asked else None
 
-    def returns(self, function: str, value: Fingerprint, exactly: bool = False) -> bool:
-        """Return whether right answers return this value from a function, in whatever call of it."""
-        alike = same_exactly if exactly else same
-        return any(alike(value, other) for values in self.returned_by.get(function, ()) for other in values.all)
+    def unreturned(self, function: str, values: Sequence[Fingerprint], exactly: bool = False) -> list[int]:
+        """Return which of these values right answers return from a function in no call of it, or in fewer calls.
+
+        They are counted beside answers that call it as often.
+        """
+        alike, asked = same_exactly if exactly else same, self.returned_by.get(function, ())
+        counted = [one.all for one in asked if len(one.all) == len(values) <= LONGEST]
+
+        def times(value: Fingerprint, among: Sequence[Fingerprint]) -> int:
+            return sum(alike(value, other) for other in among)
+
+        return [index for index, value in enumerate(values) if not any(times(value, one.all) for one in asked)
+                or counted and times(value, values[:index]) >= max(times(value, one) for one in counted)]
 
     def other_size(self, function: str, call: int, shape: Sequence[int], size: int) -> int | None:
         """Return what stands in the place of the only axis that differs, of this size, in what a function returns."""
@@ -208,8 +220,11 @@ def same(a: Fingerprint, b: Fingerprint) -> bool:
     """Return whether two fingerprints are of the same value, the order of its axes apart."""
     if a.kind != b.kind or _key(a) != _key(b):
         return False
+    if a.parts and len(a.parts) == len(b.parts):
+        return all(map(same, a.parts, b.parts))
     if a.kind in ("array", "number"):
-        return _same_moments(a.moments, b.moments)
+        return _same_moments(a.moments, b.moments) and (
+            not (a.is_mask and b.is_mask) or math.isclose(a.spread, b.spread, rel_tol=1e-6, abs_tol=1e-6))
     if a.kind == "items":
         return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
     return a.text == b.text
@@ -244,7 +259,7 @@ def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
     if not kinds <= {"array", "number"} or not any(one.is_telling for one in values):
         return None
     moments = tuple(float(sum(column)) for column in zip(*(one.moments for one in values), strict=True))
-    return Fingerprint("array", (), moments)
+    return Fingerprint("array", (), moments, spread=fingerprints.spread(values))
 
 
 def to_tree(references: References) -> dict[str, Any]:

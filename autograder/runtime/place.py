@@ -1,30 +1,21 @@
 """Find where an answer first goes wrong, without a list of faults.
 
-A value is *known* when a right answer computes it, too. The *frontier* is a value that is not known while all that goes
-into it is, at the time when it was computed. It counts when the way from it to a wrong result leads over values that
-are not known either: where something made of it is known again, it was another way to the same value. The first of
-those is where the answer goes wrong; if there is none, nothing is said.
+It is the first expression that no right answer has and from which the wrong result comes (`searching`), or a loop or a
+return; if there is none, nothing is said.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
-from .fingerprints import Fingerprint
-from .known import Agreement, Answer, References, Values, values_of
+from .known import Answer, References
 from .observation import Observed
 from .rewriting import Expression, cells_of
+from .searching import Found, Search
 from .syntax import Span, segment
 from .values import short
-
-MAX_DEPTH = 40  # of numbers that are made of numbers
-SEVERAL = 4  # different numbers tell as much as one array
 
 Kind = Literal["value", "form", "return", "length"]
 
@@ -48,250 +39,18 @@ class Place:
     text: str = ""  # what stands there
 
 
-Event = tuple[int, int]  # the number of an expression, and of one of its values
-Found = tuple[Expression, int]  # an expression, and the number of one of its values
-
-
-class _Search:
-    """The expressions of an answer, and which of their values are known, loosely or ``exactly``.
-
-    ``anywhere``: an array is known wherever a right answer computes it; else only after the same ones as there.
-    """
-
-    def __init__(self, answer: Answer, references: References, exactly: bool = False, anywhere: bool = False):
-        self.all = {one.number: one for one in answer.expressions}
-        self.observed, self.times = answer.observed, answer.observed.times
-        self.references, self.exactly, self.anywhere = references, exactly, anywhere
-        self._known: dict[Event, bool] = {}
-        self._agreements: dict[int, Agreement] = {}
-        self._given: dict[Event, bool] = {}
-
-    def values(self, number: int) -> tuple[Fingerprint, ...]:
-        return tuple(self.observed.series.get(number, ()))
-
-    def seen(self, number: int) -> Values:
-        return values_of(self.observed, number)
-
-    def agreement(self, number: int) -> Agreement:
-        """Return how far the values of an expression are those of a right answer."""
-        if number not in self._agreements:
-            self._agreements[number] = self.references.agreement(self.seen(number), self.exactly)
-        return self._agreements[number]
-
-    def is_known(self, event: Event) -> bool:
-        """Return whether a right answer computes a value, or it says nothing."""
-        number, index = event
-        if event not in self._known:
-            value = self.values(number)[index]
-            self._known[event] = (index < self.agreement(number).known or value.is_neutral
-                                  or self.anywhere and self.references.has(value, self.exactly))
-        return self._known[event]
-
-    def has_state(self, one: Expression) -> bool:
-        """Return whether a value may hang on more than its inputs: an object is called, or handed to a function."""
-        objects = (value.kind == "other" for number in one.inputs for value in self.values(number)[:1])
-        return not one.pure and (bool(one.calls) or any(objects))
-
-    def is_in_order(self, event: Event) -> bool:
-        """Return whether a right answer has a value, and before it the same ones as here."""
-        return event[1] < self.agreement(event[0]).known
-
-    def first_unknown(self, number: int) -> int | None:
-        """Return which value of an expression is the first that no right answer has."""
-        return next((index for index in range(len(self.values(number))) if not self.is_known((number, index))), None)
-
-    def event_before(self, number: int, time: int) -> Event | None:
-        """Return what an expression was last before a time."""
-        index = bisect_left(self.times.get(number, ()), time) - 1
-        return (number, index) if index >= 0 else None
-
-    def event_after(self, number: int, time: int) -> Event | None:
-        """Return what an expression was first from a time on."""
-        times = self.times.get(number, [])
-        index = bisect_left(times, time)
-        return (number, index) if index < len(times) else None
-
-    def is_given(self, event: Event, depth: int = 0) -> bool:
-        """Return whether what goes on from here is right: known, or read or counted from what is."""
-        if event not in self._given:
-            number, index = event
-            one, time = self.all[number], self.times[number][index]
-            if depth > MAX_DEPTH or self.is_known(event):
-                return True
-            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_made(event)
-            before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
-            self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
-                self.is_given(other, depth + 1) for other in before if other)
-        return self._given[event]
-
-    def out_of_loops(self, one: Expression) -> Iterator[int]:
-        """Return what a variable holds that was computed in a loop in which it does not stand itself."""
-        return (source for source in one.sources if self.all[source].loop not in (None, one.loop))
-
-    def ends_early(self, number: int) -> bool:
-        """Return whether the values of an expression are known, and right answers have more of them."""
-        return bool(self.values(number)) and self.agreement(number).short
-
-    def is_telling(self, number: int) -> bool:
-        """Return whether few other values look like those of an expression."""
-        values = self.values(number)
-        return any(one.is_telling for one in values) or len(
-            {one.moments[1] for one in values if one.kind == "number"}) >= SEVERAL
-
-    def is_made(self, event: Event) -> bool:
-        """Return whether a value is made of the inputs, or holds fractions of sizes: those are no masks or counters.
-
-        What a network is built with is random.
-        """
-        number, index = event
-        return number in self._of_data or (
-            self.values(number)[index].is_fractional and self.all[number].function != "__init__")
-
-    @cached_property
-    def _of_data(self) -> set[int]:
-        """The expressions that are made of the inputs, not of sizes and constants alone."""
-        found: set[int] = set()
-        todo = [one.number for one in self.all.values() if one.kind == "statement" or self._is_input(one)]
-        while todo:
-            number = todo.pop()
-            if number not in found and not self.all[number].sized:
-                found.add(number)
-                todo += self.users[number]
-        return found
-
-    def _is_input(self, one: Expression) -> bool:
-        """Return whether it is a variable that holds something before anything is stored in it, as parameters do."""
-        if one.kind != "name" or one.inputs or not self.times.get(one.number) or not self.is_telling(one.number):
-            return False
-        stored = [self.times[source][0] for source in one.sources if self.times.get(source)]
-        return self.times[one.number][0] < min(stored, default=math.inf)
-
-    @cached_property
-    def users(self) -> dict[int, list[int]]:
-        """What each expression goes into directly: what a function returns, into what calls it."""
-        found: dict[int, list[int]] = defaultdict(list)
-        calling: dict[str, list[int]] = defaultdict(list)
-        for one in self.all.values():
-            if one.calls and self.values(one.number):
-                calling[one.calls].append(one.number)
-            for number in (*one.inputs, *one.sources):
-                found[number].append(one.number)
-        for one in self.all.values():
-            if one.kind == "return":
-                found[one.number] += calling[one.function]
-        return found
-
-    @cached_property
-    def at(self) -> dict[int, Event]:
-        """What was seen at each time."""
-        return {time: (number, index) for number in self.all for index, time in enumerate(self.times.get(number, ()))}
-
-    def handed_on(self, event: Event, time: int) -> Event | None:
-        """Return what has the same value right behind it: the call of a function is what this returns."""
-        after = self.at.get(time)
-        return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
-
-    def reaches(self, start: Event) -> Literal["result", "end", ""]:
-        """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
-        seen, todo, ends = {start}, [start], False
-        while todo:
-            event = todo.pop()
-            number, index = event
-            time = self.times[number][index] + 1
-            after = [self.event_after(user, time) for user in self.users[number] if not self.all[user].sized]
-            users = [user for user in (*after, self.handed_on(event, time)) if user]
-            if not users:
-                if self.all[number].kind == "return":
-                    return "result"
-                ends = True
-            for user in users:
-                if user not in seen and not self._blocks(user):
-                    todo.append(user)
-                seen.add(user)
-        return "end" if ends else ""
-
-    def _blocks(self, event: Event) -> bool:
-        number, index = event
-        if self.all[number].kind == "return" and (unasked := self.unasked(number)) is not None:
-            return index not in unasked
-        return self.is_known(event) and self.values(number)[index].is_telling
-
-    def unasked(self, number: int) -> Sequence[int] | None:
-        """Return which values that a function returns are not those of right answers; None where none has it.
-
-        A helper function may be called in another order.
-        """
-        one, values = self.all[number], self.values(number)
-        asked = self.references.returned(one.function, self.seen(number), self.exactly)
-        if asked is None:
-            return None
-        left = range(asked.known, len(values))
-        if one.function not in self.helpers:
-            return left
-        return [index for index in left if not self.references.returns(one.function, values[index], self.exactly)]
-
-    @cached_property
-    def helpers(self) -> set[str]:
-        """The functions that the answer itself calls."""
-        return {one.calls for one in self.all.values() if one.calls and self.values(one.number)}
-
-    def frontier(self, strictly: bool = True) -> list[Found]:
-        """Return what is not known while all that goes into it is, and which of its values, in the order of time.
-
-        ``strictly``: only what tells, and is made of the inputs. What an object answers is none where it answered
-        right before and is asked right again: then its state was changed elsewhere.
-        """
-        found = []
-        for one in self.all.values():
-            if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
-                continue
-            if not self.values(one.number) or strictly and not self.is_telling(one.number):
-                continue
-            index = self.first_unknown(one.number)
-            if index is None or strictly and not self.is_made((one.number, index)):
-                continue
-            time = self.times[one.number][index]
-            before = [event for number in one.inputs if (event := self.event_before(number, time))]
-            changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
-            if all(map(self.is_given, before)) and not changed_elsewhere:
-                found.append((one, index))
-        return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
-
-    def candidates(self, strictly: bool = True) -> list[tuple[Found, str]]:
-        """Return the frontier, and where each of it comes to."""
-        return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
-
-    def first(self, strictly: bool = True) -> Found | None:
-        """Return the first of the frontier from which the wrong result comes."""
-        found = self.candidates(strictly)
-        return next((pair for wanted in ("result", "end") for pair, where in found if where == wanted), None)
-
-    def time_of(self, found: Found) -> int:
-        """Return when a value was seen."""
-        return self.times[found[0].number][found[1]]
-
-    def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
-        """Return the lines of the same function up to there on which something is known and nothing is not."""
-        good, bad = set[int](), set[int]()
-        time = self.times[before.number][index]
-        for one in self.all.values():
-            same_function = (one.cell, one.function) == (before.cell, before.function)
-            event = self.event_before(one.number, time) if same_function and one.span[2] <= before.span[2] else None
-            if event:
-                (good if self.is_given(event) else bad).add(one.span[2])
-        return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
-
-
 def locate(answer: Answer, references: References, form: bool = False) -> Place | None:
     """Return where an answer first goes wrong; None where nothing can be said.
 
     ``form``: what comes out differs in shape, type or order of axes. That is looked for first then.
     """
-    search = _Search(answer, references)
-    if form and (found := _in_form(_Search(answer, references, exactly=True), search)):
+    search, anywhere = Search(answer, references), Search(answer, references, anywhere=True)
+    of_values = any(where == "result" for _, where in anywhere.candidates())
+    if form and not of_values and (found := _in_form(Search(answer, references, exactly=True), search)):
         return found
-    for one in (_Search(answer, references, anywhere=True), search):
-        if found := _of_values(one):
+    constants = Search(answer, references, anywhere=True, constants=True)
+    for one in (anywhere, search):
+        if found := _of_values(one, constants):
             return found
     if found := _of_loop(search):
         return found
@@ -310,7 +69,7 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 
-def _of_values(search: _Search) -> Place | None:
+def _of_values(search: Search, constants: Search) -> Place | None:
     """The first expression from which a wrong result comes, or a return before it of something else than is asked for.
 
     Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them.
@@ -322,30 +81,49 @@ def _of_values(search: _Search) -> Place | None:
         if (wanted, whole) == ("result", False):
             returned = next(_returned(search), None)
             if returned and not (chosen and search.time_of(chosen) < search.time_of(returned)):
-                return _here("return", returned, search)
+                return (_of_constant(returned, search, constants) or _of_loop(search)
+                        or _here("return", returned, search))
         if chosen:
-            return _of_collected(chosen, search) or _at(chosen, search)
+            return (_of_constant(chosen, search, constants) or _of_collected(chosen, search)
+                    or _at(chosen, search))
     return None
 
 
-def _at(found: Found, search: _Search) -> Place:
+def _of_constant(found: Found, search: Search, constants: Search) -> Place | None:
+    """The first array of numbers that are all alike, or of none, where right answers have others.
+
+    It is looked for where a value is made directly of such an array.
+    """
+    time, todo, made_of = search.time_of(found), [*found[0].inputs], []
+    while todo:
+        one = search.all[todo.pop()]
+        todo += one.inputs if one.kind == "name" else ()
+        made_of.append(search.event_before(one.number, time))
+    if all(event is None or constants.is_known(event) or not constants.is_constant(event) for event in made_of):
+        return None
+    earlier = (pair for pair in constants.frontier() if constants.is_constant((pair[0].number, pair[1])))
+    first = next(earlier, None)
+    return _here("value", first, search) if first and constants.time_of(first) < time else None
+
+
+def _at(found: Found, search: Search) -> Place:
     one, index = found
     if search.agreement(one.number).ended and (place := _of_length(one, search)):
         return place
     return _here("value", found, search)
 
 
-def _here(kind: Kind, found: Found, search: _Search) -> Place:
+def _here(kind: Kind, found: Found, search: Search) -> Place:
     return Place(kind, found[0].span, search.lines_known(*found), cell=found[0].cell)
 
 
-def _of_length(one: Expression, search: _Search) -> Place | None:
+def _of_length(one: Expression, search: Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right answer."""
     lengths = search.references.length_of(search.seen(one.number)) if one.loop else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 
 
-def _of_collected(found: Found, search: _Search) -> Place | None:
+def _of_collected(found: Found, search: Search) -> Place | None:
     """The loop whose results an expression collects, where a right answer has more or fewer of them."""
     one, index = found
     shape = search.values(one.number)[index].shape
@@ -358,41 +136,44 @@ def _of_collected(found: Found, search: _Search) -> Place | None:
     return None
 
 
-def _of_loop(search: _Search) -> Place | None:
-    """The first loop that ends too early, where all that goes into it comes out of it."""
+def _of_loop(search: Search) -> Place | None:
+    """The first loop that ends too early, where all that goes into it comes out of it, and all in it is known."""
     looped = [one for one in search.all.values()
               if one.loop and search.values(one.number) and search.is_telling(one.number)]
-    found = (_of_length(one, search) for one in sorted(looped, key=lambda one: search.times[one.number][0]))
+    computed = [(one, search.first_unknown(one.number)) for one in looped if one.kind == "value"]
+    unknown = {one.loop for one, index in computed if index is not None and search.is_made((one.number, index))}
+    found = (_of_length(one, search) for one in sorted(looped, key=lambda one: search.times[one.number][0])
+             if one.loop not in unknown)
     return next(filter(None, found), None)
 
 
-def _in_form(search: _Search, loosely: _Search) -> Place | None:
+def _in_form(search: Search, loosely: Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
     candidates = [pair for pair, where in search.candidates() if where]
     if not candidates:
         returned = next(_returned(search), None)
-        return _here("form", returned, search) if returned else None
+        return _of_loop(loosely) or _here("form", returned, search) if returned else None
     if len(candidates) > 1:  # the answer has a layout of its own
         return _reformed(search, loosely)
     one, index = candidates[0]
     return _here("form", (one, index), search) if loosely.is_known((one.number, index)) else None
 
 
-def _reformed(search: _Search, loosely: _Search) -> Place | None:
+def _reformed(search: Search, loosely: Search) -> Place | None:
     """The last return of numbers that are right, in another form than that of right answers."""
     found = [pair for pair in _unasked(search) if pair[1] not in (loosely.unasked(pair[0].number) or ())]
     return _here("form", max(found, key=search.time_of), search) if found else None
 
 
-def _returned(search: _Search) -> Iterator[Found]:
+def _returned(search: Search) -> Iterator[Found]:
     """The returns of functions whose values are known, and are not what right answers return."""
     for one, index in sorted(_unasked(search), key=search.time_of):
         before = (search.event_before(number, search.times[one.number][index]) for number in one.inputs)
-        if all(search.is_given(event) for event in before if event):
+        if search.tells(one) and all(search.is_given(event) for event in before if event):
             yield one, index
 
 
-def _unasked(search: _Search) -> Iterator[Found]:
+def _unasked(search: Search) -> Iterator[Found]:
     """What functions return where right answers return something else, and which of the values."""
     for one in search.all.values():
         if one.kind == "return" and search.values(one.number) and (unasked := search.unasked(one.number)):

@@ -143,7 +143,7 @@ def test_what_was_observed_survives_as_plain_data(inputs):
 
 def nested(depth, count):
     """The fingerprint of lists in lists, as a tree whose parts are one and the same."""
-    return ["items", [count], [], 0.0, "", "", [nested(depth - 1, count)] * count if depth else []]
+    return ["items", [count], [], 0.0, 0.0, "", "", [nested(depth - 1, count)] * count if depth else []]
 
 
 def test_a_fingerprint_of_lists_in_lists_is_read():
@@ -153,17 +153,17 @@ def test_a_fingerprint_of_lists_in_lists_is_read():
 
 @pytest.mark.parametrize("tree", [
     None, [], {"x": 1}, {"1": []}, {"1": [[["array"]], [0], [1]]},
-    {"1": [[["other", [], [], 0.0, "", "", []]], [], [1]]},
-    {"1": [[["other", [], [], "0", "", "", []]], [0], [1]]},
-    {"1": [[["other", [], [], True, "", "", []]], [0], [1]]},
-    {"1": [[["code", [], [], 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["array", [1], ["x"] * 8, 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["array", [1], [0.0], 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["other", np.zeros(3, "uint8"), [], 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["other", [1] * 100, [], 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["array", [1], [10**400] * 8, 0.0, "", "", []]], [0], [1]]},
-    {"1": [[["other", [], [], 0.0, "", "", []]], [0], ["1"]]},
-    {"1": [[["other", [], [], 0.0, "", "", []]], np.zeros(1, int), [1]]},
+    {"1": [[["other", [], [], 0.0, 0.0, "", "", []]], [], [1]]},
+    {"1": [[["other", [], [], "0", 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["other", [], [], True, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["code", [], [], 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["array", [1], ["x"] * 8, 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["array", [1], [0.0], 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["other", np.zeros(3, "uint8"), [], 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["other", [1] * 100, [], 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["array", [1], [10**400] * 8, 0.0, 0.0, "", "", []]], [0], [1]]},
+    {"1": [[["other", [], [], 0.0, 0.0, "", "", []]], [0], ["1"]]},
+    {"1": [[["other", [], [], 0.0, 0.0, "", "", []]], np.zeros(1, int), [1]]},
     {"1": [[nested(3, 100)], [0], [1]]},
 ])
 def test_what_a_kernel_sends_instead_is_nothing(tree):
@@ -397,3 +397,102 @@ def test_what_an_empty_tensor_holds_is_left_from_before():
     text = "def attend(x):\n    return torch.empty_like(x), torch.tanh(x)\n"
     sized = {segment(text, one.span): one.sized for one in cells_of([text])[0].expressions}
     assert sized["torch.empty_like(x)"] and not sized["torch.tanh(x)"]
+
+
+WRITES = """
+def attend(x, y):
+    written = x.argmax(-1)
+    return torch.nn.functional.one_hot(written, x.shape[-1]).float() @ y
+"""
+
+
+def test_of_zeros_and_ones_the_places_count(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(1, 4), torch.randn(4, 3)
+    kind, where = place([WRITES.replace("argmax", "argmin")], [WRITES], x)
+    assert kind == "value" and "one_hot(written, x.shape[-1])" in where and "@" not in where
+    mask = torch.rand(3, 5) < 0.5
+    assert fingerprint(mask).spread == pytest.approx(fingerprint(mask.T[None]).spread)
+    assert fingerprint(mask).spread == pytest.approx(fingerprint([*mask]).spread)
+    assert fingerprint(torch.eye(3)[:1]).spread != pytest.approx(fingerprint(torch.eye(3)[1:2]).spread)
+
+
+def test_the_order_of_a_pair_counts(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    pair = "def attend(x, y):\n    return torch.tanh(x), torch.sin(x)\n"
+    wrong = "def attend(x, y):\n    return torch.sin(x), torch.tanh(x)\n"
+    assert place([wrong], [pair], (torch.randn(4, 3), torch.randn(2))) == ("return", "torch.sin(x), torch.tanh(x)")
+
+
+HELPED = """
+def part(x, first):
+    return torch.tanh(x) if first else torch.sin(x)
+
+def attend(x, y):
+    return part(x, True) + 2 * part(x, False)
+"""
+
+
+def test_a_helper_that_returns_one_thing_twice_is_the_place(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3), torch.randn(2)
+    wrong = HELPED.replace("torch.tanh(x) if first else torch.sin(x)", "torch.sin(x)")
+    assert place([wrong], [HELPED], x) == ("return", "torch.sin(x)")
+    twice = HELPED.replace("+ 2 * part(x, False)", "+ part(x, False) + part(x, False)")
+    assert place([twice], [HELPED], x) is None
+
+
+class Reader:
+    """An object that keeps what it has read."""
+
+    def read(self, x):
+        self.seen = torch.tanh(x)
+
+    def clone(self):
+        return Reader()
+
+
+READS = """
+def attend(x, reader):
+    kept, last = [], x[0, :1]
+    for step in range(4):
+        reader.read(last)
+        kept.append(reader.seen * 2.5)
+        last = last * (step + 1.5)
+    return torch.stack(kept)
+"""
+
+
+def test_what_an_object_keeps_of_its_calls_is_no_place(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 3), Reader()
+    assert place([READS.replace("(step + 1.5)", "(step + 2.5)")], [READS], x) == (
+        "value", "last * (step + 2.5)")
+
+
+def test_values_come_before_the_form(inputs):
+    wrong = LAYOUT.replace("weights.T", "(weights * 3)[:1].T")
+    kind, where = place([wrong], [ATTEND], inputs, form=True)
+    assert kind == "value" and where.startswith("weights * 3")
+
+
+def test_a_loop_that_ends_too_early_is_seen_by_what_is_returned():
+    start = torch.randn(2), torch.tensor([0, 0, 5])
+    assert place([UNTIL.replace("< 6 and not (h > 9).all()", "< 1")], [UNTIL], start, form=True) == (
+        "length", "while len(said) < 1")
+
+
+CUT = """
+def attend(x, y):
+    k = 1
+    part = x[:, k * 2:(k + 1) * 2]
+    return torch.tanh(part @ y[:2] + 1)
+"""
+
+
+def test_an_array_of_nothing_is_the_place_where_right_answers_have_numbers(rng):
+    torch.manual_seed(int(rng.integers(2**31)))
+    x = torch.randn(4, 6), torch.randn(6, 3)
+    wrong = CUT.replace("k * 2:(k + 1) * 2", "k * 2:2").replace("y[:2]", "y[:0]")
+    kind, where = place([wrong], [CUT], x)
+    assert kind == "value" and where in ("x[:, k * 2:2]", "y[:0]")

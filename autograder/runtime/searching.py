@@ -1,0 +1,278 @@
+"""Search the expressions of an answer for the first that no right answer has.
+
+A value is *known* when a right answer computes it, too. The *frontier* is a value that is not known while all that goes
+into it is, at the time when it was computed. It counts when the way from it to a wrong result leads over values that
+are not known either: where something made of it is known again, it was another way to the same value.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Literal
+
+from .fingerprints import Fingerprint
+from .known import Agreement, Answer, References, Values, values_of
+from .rewriting import Expression
+
+MAX_DEPTH = 40  # of numbers that are made of numbers
+SEVERAL = 4  # different numbers tell as much as one array
+
+Event = tuple[int, int]  # the number of an expression, and of one of its values
+Found = tuple[Expression, int]  # an expression, and the number of one of its values
+
+
+class Search:
+    """The expressions of an answer, and which of their values are known, loosely or ``exactly``.
+
+    ``anywhere``: an array is known wherever a right answer computes it; else only after the same ones as there.
+    ``constants``: so is one whose numbers are all alike, or that has none; else it says nothing.
+    """
+
+    def __init__(self, answer: Answer, references: References, exactly: bool = False, anywhere: bool = False,
+                 constants: bool = False):
+        self.all = {one.number: one for one in answer.expressions}
+        self.observed, self.times = answer.observed, answer.observed.times
+        self.references, self.exactly, self.anywhere, self.constants = references, exactly, anywhere, constants
+        self._known: dict[Event, bool] = {}
+        self._agreements: dict[int, Agreement] = {}
+        self._given: dict[Event, bool] = {}
+
+    def values(self, number: int) -> tuple[Fingerprint, ...]:
+        return tuple(self.observed.series.get(number, ()))
+
+    def seen(self, number: int) -> Values:
+        return values_of(self.observed, number)
+
+    def agreement(self, number: int) -> Agreement:
+        """Return how far the values of an expression are those of a right answer."""
+        if number not in self._agreements:
+            self._agreements[number] = self.references.agreement(self.seen(number), self.exactly)
+        return self._agreements[number]
+
+    def is_known(self, event: Event) -> bool:
+        """Return whether a right answer computes a value, or it says nothing."""
+        number, index = event
+        if event not in self._known:
+            value = self.values(number)[index]
+            says_nothing = value.is_neutral and not (self.constants and value.is_constant)
+            self._known[event] = (index < self.agreement(number).known or says_nothing
+                                  or self.anywhere and self.references.has(value, self.exactly))
+        return self._known[event]
+
+    def has_state(self, one: Expression) -> bool:
+        """Return whether a value may hang on more than its inputs: an object is called, or handed to a function."""
+        objects = (value.kind == "other" for number in one.inputs for value in self.values(number)[:1])
+        return not one.pure and (bool(one.calls) or any(objects))
+
+    def is_constant(self, event: Event) -> bool:
+        """Return whether a value is an array of numbers that are all alike, or of none."""
+        return self.values(event[0])[event[1]].is_constant
+
+    def is_in_order(self, event: Event) -> bool:
+        """Return whether a right answer has a value, and before it the same ones as here."""
+        return event[1] < self.agreement(event[0]).known
+
+    def first_unknown(self, number: int) -> int | None:
+        """Return which value of an expression is the first that no right answer has."""
+        return next((index for index in range(len(self.values(number))) if not self.is_known((number, index))), None)
+
+    def event_before(self, number: int, time: int) -> Event | None:
+        """Return what an expression was last before a time."""
+        index = bisect_left(self.times.get(number, ()), time) - 1
+        return (number, index) if index >= 0 else None
+
+    def event_after(self, number: int, time: int) -> Event | None:
+        """Return what an expression was first from a time on."""
+        times = self.times.get(number, [])
+        index = bisect_left(times, time)
+        return (number, index) if index < len(times) else None
+
+    def is_given(self, event: Event, depth: int = 0) -> bool:
+        """Return whether what goes on from here is right: known, or read or counted from what is."""
+        if event not in self._given:
+            number, index = event
+            one, time = self.all[number], self.times[number][index]
+            if depth > MAX_DEPTH or self.is_known(event):
+                return True
+            if index and self.is_kept(one):
+                return False
+            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_made(event)
+            before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
+            self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
+                self.is_given(other, depth + 1) for other in before if other)
+        return self._given[event]
+
+    def is_kept(self, one: Expression) -> bool:
+        """Return whether an expression reads what an object keeps of its calls."""
+        inputs = [value for number in one.inputs for value in self.values(number)[:1]]
+        return one.kind == "name" and bool(inputs) and not one.sources and all(one.kind == "other" for one in inputs)
+
+    def out_of_loops(self, one: Expression) -> Iterator[int]:
+        """Return what a variable holds that was computed in a loop in which it does not stand itself."""
+        return (source for source in one.sources if self.all[source].loop not in (None, one.loop))
+
+    def ends_early(self, number: int) -> bool:
+        """Return whether the values of an expression are known, and right answers have more of them."""
+        return bool(self.values(number)) and self.agreement(number).short
+
+    def is_telling(self, number: int) -> bool:
+        """Return whether few other values look like those of an expression."""
+        values = self.values(number)
+        return any(one.is_telling for one in values) or len(
+            {one.moments for one in values if one.kind in ("number", "array")}) >= SEVERAL
+
+    def tells(self, returned: Expression) -> bool:
+        """Return whether what is returned tells, or is computed in the return statement itself."""
+        todo = [returned.number]
+        while todo:
+            one = self.all[todo.pop()]
+            if one.kind == "value" or self.is_telling(one.number):
+                return True
+            todo += one.inputs
+        return False
+
+    def is_made(self, event: Event) -> bool:
+        """Return whether a value is made of the inputs, or holds fractions of sizes: those are no masks or counters.
+
+        What a network is built with is random.
+        """
+        number, index = event
+        return number in self._of_data or (
+            self.values(number)[index].is_fractional and self.all[number].function != "__init__")
+
+    @cached_property
+    def _of_data(self) -> set[int]:
+        """The expressions that are made of the inputs, not of sizes and constants alone."""
+        found: set[int] = set()
+        todo = [one.number for one in self.all.values() if one.kind == "statement" or self._is_input(one)]
+        while todo:
+            number = todo.pop()
+            if number not in found and not self.all[number].sized:
+                found.add(number)
+                todo += self.users[number]
+        return found
+
+    def _is_input(self, one: Expression) -> bool:
+        """Return whether it is a variable that holds something before anything is stored in it, as parameters do."""
+        if one.kind != "name" or one.inputs or not self.times.get(one.number) or not self.is_telling(one.number):
+            return False
+        stored = [self.times[source][0] for source in one.sources if self.times.get(source)]
+        return self.times[one.number][0] < min(stored, default=math.inf)
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """What each expression goes into directly: what a function returns, into what calls it."""
+        found: dict[int, list[int]] = defaultdict(list)
+        calling: dict[str, list[int]] = defaultdict(list)
+        for one in self.all.values():
+            if one.calls and self.values(one.number):
+                calling[one.calls].append(one.number)
+            for number in (*one.inputs, *one.sources):
+                found[number].append(one.number)
+        for one in self.all.values():
+            if one.kind == "return":
+                found[one.number] += calling[one.function]
+        return found
+
+    @cached_property
+    def at(self) -> dict[int, Event]:
+        """What was seen at each time."""
+        return {time: (number, index) for number in self.all for index, time in enumerate(self.times.get(number, ()))}
+
+    def handed_on(self, event: Event, time: int) -> Event | None:
+        """Return what has the same value right behind it: the call of a function is what this returns."""
+        after = self.at.get(time)
+        return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
+
+    def reaches(self, start: Event) -> Literal["result", "end", ""]:
+        """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
+        seen, todo, ends = {start}, [start], False
+        while todo:
+            event = todo.pop()
+            number, index = event
+            time = self.times[number][index] + 1
+            after = [self.event_after(user, time) for user in self.users[number] if not self.all[user].sized]
+            users = [user for user in (*after, self.handed_on(event, time)) if user]
+            if not users:
+                if self.all[number].kind == "return":
+                    return "result"
+                ends = True
+            for user in users:
+                if user not in seen and not self._blocks(user):
+                    todo.append(user)
+                seen.add(user)
+        return "end" if ends else ""
+
+    def _blocks(self, event: Event) -> bool:
+        number, index = event
+        if self.all[number].kind == "return" and (unasked := self.unasked(number)) is not None:
+            return index not in unasked
+        return self.is_known(event) and self.values(number)[index].is_telling
+
+    def unasked(self, number: int) -> Sequence[int] | None:
+        """Return which values that a function returns are not those of right answers; None where none has it.
+
+        A helper function may be called in another order.
+        """
+        one, values = self.all[number], self.values(number)
+        asked = self.references.returned(one.function, self.seen(number), self.exactly)
+        if asked is None:
+            return None
+        if one.function in self.helpers:
+            return self.references.unreturned(one.function, values, self.exactly)
+        return range(asked.known, len(values))
+
+    @cached_property
+    def helpers(self) -> set[str]:
+        """The functions that the answer itself calls."""
+        return {one.calls for one in self.all.values() if one.calls and self.values(one.number)}
+
+    def frontier(self, strictly: bool = True) -> list[Found]:
+        """Return what is not known while all that goes into it is, and which of its values, in the order of time.
+
+        ``strictly``: only what tells, and is made of the inputs. What an object answers is none where it answered
+        right before and is asked right again: then its state was changed elsewhere.
+        """
+        found = []
+        for one in self.all.values():
+            if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
+                continue
+            if not self.values(one.number) or strictly and not (self.constants or self.is_telling(one.number)):
+                continue
+            index = self.first_unknown(one.number)
+            if index is None or strictly and not self.is_made((one.number, index)):
+                continue
+            time = self.times[one.number][index]
+            before = [event for number in one.inputs if (event := self.event_before(number, time))]
+            changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
+            if all(map(self.is_given, before)) and not changed_elsewhere:
+                found.append((one, index))
+        return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
+
+    def candidates(self, strictly: bool = True) -> list[tuple[Found, str]]:
+        """Return the frontier, and where each of it comes to."""
+        return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
+
+    def first(self, strictly: bool = True) -> Found | None:
+        """Return the first of the frontier from which the wrong result comes."""
+        found = self.candidates(strictly)
+        return next((pair for wanted in ("result", "end") for pair, where in found if where == wanted), None)
+
+    def time_of(self, found: Found) -> int:
+        """Return when a value was seen."""
+        return self.times[found[0].number][found[1]]
+
+    def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
+        """Return the lines of the same function up to there on which something is known and nothing is not."""
+        good, bad = set[int](), set[int]()
+        time = self.times[before.number][index]
+        for one in self.all.values():
+            same_function = (one.cell, one.function) == (before.cell, before.function)
+            event = self.event_before(one.number, time) if same_function and one.span[2] <= before.span[2] else None
+            if event:
+                (good if self.is_given(event) else bad).add(one.span[2])
+        return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
