@@ -30,7 +30,7 @@ def every_token_once(t):
     pool = words(t, 7)
     tokens = pool + [t.choice(pool) for _ in range(9)]
     t.require(pool != sorted(pool) and tokens.count(tokens[0]) < max(map(tokens.count, tokens)))
-    sentences = [" ".join(tokens[i:i + 4]) for i in range(0, 16, 4)]
+    sentences = [space.join(tokens[i:i + 4]) for i, space in zip(range(0, 16, 4), (" ", "  ", " ", " "), strict=True)]
     t.output("vocabulary", t["build_vocabulary"](sentences))
 
 

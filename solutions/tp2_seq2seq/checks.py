@@ -388,6 +388,9 @@ def share_of_right_answers(t):
     T, V = t.sizes("T V", low=5)
     t.output("exact_match", t["exact_match"](*graded_answers(t, T, V)))
     t.output("exact_match of a second batch", t["exact_match"](*graded_answers(t, T + 2, V)))
+    square = t["exact_match"](*(one[:, :T] for one in graded_answers(t, T, V)))
+    t.require(0 < square.value < 1)
+    t.output("exact_match of as many answers as timesteps", square)
 
 
 @check("exact-match")

@@ -349,13 +349,14 @@ def a_batch(t):
 
 @check("decode-sequence")
 def the_limit(t):
-    """A sequence that does not end is cut after `max_length` steps."""
+    """A sequence that does not end is cut after `max_length` steps, be they few or many."""
     S, B, V, H = t.sizes("S B V H")
-    model, encoder_tokens = talker(t, V, H, t.integer(3, 6)), t.integers(0, V, S, B)
-    tokens = t["decode_sequence"](model, encoder_tokens)
-    t.require(max(ends(tokens.value, model.value.EOS)) > model.value.max_length)
-    clear_steps(t, model, encoder_tokens, model.value.max_length)
-    t.output("tokens", tokens, axes="T B")
+    for limit, of in ((t.integer(3, 6), ""), (t.integer(11, 14), " of many steps")):
+        model, encoder_tokens = talker(t, V, H, limit), t.integers(0, V, S, B)
+        tokens = t["decode_sequence"](model, encoder_tokens)
+        t.require(max(ends(tokens.value, model.value.EOS)) > limit)
+        clear_steps(t, model, encoder_tokens, limit)
+        t.output(f"tokens{of}", tokens, axes="T B")
 
 
 @check("decode-sequence")
@@ -437,6 +438,7 @@ def mixed_decisions(t):
 def only_the_teacher(t):
     """With all decisions true, the decoder reads GO and the right answer."""
     S, T, B, V, H = t.sizes("S T B V H")
+    T += 9  # more steps than answers usually have
     t.output("logits", sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))[2], axes="T B V")
 
 

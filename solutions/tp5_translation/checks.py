@@ -37,10 +37,10 @@ def ids_of(t, lengths, S, V):
 
 # ---------------------------------------------------------------- collate
 
-def id_pairs(t, B):
-    """B pairs of lists of ids: lengths differ, each ends with EOS."""
+def id_pairs(t, B, alike=False):
+    """B pairs of lists of ids: lengths differ, each ends with EOS. ``alike``: the longest of each side are."""
     lengths = [[int(n) for n in t.rng.permutation(np.arange(1, B + 3))[:B]] for _ in range(2)]
-    t.require(max(lengths[0]) != max(lengths[1]) and lengths[0] != lengths[1])
+    t.require((max(lengths[0]) == max(lengths[1])) == alike and lengths[0] != lengths[1])
     t.require(lengths[0] not in (sorted(lengths[0]), sorted(lengths[0], reverse=True)))
     return [tuple([t.integer(UNK, 30) for _ in range(n - 1)] + [EOS] for n in pair)
             for pair in zip(*lengths, strict=True)]
@@ -53,6 +53,9 @@ def padded(t):
     t.output("source", source, axes="S B")
     t.output("lengths", lengths, axes="B")
     t.output("target", target, axes="T B")
+    source, _, target = t.unpack(t["collate"](id_pairs(t, t.integer(3, 6), alike=True)), 3)
+    t.output("source as long as the target", source, axes="S B")
+    t.output("target as long as the source", target, axes="T B")
 
 
 @check("collate")
@@ -97,6 +100,18 @@ def different_lengths(t):
         S, B = t.sizes("S B", low=4)
         lengths, _ = ragged(t, S, B)
         encoded(t, encoder, ids_of(t, lengths, S, V), lengths, of)
+
+
+@check("encoder")
+def saturated_state(t):
+    """A first state of the decoder whose sums are so large that their exponentials are infinite."""
+    S, B = t.sizes("S B", low=4)
+    encoder, V = an_encoder(t)
+    t.weights(encoder.W_s, scale=1e4)
+    lengths, _ = ragged(t, S, B)
+    _, hdec_init = t.unpack(encoder(ids_of(t, lengths, S, V), lengths), 2)
+    t.require((hdec_init.value.abs() == 1).all())
+    t.output("hdec_init of large sums", hdec_init, axes="B H")
 
 
 @check("encoder")
@@ -163,10 +178,10 @@ def score_gradient(t):
 
 # ---------------------------------------------------------------- attend
 
-def attended(t, scores, mask, henc_ts, of=""):
+def attended(t, scores, mask, henc_ts, of="", tolerance=None):
     context_vectors, attention_weights = t.unpack(t["attend"](scores, mask, henc_ts), 2)
-    t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S", atol=1e-8)
-    t.output(f"context_vectors{of}", context_vectors, axes="B H")
+    t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S", rtol=tolerance, atol=1e-8)
+    t.output(f"context_vectors{of}", context_vectors, axes="B H", rtol=tolerance, atol=tolerance)
 
 
 @check("attend", weight=2)
@@ -194,7 +209,8 @@ def large_scores_and_one_word(t):
         _, mask = ragged(t, S, B)
         mask[0] = torch.arange(S) < 1
         scores = t.normal(B, S, scale=3) + far - 2 * far * ~mask
-        attended(t, scores, mask, t.normal(S, B, H), of=f" (scores about {far:g})")
+        rounding = 1e-2 if abs(far) > 1e3 else None  # that of such scores shows in the weights
+        attended(t, scores, mask, t.normal(S, B, H), of=f" (scores about {far:g})", tolerance=rounding)
 
 
 @check("attend")
@@ -232,6 +248,15 @@ def first_step(t):
     cell, embedded, hdec, context_vectors = cell_and_inputs(t, 1)
     t.output("hdec", cell(embedded, torch.zeros_like(hdec), context_vectors), axes="1 H")
     t.output("hdec from a state", cell(embedded, hdec, context_vectors), axes="1 H")
+
+
+@check("gated-cell")
+def saturated_gates(t):
+    """Sums so large that their exponentials are infinite: each gate is open or closed."""
+    cell, embedded, hdec, context_vectors = cell_and_inputs(t, *t.sizes("B"))
+    far = cell(embedded * 1e4, hdec, context_vectors)
+    t.require(((far.value.abs() == 1) | (far.value == hdec)).all())
+    t.output("hdec of large sums", far, axes="B H")
 
 
 @check("gated-cell")
@@ -660,6 +685,7 @@ def matches(t):
     t.output("of a hypothesis shorter than n", matches(hypothesis[:2], reference, 3))
     t.output("of a reference shorter than n", matches(hypothesis, reference[:2], 3))
     t.output("of a repeated word", matches(["a"] * 5, ["a", "b", "a"], 1))
+    t.output("of words in upper case", matches(["A", "a", "b"], ["a", "B"], 1))
     a, b = word(t), word(t)
     t.output("of other words with the same letters", matches([a, a + b], [a + a, b], 2))
 

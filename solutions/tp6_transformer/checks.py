@@ -49,6 +49,7 @@ def causal_with_a_past(t):
     T, past = t.integer(2, 30), t.integer(30, 60)  # so many that two draws are hardly ever the same
     t.output("mask", t["causal_mask"](T, past), axes="T S")
     t.output("mask of one new place", t["causal_mask"](1, past), axes="1 S")
+    t.output("device of a mask", t["causal_mask"](T, past, "meta").device.type)
 
 
 # ---------------------------------------------------------------- heads
@@ -118,12 +119,21 @@ def remembered(t):
 
 @check("heads", weight=2)
 def looked(t):
-    """Result and weights of a batch that looks at given keys and values, under a mask."""
+    """Result of a batch that looks at given keys and values, under a mask."""
     t.forbid(*FORBIDDEN)
     B, T, S, h, d = head_sizes(t)
     attention = heads_of(t, h * d, h)
     t.output("result", attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d),
                                  ragged(t, B, S)[:, None, None, :]), axes="B T D")
+
+
+@check("heads", without={"gradient": "the weights are kept to be looked at: kept without a gradient is right"})
+def kept_weights(t):
+    """The attention weights of a batch are kept, those of padding too."""
+    t.forbid(*FORBIDDEN)
+    B, T, S, h, d = head_sizes(t)
+    attention = heads_of(t, h * d, h)
+    attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d), ragged(t, B, S)[:, None, None, :])
     t.output("attention_weights", attention.attention_weights, axes="B h T S")
 
 
@@ -168,6 +178,8 @@ def turned(t):
     """Every pair turned by its angle; the axes in front as they were."""
     B, h, T = t.sizes("B h T")
     t.output("turned", t["rotate"](t.normal(B, h, T, 2 * t.integer(2, 5))), axes="B h T d", atol=1e-4)
+    d = 2 * t.integer(2, 4)
+    t.output("turned, as many positions as numbers", t["rotate"](t.normal(B, h, d, d)), axes="B h T d", atol=1e-4)
 
 
 @check("rotate", weight=2)
@@ -365,6 +377,9 @@ def with_caches(t):
         t.output(f"logits{of}", decoder(t.integers(0, V, B, T), None, None, caches), axes="B T V")
         for i, cache in enumerate(caches):
             t.output(f"keys of cache {i}{of}", cache.whole()[0], axes="B 1 S D")
+    empty = t.define(StandInCache, like="Cache")()
+    decoder(t.integers(0, V, B, T), None, None, [empty])
+    t.output("keys of a cache that was empty", empty.whole()[0], axes="B 1 T D")
 
 
 @check("decoder")

@@ -344,7 +344,8 @@ VARIANTS = [
     Variant("masks", "an upper triangle, inverted", swap=(
         CAUSAL, "return ~torch.ones(T, past + T, device=device).triu(past + 1).bool()")),
     Variant("masks", "past and present side by side", swap=(
-        CAUSAL, "return torch.cat([torch.ones(T, past, dtype=torch.bool), torch.ones(T, T).tril().bool()], dim=1)")),
+        CAUSAL, "past_ones = torch.ones(T, past, dtype=torch.bool, device=device)\n"
+                "    return torch.cat([past_ones, torch.ones(T, T, device=device).tril().bool()], dim=1)")),
     Variant("masks", "reshaped",
             swap=(PADDING, "return (tokens != PAD).reshape(tokens.shape[0], 1, 1, tokens.shape[1])")),
 

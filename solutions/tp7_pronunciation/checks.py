@@ -101,6 +101,7 @@ def empty_and_equal(t):
     t.output("to nothing", t["edit_distance"](a, ()))
     t.output("nothing to nothing", t["edit_distance"]((), ()))
     t.output("strings", t["edit_distance"](word(t), word(t)))
+    t.output("strings in upper and lower case", t["edit_distance"]("abCd", "aBC"))
 
 
 # ---------------------------------------------------------------- error-rates
@@ -457,8 +458,9 @@ def some_in_time(t):
 
 @check("beam", without={"gradient": "a search is not trained"})
 def wider_than_the_vocabulary(t):
-    """A beam wider than the vocabulary, for one step: END is the least probable id, and all others go on."""
+    """A beam wider than the vocabulary: for one step END is the least probable id, and all others go on."""
     searched(t, "width 50", toy(t, -120), 50, 0.0, 1, n=1)
+    searched(t, "width 50, three steps", toy(t, 1), 50, 0.0, 3, n=1)
 
 
 # ---------------------------------------------------------------- average
