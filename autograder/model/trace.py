@@ -256,6 +256,8 @@ class Trace:
                rtol: float | None = None, sums_to_one: str | None = None,
                holds: Callable[[Any], str | None] | None = None) -> None:
         """Name a result of the check; see docs/authoring.md for what may be said about it."""
+        if name in self.specs:
+            raise CheckError(f"two outputs are called {name!r}: only the last of them would be compared")
         self.lines[name] = sys._getframe(1).f_lineno
         of_largest = OF_LARGEST if any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at)
                                        for op in self.ops) else None

@@ -101,8 +101,8 @@ def _of_constant(found: Found, search: Search, constants: Search) -> Place | Non
         made_of.append(search.event_before(one.number, time))
     if all(event is None or constants.is_known(event) or not constants.is_constant(event) for event in made_of):
         return None
-    earlier = (pair for pair in constants.frontier() if constants.is_constant((pair[0].number, pair[1])))
-    first = next(earlier, None)
+    first = next((pair for pair, where in constants.candidates()
+                  if where == "result" and constants.is_constant((pair[0].number, pair[1]))), None)
     return _here("value", first, search) if first and constants.time_of(first) < time else None
 
 

@@ -705,7 +705,7 @@ def toy_model(t, V, D, stops):
     return model
 
 
-def said_by(t, stops, max_length=None):
+def said_by(t, stops, max_length=None, of=""):
     t.stub("Cache", StandInCache)
     B, V = len(stops), t.integer(9, 14)
     S, D = t.sizes("S D", low=4, high=9)
@@ -715,8 +715,8 @@ def said_by(t, stops, max_length=None):
     said = tokens.value
     longest = max(len(set(row.tolist())) for row in said)
     t.require(said.shape[1] < 4 or longest > 3)  # it does not say the same word all the time
-    t.output("tokens", tokens, axes="B T")
-    t.output("how often the source was read", model.reads)
+    t.output(f"tokens{of}", tokens, axes="B T")
+    t.output(f"how often the source was read{of}", model.reads)
 
 
 @check("cache", weight=2)
@@ -730,7 +730,7 @@ def sentences_end(t):
 def a_limit(t):
     """No more than `max_length` steps; 30 where nothing else is said."""
     said_by(t, [40, 3], t.integer(5, 9))
-    said_by(t, [40])
+    said_by(t, [40], of=" without a limit")
 
 
 @check("cache")
