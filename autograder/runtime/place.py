@@ -50,7 +50,7 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
         return found
     constants = Search(answer, references, anywhere=True, constants=True)
     for one in (anywhere, search):
-        if found := _of_values(one, constants):
+        if found := _of_values(one, constants, form):
             return found
     if found := _of_loop(search):
         return found
@@ -69,7 +69,7 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
     return found and replace(found, text=short(segment(texts[found.cell], found.span)))
 
 
-def _of_values(search: Search, constants: Search) -> Place | None:
+def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
     """The first expression from which a wrong result comes, or a return before it of something else than is asked for.
 
     Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them.
@@ -81,7 +81,7 @@ def _of_values(search: Search, constants: Search) -> Place | None:
         if (wanted, whole) == ("result", False):
             returned = next(_returned(search), None)
             if returned and not (chosen and search.time_of(chosen) < search.time_of(returned)):
-                return (_of_constant(returned, search, constants) or _of_loop(search)
+                return (_of_constant(returned, search, constants) or form and _of_loop(search)
                         or _here("return", returned, search))
         if chosen:
             return (_of_constant(chosen, search, constants) or _of_collected(chosen, search)
@@ -149,10 +149,14 @@ def _of_loop(search: Search) -> Place | None:
 
 def _in_form(search: Search, loosely: Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
-    candidates = [pair for pair, where in search.candidates() if where]
+    found = search.candidates()
+    candidates = [pair for pair, where in found if where == "result"]
     if not candidates:
-        returned = next(_returned(search), None)
-        return _of_loop(loosely) or _here("form", returned, search) if returned else None
+        if returned := next(_returned(search), None):
+            return _of_loop(loosely) or _here("form", returned, search)
+        candidates = [pair for pair, where in found if where == "end"]
+    if not candidates:
+        return None
     if len(candidates) > 1:  # the answer has a layout of its own
         return _reformed(search, loosely)
     one, index = candidates[0]
