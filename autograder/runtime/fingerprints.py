@@ -108,7 +108,9 @@ def _fingerprint(value: Any, depth: int) -> Fingerprint:
     if array is not None:
         flat = array.reshape(-1)
         kind, kept = "number" if flat.size == 1 else "array", str(value.dtype)
-        return Fingerprint(kind, tuple(array.shape), _moments(flat), _order(flat), _spread(array), kept)
+        moments = _moments(flat)
+        are_ones = flat.size > 1 and moments[1] == moments[2] == moments[3]
+        return Fingerprint(kind, tuple(array.shape), moments, _order(flat), _spread(array) if are_ones else 0.0, kept)
     if depth and isinstance(value, (list, tuple)):
         items = [_fingerprint(item, depth - 1) for item in value[:MAX_ITEMS]]
         made = replace(_of_items(items), text=type(value).__name__[:MAX_TEXT])
@@ -170,8 +172,6 @@ def _order(flat: Any) -> float:
 
 def _spread(array: Any) -> float:
     """Say of zeros and ones where the ones are: along each axis, and all axes alike."""
-    if array.size < 2 or not np.isin(array, (0, 1)).all():
-        return 0.0
     axes = range(array.ndim)
     return float(sum(_order(array.sum(axis=tuple(other for other in axes if other != axis)))
                      for axis in axes if array.shape[axis] > 1))
