@@ -179,8 +179,6 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--seeds", type=_count, default=3, metavar="N", help="how many instances of every check (3)")
     audit.add_argument("--all", action="store_true", help="and mutants, relations, names and constant answers: a table")
     audit.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
-    audit.add_argument("--places", action="store_true", help="only how often the place shown is that of the fault")
-    audit.add_argument("--every", type=_count, default=1, help="of the mutants for that, only one in so many (1)")
     audit.add_argument("--execute", action="store_true", help="only run the solution notebooks; write nothing")
     audit.add_argument("--seconds", type=_seconds, default=900, help="the most that one cell of them may take (900)")
     audit.add_argument("--device", default="cpu", choices=("cpu", "cuda"))

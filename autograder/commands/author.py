@@ -57,8 +57,6 @@ def audit(args: argparse.Namespace, course: Course) -> int:
         return _execute(args, course)
     if args.mutants:
         return _mutants(args, course)
-    if args.places:
-        return _places(args, course)
     if args.all:
         return _all(args, course)
     from ..audit.versions import audit_all
@@ -93,21 +91,6 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
     print(f"{counted(count, 'mutant')} in {counted(len(found), 'session')}, {equivalent} equivalent, "
           f"{survived} survived")
     return 1 if survived or any(one.stale for one in found) else 0
-
-
-def _places(args: argparse.Namespace, course: Course) -> int:
-    from ..audit.locating import located_all, table
-    from ..audit.pairing import paired_all
-
-    names = args.session or course.assignments
-    places, pairs = [], []
-    for place, pair in zip(located_all(course, names, args.jobs, args.every), paired_all(course, names, args.jobs),
-                           strict=True):
-        print(f"{place}\n{pair}", flush=True)
-        places.append(place)
-        pairs.append(pair)
-    print(table(places, pairs))
-    return 0
 
 
 def _execute(args: argparse.Namespace, course: Course) -> int:

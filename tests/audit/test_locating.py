@@ -1,13 +1,13 @@
-"""The audit counts places and pairs as they are."""
+"""Places and pairs are counted as they are."""
 
 from collections import Counter
 
 import pytest
 
-from autograder.audit import locating, pairing
-from autograder.audit.locating import NONE, RIGHT, Located, located, table
-from autograder.audit.pairing import BOTH, ONE, Paired, paired
 from autograder.model.oracle import Oracle
+from bench import locating, pairing
+from bench.locating import NONE, RIGHT, Located, located, table
+from bench.pairing import BOTH, ONE, Paired, paired
 from conftest import TINY
 
 

@@ -8,14 +8,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
 
-from ..course import Course
-from ..judging.judge import records_of
-from ..model import faults
-from ..model.faults import Pair
-from ..model.oracle import Oracle, oracle
-from ..runtime import compare
-from ..runtime.recorded import RecordedCheck
-from .mutation import SECONDS, Stuck, at_most
+from autograder.audit.mutation import SECONDS, Stuck, at_most
+from autograder.course import Course
+from autograder.judging.judge import records_of
+from autograder.model import faults
+from autograder.model.faults import Pair
+from autograder.model.oracle import Oracle, oracle
+from autograder.runtime import compare
+from autograder.runtime.recorded import RecordedCheck
 
 PAIRS = 4  # of each exercise
 BOTH, ONE, NEITHER, WRONG = "both named", "one named", "none named", "another named"

@@ -1,4 +1,6 @@
-"""Whether the place that is shown is where the fault is: mutants know which expression was changed.
+"""Whether the place that is shown is where the fault is: `python -m bench.locating [session …]`.
+
+Mutants know which expression was changed.
 
 The mutants of the solution and those of its variants are judged apart: a variant is an answer of another hand, and its
 own text is left out of what is known.
@@ -6,27 +8,29 @@ own text is left out of what is known.
 
 from __future__ import annotations
 
+import argparse
 import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from ..course import Course
-from ..judging.judge import records_of
-from ..model.faults import Variant
-from ..model.oracle import Oracle, oracle
-from ..model.places import Places
-from ..model.source import Cell
-from ..runtime import compare
-from ..runtime.difference import FORMS, Difference
-from ..runtime.place import Place
-from ..runtime.recorded import RecordedCheck
-from ..runtime.rewriting import GROWING
-from ..runtime.syntax import Span, root, segment
-from .mutants import Mutant, mutants_of
-from .mutation import Stuck, at_most
-from .pairing import BOTH, Paired
+from autograder.audit.mutants import Mutant, mutants_of
+from autograder.audit.mutation import Stuck, at_most
+from autograder.course import Course, find
+from autograder.judging.judge import records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import Oracle, oracle
+from autograder.model.places import Places
+from autograder.model.source import Cell
+from autograder.runtime import compare
+from autograder.runtime.difference import FORMS, Difference
+from autograder.runtime.place import Place
+from autograder.runtime.recorded import RecordedCheck
+from autograder.runtime.rewriting import GROWING
+from autograder.runtime.syntax import Span, root, segment
+
+from .pairing import BOTH, Paired, paired_all
 from .pairing import WRONG as ANOTHER
 
 SECONDS = 5
@@ -84,6 +88,24 @@ def table(places: Sequence[Located], pairs: Sequence[Paired]) -> str:
     rows.append((f"two faults at once, {named.total()}",
                  f"{_share(named, BOTH)} both named, {_share(named, ANOTHER)} wrong", "80% explained"))
     return "\n".join(f"{what:<36} {said:<36} aim: {aim}" for what, said, aim in rows)
+
+
+def main() -> None:
+    """Print both counts of each session, and what they are together."""
+    course = find()
+    parser = argparse.ArgumentParser(prog="bench.locating", description=__doc__)
+    parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1, help="of the mutants only one in so many (1)")
+    options = parser.parse_args()
+    names = [course.meant(name) for name in options.session] or course.assignments
+    places, pairs = [], []
+    for place, pair in zip(located_all(course, names, options.jobs, options.every),
+                           paired_all(course, names, options.jobs), strict=True):
+        print(f"{place}\n{pair}", flush=True)
+        places.append(place)
+        pairs.append(pair)
+    print(table(places, pairs))
 
 
 def _share(counts: Counter[str], *kinds: str) -> str:
@@ -233,3 +255,7 @@ def _otherwise(tree: ast.AST, branch: ast.AST) -> list[ast.stmt]:
         if isinstance(body, list) and branch in body:
             return body[body.index(branch) + 1:]
     return []
+
+
+if __name__ == "__main__":
+    main()
