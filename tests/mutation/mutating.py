@@ -25,7 +25,8 @@ from mutants import Mutant, mutants_of
 ROOT = Path(__file__).parent.parent.parent
 LIBRARIES = ("pytest", "numpy", "torch", "hypothesis", "hypothesis.extra.numpy", "nbformat", "nbclient", "nbconvert",
              "nbgrader.api", "nbgrader.apps", "msgspec", "psutil", "jupytext", "jinja2", "sqlalchemy")
-COPIED = ("autograder", "tests", "solutions", "course", "images", "docs", "pyproject.toml", "nbgrader_config.py")
+COPIED = ("autograder", "tests", "solutions", "course", "images", "docs", "course.toml", "pyproject.toml",
+          "nbgrader_config.py")
 SEED = "139d2762"  # of the tests' draws: a survivor is one of code, never of luck
 PATIENCE = 10  # times as long as without a mutant
 
