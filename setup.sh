@@ -64,7 +64,7 @@ case "${1:-} ${2:-}" in
     "--all "?*)
         environment "$2"
         course "$2"
-        install "$2" -r requirements.lock --editable . ;;
+        install "$2" -r requirements.lock -r "$2/needs.txt" --editable . ;;
     "--student "?*)
         environment "$2"
         course "$2"

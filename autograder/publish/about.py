@@ -14,8 +14,8 @@ from ..runtime.settings import Settings
 
 ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "address": str,
-        "exercises": dict, "arrays": str, "axes": dict, "former": dict, "threads": int, "hand_in": dict}
+KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "files_of": list,
+        "address": str, "exercises": dict, "arrays": str, "axes": dict, "former": dict, "threads": int, "hand_in": dict}
 EXERCISES = {"effort": bool, "hints": int}
 HAND_IN = {"to": str, "address": str}
 
@@ -29,10 +29,16 @@ class About:
     title: str
     python: str  # the oldest that serves, as 3.11
     requirements: tuple[str, ...]
+    files_of: tuple[str, ...] = ()  # packages of which a file is read, and nothing imported
     address: str = ""
     effort: bool = False  # each exercise and question says how long it takes
     hints: int = 0  # that the text before each exercise has
     settings: Settings = Settings()  # for the notebooks
+
+    @property
+    def needs(self) -> list[str]:
+        """The lines for `install.py`; pip takes a package of `files_of` for a comment."""
+        return [*self.requirements, *(f"# --no-deps {package}" for package in self.files_of)]
 
     @property
     def module(self) -> str:
@@ -58,6 +64,7 @@ def about(course: Course) -> About:
         title=tree.get("title", name),
         python=tree.get("python", ">=3.11").removeprefix(">="),
         requirements=tuple(map(str, tree.get("requirements", ["jupyterlab>=4.2"]))),
+        files_of=tuple(map(str, tree.get("files_of", []))),
         address=tree.get("address", "").rstrip("/"),
         effort=asked.get("effort", False),
         hints=asked.get("hints", 0),
@@ -67,6 +74,6 @@ def about(course: Course) -> About:
 
 if __name__ == "__main__":
     try:
-        print(*about(Course(Path(sys.argv[1]))).requirements, sep="\n")
+        print(*about(Course(Path(sys.argv[1]))).needs, sep="\n")
     except CourseError as error:
         sys.exit(str(error))

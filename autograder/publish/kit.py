@@ -76,7 +76,7 @@ def script_bytes(name: str) -> bytes:
 def requirements(details: About) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
     wheel, data = engine_wheel()
-    return "\n".join(["# pip install -r requirements.txt, in this folder", *details.requirements,
+    return "\n".join(["# pip install -r requirements.txt, in this folder", *details.needs,
                       f"./{wheel}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 

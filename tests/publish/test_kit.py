@@ -8,6 +8,7 @@ import subprocess
 import time
 import urllib.request
 import zipfile
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -104,8 +105,10 @@ def test_constraints_are_the_locked_versions_of_the_requirements_and_the_scripts
         assert "install.py -r requirements.txt -c constraints.txt" in (unpacked / script).read_text(), script
 
 
-def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatch, capsys):
+def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatch, capsys, tmp_path):
     ran = []
+    monkeypatch.chdir(tmp_path)
+    Path("requirements.txt").write_text("one\n")
     monkeypatch.setattr(install, "_uv", lambda folder: "uv")
     monkeypatch.setattr(install, "_extra_indexes", lambda: [])
     monkeypatch.setattr(install, "_as_uv", lambda: [])
@@ -115,6 +118,22 @@ def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatc
     assert [command[-4:] for command in ran] == [["-r", "requirements.txt", "-c", "constraints.txt"],
                                                  [*ran[1][-4:-2], "-r", "requirements.txt"]]
     assert "constraints.txt" not in ran[1] and "trying others" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_package_whose_files_are_read_comes_alone_or_a_line_says_so(unpacked, monkeypatch, capsys, status):
+    ran = []
+    monkeypatch.chdir(unpacked)
+    monkeypatch.setattr(install, "_uv", lambda folder: None)
+    monkeypatch.setattr(install, "_extra_indexes", lambda: [])
+    monkeypatch.setattr(install, "_run", lambda command, name: ran.append(command) or 0)
+    monkeypatch.setattr(install.subprocess, "run", lambda command, **_: ran.append(command)
+                        or subprocess.CompletedProcess(command, status, ""))
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    assert install.main(["-r", "requirements.txt", "-c", "constraints.txt"]) == 0
+    assert [(command[-1], "--no-deps" in command) for command in ran] == [
+        ("constraints.txt", False), *((package, True) for package in about(REPOSITORY).files_of)]
+    assert (f"{ran[-1][-1]} cannot be installed: going on without it." in capsys.readouterr().out) == bool(status)
 
 
 def test_the_readme_lists_every_session_with_its_time(unpacked):

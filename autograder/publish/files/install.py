@@ -4,6 +4,9 @@ It installs into the environment of the Python that runs it. uv comes from the p
 cannot be had, or cannot install, pip does. uv is told what pip's own configuration says. Where the constraints
 (``-c FILE``) cannot be met, it installs without them.
 
+A line ``# --no-deps PACKAGE`` of a file of requirements (``-r FILE``) names a package whose files a notebook reads and
+which it does not import. It is installed last, without what it requires; where it cannot be had, a line says so.
+
 On Linux, torch comes with gigabytes for NVIDIA's GPUs: without such a GPU, the index of builds for the CPU is asked,
 too. An index besides the first that cannot be reached is left out, with one line: pip would try it five times for
 every package. This file needs Python alone.
@@ -41,6 +44,7 @@ def main(arguments: list[str]) -> int:
             print("uv cannot install this: pip tries.", flush=True)
         status = _tried([*PIP, "install", "--quiet"], arguments, "pip")
     if status == 0:
+        _install_alone(arguments)
         print(f"Installed in {time.monotonic() - began:.0f} s.", flush=True)
     return status
 
@@ -106,6 +110,16 @@ def _as_uv() -> list[str]:
     if "cert" in configured:
         os.environ.setdefault("SSL_CERT_FILE", configured["cert"])
     return options
+
+
+def _install_alone(arguments: list[str]) -> None:
+    """Install the packages that the files of requirements name behind ``# --no-deps``."""
+    for option, name in zip(arguments, arguments[1:], strict=False):
+        for line in Path(name).read_text(encoding="utf-8").splitlines() if option == "-r" else ():
+            _, sign, package = line.partition("# --no-deps ")
+            if sign and subprocess.run([*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps",
+                                        package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                print(f"{package} cannot be installed: going on without it.", flush=True)
 
 
 def _tried(command: list[str], arguments: list[str], name: str) -> int:
