@@ -28,6 +28,9 @@ PAD, START, END = 0, 1, 2  # of the sounds; among the letters, PAD alone is spec
 FIRST = 3                  # the id of the first sound
 N_LETTERS, N_SOUNDS = 1 + len(LETTERS), FIRST + len(SOUNDS)
 
+# How the weights of the trained model are stored: see `shipped`.
+LARGE, BLOCK = 4096, 32
+
 # Where no dictionary is installed: enough for every cell to run.
 SMALL = """
 bat B AE T;bet B EH T;bit B IH T;boat B OW T;book B UH K;box B AA K S;boy B OY;cat K AE T;cheese CH IY Z;city S IH T IY;
@@ -178,14 +181,23 @@ def others():
 def shipped(folder=Path(__file__).parent):
     """Return the sizes of the trained model of this course, and its weights as a state dict of float32.
 
-    The weights are stored in half precision in `pronunciation.bin`; `pronunciation.json` has their names and shapes,
-    and the command, the steps and the seed of the training.
+    `pronunciation.json` has the names and shapes of the weights, and the command, the steps and the seed of the
+    training. A weight of `LARGE` numbers and more is stored as integers of eight bits, row by row; `BLOCK` numbers
+    after each other have one scale, and a number is its integer times this scale. `pronunciation.bin` begins with
+    float32: of each weight, in the order of the names, its scales or, if it is small, its numbers. The integers follow.
     """
     about = json.loads((folder / "pronunciation.json").read_text(encoding="utf-8"))
-    numbers = torch.frombuffer(bytearray((folder / "pronunciation.bin").read_bytes()), dtype=torch.float16).float()
-    pieces = numbers.split([math.prod(shape) for _, shape in about["weights"]])
-    return about["sizes"], {name: piece.view(shape)
-                            for (name, shape), piece in zip(about["weights"], pieces, strict=True)}
+    data, state = bytearray((folder / "pronunciation.bin").read_bytes()), {}
+    sizes = {name: math.prod(shape) for name, shape in about["weights"]}
+    counts = [size if size < LARGE else math.ceil(size / BLOCK) for size in sizes.values()]
+    floats = torch.frombuffer(data, dtype=torch.float32, count=sum(counts)).split(counts)
+    next_one = 4 * sum(counts)
+    for (name, shape), numbers in zip(about["weights"], floats, strict=True):
+        if (size := sizes[name]) >= LARGE:
+            integers = torch.frombuffer(data, dtype=torch.int8, count=size, offset=next_one)
+            numbers, next_one = integers * numbers.repeat_interleave(BLOCK)[:size], next_one + size
+        state[name] = numbers.view(shape)
+    return about["sizes"], state
 
 
 @torch.no_grad()

@@ -6,24 +6,26 @@ const SOUNDS = ("AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG
   "ZH").split(" ");
 const START = 1, END = 2, FIRST = 3, LONGEST = 28;
 
-// Half precision, as it lies in the file → 32 bits.
-function floats(buffer) {
-  return Float32Array.from(new Uint16Array(buffer), half => {
-    const sign = half & 0x8000 ? -1 : 1, exponent = half >> 10 & 31, fraction = half & 1023;
-    return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction / 1024) : sign * 2 ** -24 * fraction;
-  });
-}
+// How the weights are stored: see `shipped` in tp/pronunciation.py.
+const LARGE = 4096, BLOCK = 32;
 
 async function load(folder) {
   const [about, buffer] = await Promise.all([
     fetch(`${folder}/pronunciation.json`).then(answer => answer.json()),
     fetch(`${folder}/pronunciation.bin`).then(answer => answer.arrayBuffer())]);
-  const numbers = floats(buffer), weights = {};
-  let start = 0;
-  for (const [name, shape] of about.weights) {
-    const size = shape.reduce((a, b) => a * b);
-    weights[name] = {data: numbers.subarray(start, start + size), columns: shape[shape.length - 1]};
-    start += size;
+  const all = about.weights.map(([name, shape]) => ({name, shape, size: shape.reduce((a, b) => a * b)}));
+  for (const one of all) one.count = one.size < LARGE ? one.size : Math.ceil(one.size / BLOCK);
+  const weights = {};
+  let first = 0, next = 4 * all.reduce((sum, one) => sum + one.count, 0);
+  for (const {name, shape, size, count} of all) {
+    let data = new Float32Array(buffer, 4 * first, count);
+    first += count;
+    if (size >= LARGE) {
+      const scales = data;
+      data = Float32Array.from(new Int8Array(buffer, next, size), (x, i) => x * scales[Math.floor(i / BLOCK)]);
+      next += size;
+    }
+    weights[name] = {data, columns: shape[shape.length - 1]};
   }
   return weights;
 }

@@ -97,6 +97,24 @@ def test_the_running_mean_forgets_the_first_weights():
     assert torch.allclose(means[0], torch.full((2,), spellers.AVERAGED ** 10), atol=1e-5)
 
 
+def test_the_shipped_file_holds_large_weights_in_eight_bits_and_small_ones_as_they_are(nb, tmp_path):
+    torch.manual_seed(4)
+    model = nb.Speller(33, 65, 67)
+    bench.write(model, {"steps": 7}, {"taken": "last"}, tmp_path)
+    _, found = pronunciation.shipped(tmp_path)
+    assert list(found) == list(model.state_dict())
+    numbers = 0
+    for name, weight in model.state_dict().items():
+        if weight.numel() < pronunciation.LARGE:
+            assert torch.equal(found[name], weight), name
+            numbers += 4 * weight.numel()
+            continue
+        pairs = zip(*(one.flatten().split(pronunciation.BLOCK) for one in (found[name], weight)), strict=True)
+        assert all(((one - other).abs() <= 0.501 * other.abs().max() / 127).all() for one, other in pairs), name
+        numbers += weight.numel() + 4 * math.ceil(weight.numel() / pronunciation.BLOCK)
+    assert (tmp_path / "pronunciation.bin").stat().st_size == numbers
+
+
 def test_several_networks_that_are_one_say_what_it_says(nb, dictionary):
     torch.manual_seed(1)
     model = nb.Speller(8, 6, 10).eval()
