@@ -154,27 +154,26 @@ def key_value_cache():
     return d
 
 
-@figure("working", "Two scratchpads of a multiplication", """
-    Above, as on paper: the partial products of 23 times 14 and their sum, each written in one piece; a digit of
-    the sum hangs on two digits far to the left, and on a carry that is written nowhere. Below, each digit beside
-    those it comes from: the sum so far 9, the product 3, their sum 2 with its carry 1, next to one another.""")
-def working():
+@figure("scratchpads", "Two scratchpads of a multiplication", """
+    Above, long multiplication: the partial products of 23 times 14 and their sum, each written in one piece; a digit of
+    the sum depends on two digits far to the left, and on a carry that is not written. Below, the local scratchpad,
+    each digit next to those that it depends on: the sum so far 9, the product 3, their sum 2 with its carry 1.""")
+def scratchpads():
     d = Drawing(980, 360)
     d.title("23 · 14, least digit first")
-    d.text(36, 92, "as on paper", "page", 15, anchor="start", bold=True)
+    d.text(36, 92, "long multiplication", "page", 15, anchor="start", bold=True)
     for i, character in enumerate("2900,0320,2230"):
         hot = i in (1, 6, 11)
         d.token(300 + 44 * i, 132, character, "decoder" if i == 11 else "encoder" if hot else "data", w=38)
     d.arrow((300 + 44, 118), (344, 84), (784, 84), (784, 118), role="encoder")
     d.arrow((300 + 44 * 6, 118), (564, 98), (776, 98), (776, 118), role="encoder")
-    d.text(300 + 44 * 11, 172, "9 + 3 = 12: a 2; its carry is written nowhere", "decoder", 13.5)
-    d.text(36, 222, "each digit beside", "page", 15, anchor="start", bold=True)
-    d.text(36, 242, "those it comes from", "page", 15, anchor="start", bold=True)
+    d.text(300 + 44 * 11, 172, "9 + 3 = 12: a 2; its carry is not written", "decoder", 13.5)
+    d.text(36, 222, "local scratchpad", "page", 15, anchor="start", bold=True)
     for i, character in enumerate("13309212200300"):
         role = "encoder" if i in (2, 4) else "decoder" if i in (5, 6) else "data"
         d.token(300 + 44 * i, 262, character, role, w=38)
     d.arrow((300 + 44 * 2, 248), (388, 222), (516, 222), (516, 248), role="encoder")
     d.arrow((300 + 44 * 4, 248), (476, 234), (510, 234), (510, 248), role="encoder")
     d.text(542, 308, "product 3, sum so far 9: a 2, carry 1", "decoder", 13.5)
-    d.text(36, 342, "row of the digit 1 of 14; the row of the digit 4 stands before it", "soft", 13, anchor="start")
+    d.text(36, 342, "row of the digit 1 of 14; the row of the digit 4 precedes it", "soft", 13, anchor="start")
     return d

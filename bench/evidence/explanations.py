@@ -9,8 +9,8 @@ share of French words with the same top link as the intervention. *Rank correlat
 French word with those of resampling, in the mean. Attention weights are the mean of the heads. Weight × norm takes, in
 the recurrent model, what the output layer makes of each weighted vector. Integrated gradients have 8 pieces and start
 at zero. An intervention replaces one embedded English word: by zeros, by the mean of all embedded words, or by 8 words
-drawn at random (resampling); *resampling again* draws 8 others, so its agreement is what a perfect explanation could
-reach. *Any word* is the precision of a word drawn at random, *same place* that of the diagonal.
+drawn at random (resampling); *resampling again* draws 8 others, so its agreement shows how much resampling varies
+from draw to draw. *Any word* is the precision of a word drawn at random, *same place* that of the diagonal.
 
 Planted cases are further held-out sentences, at most 40 of a kind, with a French word whose form hangs on an English
 word that it does not translate, its *cause*: a noun of two senses hangs on the verb before it (in this grammar the
@@ -146,7 +146,7 @@ def attentive(seed):
         with torch.no_grad(), trace(model) as seen:
             model(source, target)
         values = cross.split(cross.W_v(seen["encoder.norm"]))[0]
-        return ways(cross.attention_weights[0], values, cross.W_o.weight, tp6["saying"](model, source, target),
+        return ways(cross.attention_weights[0], values, cross.W_o.weight, tp6["log_prob_of"](model, source, target),
                     seen["encoder.embedding"][0], vectors)
 
     return seconds, sum(right) / len(right), explained
@@ -273,12 +273,19 @@ def report(results):
                 " · ".join(percent([run["planted"][kind][name][which] for run in runs], 0) for which in whichs)
                 for kind, whichs in (("two senses", (0, 2)), ("article", (0, 2)), ("near", (0, 2)), ("far", (0, 2)),
                                      ("est-ce", (0,)), ("que", (0,))))])
+    pairs = []
+    for first, second in (("weight × norm", "attention weight"), ("weight × norm", "integrated gradients"),
+                          ("mean ablation", "weight × norm")):
+        runs = [run["scores"] for run in results if run["design"]["model"] == ATTENTIVE]
+        higher = sum(run[first]["resampling"] > run[second]["resampling"] for run in runs)
+        pairs.append(f"{first} above {second} in {higher} of {len(runs)}")
     words = results[0]["words"]
     return (table(["model: explanation", "precision, %", "recall, %", "agreement with mean ablation, %",
                    "agreement with resampling, %", "rank correlation"], scores)
             + f"\n{words} French words in {SENTENCES} sentences. Right translations, in percent of these sentences: "
             + "; ".join(f"{design.model} " + percent([run["right"] for run in results if run["design"] == vars(design)])
                         for design in DESIGNS) + ".\n\n"
+            + f"Agreement with resampling in the single runs of the {ATTENTIVE}: {'; '.join(pairs)}.\n\n"
             + table(["model: French word", "cases", "effect of the cause", "largest effect"], effects) + "\n"
             + table(["model: explanation", *(f"{french}: gold · cause" if cause else f"{french}: gold" for french, cause
                                              in zip(CASES.values(), (1, 1, 1, 1, 0, 0), strict=True))], cases)

@@ -1,4 +1,4 @@
-"""Checks of session 6: attention in heads, rotary positions, block, decoder; explanations, patches, circuits; a cache.
+"""Checks of session 6: heads, rotary positional encoding, block, decoder; explanations, patches, circuits; a cache.
 
 Axes by letter: B batch, T target timesteps, S source timesteps, D a token's vector, h heads, d a head's, V vocabulary.
 """
@@ -12,7 +12,7 @@ PAD, SOS, EOS = 0, 1, 2
 
 
 def ragged(t, B, S, shortest=1):
-    """A mask (B, S), True at words: lengths up to S, one of them S, not all alike."""
+    """Return a mask (B, S), True at real tokens: lengths up to S, one of them S, not all equal."""
     lengths = t.integers(shortest, S + 1, B)
     lengths[t.integer(0, B)] = S
     t.require(B < 2 or len(set(lengths.tolist())) > 1)
@@ -20,7 +20,7 @@ def ragged(t, B, S, shortest=1):
 
 
 def even(t, letters, low=2, high=5):
-    """Distinct even sizes."""
+    """Return distinct even sizes."""
     return [2 * n for n in t.sizes(letters, low=low, high=high)]
 
 
@@ -28,7 +28,7 @@ def even(t, letters, low=2, high=5):
 
 @check("masks", weight=2)
 def padding(t):
-    """True at words, False at PAD; SOS, EOS and UNK are words too."""
+    """True at real tokens, False at PAD; SOS, EOS and UNK are real tokens."""
     B, S = t.sizes("B S", low=4)
     tokens = t.integers(1, 9, B, S) * ragged(t, B, S)
     tokens[0, :3] = torch.tensor([1, 2, 3])
@@ -37,18 +37,18 @@ def padding(t):
 
 @check("masks", weight=2)
 def causal(t):
-    """Itself and what stands before; a single place."""
+    """Each position attends to itself and to earlier ones; a single position."""
     T = t.integer(3, 7)
     t.output("mask", t["causal_mask"](T), axes="T S")
-    t.output("mask of one place", t["causal_mask"](1), axes="1 1")
+    t.output("mask of one position", t["causal_mask"](1), axes="1 1")
 
 
 @check("masks")
 def causal_with_a_past(t):
-    """Places in the past may be looked at by all."""
+    """All queries may attend to past positions."""
     T, past = t.integer(2, 30), t.integer(30, 60)  # so many that two draws are hardly ever the same
     t.output("mask", t["causal_mask"](T, past), axes="T S")
-    t.output("mask of one new place", t["causal_mask"](1, past), axes="1 S")
+    t.output("mask of one new position", t["causal_mask"](1, past), axes="1 S")
     t.output("device of a mask", t["causal_mask"](T, past, "meta").device.type)
 
 
@@ -64,7 +64,7 @@ def stand_in_attend(query, key, value, mask=None, bias=None):
 
 
 class StandInPositions(nn.Module):
-    """Positions that show when they are asked, and where they are told to begin."""
+    """Positions whose results depend on each call and on `start`."""
 
     def __init__(self, D, n_heads):
         super().__init__()
@@ -72,24 +72,23 @@ class StandInPositions(nn.Module):
         self.slope = nn.Parameter(torch.ones(n_heads, 1, 1))  # a bias may be learned
 
     def add(self, x, start=0):
-        places = torch.arange(start, start + x.shape[1], device=x.device, dtype=x.dtype)
-        return x + 0.3 * torch.cos(places)[:, None]
+        positions = torch.arange(start, start + x.shape[1], device=x.device, dtype=x.dtype)
+        return x + 0.3 * torch.cos(positions)[:, None]
 
-    def turn(self, x, start=0):
-        places = torch.arange(start, start + x.shape[2], device=x.device, dtype=x.dtype)
-        return x * (1.5 + torch.sin(1 + places))[:, None]
+    def rotate(self, x, start=0):
+        positions = torch.arange(start, start + x.shape[2], device=x.device, dtype=x.dtype)
+        return x * (1.5 + torch.sin(1 + positions))[:, None]
 
     def bias(self, T, S):
-        places = torch.arange(self.n_heads * T * S, device=self.slope.device)
-        return self.slope * places.reshape(self.n_heads, T, S).cos()
+        numbers = torch.arange(self.n_heads * T * S, device=self.slope.device)
+        return self.slope * numbers.reshape(self.n_heads, T, S).cos()
 
 
 def heads_of(t, D, n_heads, positions=False, kv_heads=None):
     t.stub("attend", stand_in_attend)
-    places = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
-    attention = t["MultiHeadAttention"](D, n_heads, places, kv_heads)
+    added = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
+    attention = t["MultiHeadAttention"](D, n_heads, added, kv_heads)
     t.weights(attention, scale=0.6)
-    attention.kept = torch.ones(n_heads)
     return attention
 
 
@@ -110,7 +109,7 @@ def split_into_heads(t):
 
 @check("heads", weight=2)
 def remembered(t):
-    """Keys and values, split; the keys turned from the start that is given, the values not."""
+    """Keys and values, split; the keys rotated from the given `start`, the values not."""
     B, T, S, h, d = head_sizes(t)
     keys, values = t.unpack(heads_of(t, h * d, h, True).remember(t.normal(B, S, h * d), t.integer(2, 9)), 2)
     t.output("keys", keys, axes="B h S d")
@@ -118,8 +117,8 @@ def remembered(t):
 
 
 @check("heads", weight=2)
-def looked(t):
-    """Result of a batch that looks at given keys and values, under a mask."""
+def attended(t):
+    """Result of a batch, for given keys and values, under a mask."""
     t.forbid(*FORBIDDEN)
     B, T, S, h, d = head_sizes(t)
     attention = heads_of(t, h * d, h)
@@ -127,7 +126,7 @@ def looked(t):
                                  ragged(t, B, S)[:, None, None, :]), axes="B T D")
 
 
-@check("heads", without={"gradient": "the weights are kept to be looked at: kept without a gradient is right"})
+@check("heads", without={"gradient": "the weights are kept for inspection: kept without a gradient is right"})
 def kept_weights(t):
     """The attention weights of a batch are kept, those of padding too."""
     t.forbid(*FORBIDDEN)
@@ -138,8 +137,8 @@ def kept_weights(t):
 
 
 @check("heads")
-def turned_and_biased(t):
-    """Queries turned from the start that is given, and the bias of the positions."""
+def rotated_and_biased(t):
+    """Queries rotated from the given `start`, and the bias of the positions."""
     t.forbid(*FORBIDDEN)
     B, T, S, h, d = head_sizes(t)
     attention = heads_of(t, h * d, h, True)
@@ -148,52 +147,40 @@ def turned_and_biased(t):
 
 
 @check("heads")
-def cut_heads(t):
-    """A head that is cut off says nothing."""
-    t.forbid(*FORBIDDEN)
-    B, T, S, h, d = head_sizes(t)
-    attention = heads_of(t, h * d, h)
-    kept = torch.ones(h)
-    kept[t.integer(0, h)] = 0
-    attention.kept = kept
-    t.output("result", attention(t.normal(B, T, h * d), t.normal(B, h, S, d), t.normal(B, h, S, d)), axes="B T D")
-
-
-@check("heads")
 def shared_keys_and_gradient(t):
-    """One head of keys and values for all heads of queries; the gradient reaches what was remembered."""
+    """One head of keys and values for all heads of queries; the gradient reaches the input of `remember`."""
     t.forbid(*FORBIDDEN)
     B, T, S, h, d = head_sizes(t)
     attention, x = heads_of(t, h * d, h, kv_heads=1), t.leaf(t.normal(B, S, h * d))
     keys, values = t.unpack(attention.remember(x), 2)
     t.output("keys", keys, axes="B 1 S d")
     t.backward(attention(t.normal(B, T, h * d), keys, values))
-    t.output("gradient of what is remembered", x.grad, axes="B S D")
+    t.output("gradient of the input of remember", x.grad, axes="B S D")
 
 
 # ---------------------------------------------------------------- positions
 
 @check("rotate", weight=2)
-def turned(t):
-    """Every pair turned by its angle; the axes in front as they were."""
+def rotated(t):
+    """Every pair rotated by its angle; the axes in front unchanged."""
     B, h, T = t.sizes("B h T")
-    t.output("turned", t["rotate"](t.normal(B, h, T, 2 * t.integer(2, 5))), axes="B h T d", atol=1e-4)
+    t.output("rotated", t["rotate"](t.normal(B, h, T, 2 * t.integer(2, 5))), axes="B h T d", atol=1e-4)
     d = 2 * t.integer(2, 4)
-    t.output("turned, as many positions as numbers", t["rotate"](t.normal(B, h, d, d)), axes="B h T d", atol=1e-4)
+    t.output("rotated, as many positions as numbers", t["rotate"](t.normal(B, h, d, d)), axes="B h T d", atol=1e-4)
 
 
 @check("rotate", weight=2)
-def turned_from_a_start(t):
-    """Places that begin later, also far away, and a single vector."""
+def rotated_from_a_start(t):
+    """Positions from a larger `start` on, also far away, and a single vector."""
     T, d = t.integer(3, 6), 2 * t.integer(2, 5)
-    t.output("turned", t["rotate"](t.normal(T, d), t.integer(2, 20)), axes="T d", atol=1e-4)
+    t.output("rotated", t["rotate"](t.normal(T, d), t.integer(2, 20)), axes="T d", atol=1e-4)
     t.output("one vector", t["rotate"](t.normal(1, d), t.integer(2, 20)), axes="1 d", atol=1e-4)
-    t.output("turned far away", t["rotate"](t.normal(T, 8), t.integer(3900, 4000)), axes="T d", atol=2e-3)
+    t.output("rotated far away", t["rotate"](t.normal(T, 8), t.integer(3900, 4000)), axes="T d", atol=2e-3)
 
 
 @check("rotate")
 def rotate_gradient(t):
-    """The gradient passes through."""
+    """The gradient passes through `rotate`."""
     T, d = t.integer(3, 6), 2 * t.integer(2, 5)
     x = t.leaf(t.normal(2, T, d))
     t.backward(t["rotate"](x, 1))
@@ -203,13 +190,12 @@ def rotate_gradient(t):
 # ---------------------------------------------------------------- block
 
 class StandInHeads(nn.Module):
-    """Attention of another kind, in one head; it says where it was told to start."""
+    """Attention of another kind, in one head; its results depend on `start`."""
 
     def __init__(self, D, n_heads, positions=None, kv_heads=None):
         super().__init__()
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(D, D) for _ in range(4))
         self.head_size, self.positions, self.attention_weights = D // n_heads, positions, None
-        self.register_buffer("kept", torch.ones(n_heads))
 
     def split(self, x):
         return x.unsqueeze(1)
@@ -255,42 +241,42 @@ def block_of(t, D, cross=False, pre_norm=True):
 
 @check("block")
 def around_a_part(t):
-    """One part with its residual and its norm, before and after."""
+    """One part with its residual and its norm, pre-norm and post-norm."""
     B, T, D = t.sizes("B T D")
-    for name, pre_norm in (("before", True), ("after", False)):
+    for name, pre_norm in (("pre-norm", True), ("post-norm", False)):
         block = block_of(t, D, pre_norm=pre_norm)
-        t.output(f"norm {name}", block.around(t.torch.tanh, t.normal(B, T, D, scale=2), t.torch.sin), axes="B T D")
+        t.output(name, block.around(t.torch.tanh, t.normal(B, T, D, scale=2), t.torch.sin), axes="B T D")
 
 
 @check("block", weight=2)
 def encoder_block(t):
-    """Attention to itself under a mask, and feed-forward; the norm before and after."""
+    """Self-attention under a mask, and feed-forward; pre-norm and post-norm."""
     B, T, D = t.sizes("B T D", low=4)
     mask = ragged(t, B, T)[:, None, None, :]
-    for name, pre_norm in (("before", True), ("after", False)):
+    for name, pre_norm in (("pre-norm", True), ("post-norm", False)):
         block = block_of(t, D, pre_norm=pre_norm)
-        t.output(f"result, norm {name}", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
+        t.output(f"result, {name}", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
 
 
 @check("block", weight=2)
 def decoder_block(t):
-    """Three parts: itself, the memory under its own mask, feed-forward."""
+    """Three parts: self-attention, cross-attention under its own mask, feed-forward."""
     B, T, S, D = t.sizes("B T S D", low=4, high=9)
     block, mask = block_of(t, D, cross=True), torch.ones(T, T, dtype=torch.bool).tril()
-    for places, name in ((S, "result"), (T, "result on a memory as long as x")):
-        memory, memory_mask = (t.normal(B, 1, places, D), t.normal(B, 1, places, D)), ragged(t, B, places)
+    for size, name in ((S, "result"), (T, "result on a memory as long as x")):
+        memory, memory_mask = (t.normal(B, 1, size, D), t.normal(B, 1, size, D)), ragged(t, B, size)
         t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, memory_mask[:, None, None, :]), axes="B T D")
 
 
 @check("block", weight=2)
 def with_a_cache(t):
-    """Keys and values go through the cache, and the places begin where it ends; an empty cache is a cache too."""
+    """Keys and values go through the cache, and positions continue after it; an empty cache is a cache too."""
     B, T, S, D = t.sizes("B T S D")
     block = block_of(t, D)
-    for name, places in (("a cache", S), ("an empty cache", 0)):
+    for name, size in (("a cache", S), ("an empty cache", 0)):
         cache = t.define(StandInCache, like="Cache")()
-        if places:
-            cache.extend(t.normal(B, 1, places, D), t.normal(B, 1, places, D))
+        if size:
+            cache.extend(t.normal(B, 1, size, D), t.normal(B, 1, size, D))
         t.output(f"result with {name}", block(t.normal(B, T, D, scale=2), None, None, None, cache), axes="B T D")
         t.output(f"calls of {name}", cache.calls)
         t.output(f"keys in {name}", cache.whole()[0], axes="B 1 S D")
@@ -298,7 +284,7 @@ def with_a_cache(t):
 
 @check("block")
 def block_gradient(t):
-    """The gradient reaches the input, through the parts and past them."""
+    """The gradient reaches the input, through the parts and along the residual."""
     B, T, D = t.sizes("B T D")
     x = t.leaf(t.normal(B, T, D))
     t.backward(block_of(t, D)(x))
@@ -337,7 +323,7 @@ class StandInBlock(nn.Module):
 
 
 def stand_in_causal_mask(T, past=0, device=None):
-    """Another mask than the answer's: of every three places in a row, one may not be attended to."""
+    """Return another mask than the answer's: of every three positions in a row, one is excluded."""
     return (torch.arange(past + T, device=device) + 2 * torch.arange(past, past + T, device=device)[:, None]) % 3 > 0
 
 
@@ -351,14 +337,14 @@ def decoder_of(t, V, D, cross, n_layers=2):
 
 @check("decoder", weight=2)
 def without_a_source(t):
-    """Logits of a batch of a model that has no source."""
+    """Logits of a batch of a model without a source."""
     B, T, V, D = t.sizes("B T V D", low=4, high=9)
     t.output("logits", decoder_of(t, V, D, False)(t.integers(0, V, B, T)), axes="B T V")
 
 
 @check("decoder", weight=2)
 def with_a_source(t):
-    """Each block has a memory of its own, and all the same mask."""
+    """Each block gets its own memory, and all get the same mask."""
     B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
     memories = [(t.normal(B, 1, S, D), t.normal(B, 1, S, D)) for _ in range(2)]
     mask = ragged(t, B, S)[:, None, None, :]
@@ -367,7 +353,7 @@ def with_a_source(t):
 
 @check("decoder", weight=2)
 def with_caches(t):
-    """Places and mask go on where the caches end; each block has its own cache; one block alone."""
+    """Positions and mask continue after the caches; each block has its own cache; one block alone."""
     B, T, S, V, D = t.sizes("B T S V D", low=2, high=8)
     for n_layers, of in ((2, ""), (1, " of one block")):
         caches = [t.define(StandInCache, like="Cache")() for _ in range(n_layers)]
@@ -396,7 +382,7 @@ def decoder_gradient(t):
 
 @check("read-norms", weight=2)
 def norms_of_what_is_read(t):
-    """The norm of what each position receives from each, of several heads; some of what they write cancels."""
+    """Norms of the vectors from several heads, some of which cancel."""
     h, T, S, d, D = t.sizes("h T S d D", low=2, high=8)
     t.output("norms", t["read_norms"](t.uniform(h, T, S), t.normal(h, S, d), t.normal(D, h * d)), axes="T S")
 
@@ -408,8 +394,8 @@ def one_head_that_reads(t):
     t.output("norms", t["read_norms"](t.uniform(1, T, S), t.normal(1, S, d), t.normal(d, d)), axes="T S")
 
 
-class Said(nn.Module):
-    """What is said of a sentence of S words: T numbers, each of all words of its own sentence."""
+class LogProb(nn.Module):
+    """T numbers of a sentence of S words, each of all words of its own sentence."""
 
     def __init__(self, T, S, D):
         super().__init__()
@@ -419,55 +405,55 @@ class Said(nn.Module):
         return torch.tanh(torch.einsum("tsd,bsd->bt", self.read, x)) @ self.mix.T
 
 
-def said_by_words(t, T, S, D):
-    said = t.define(Said)(T, S, D)
-    t.weights(said, scale=0.5)
-    return said
+def log_prob_of_words(t, T, S, D):
+    log_prob = t.define(LogProb)(T, S, D)
+    t.weights(log_prob, scale=0.5)
+    return log_prob
 
 
 @check("gradients", weight=2)
 def slopes_and_products(t):
     """The gradient of each number, and its product with the input."""
     T, S, D = t.sizes("T S D")
-    said, x = said_by_words(t, T, S, D), t.normal(S, D)
-    t.output("slopes", t["slopes"](said, x), axes="T S D")
-    t.output("gradient times input", t["gradient_times_input"](said, x), axes="T S")
+    log_prob, x = log_prob_of_words(t, T, S, D), t.normal(S, D)
+    t.output("slopes", t["slopes"](log_prob, x), axes="T S D")
+    t.output("gradient times input", t["gradient_times_input"](log_prob, x), axes="T S")
 
 
 @check("gradients", weight=2)
 def integrated(t):
-    """The mean gradient on the way from a base that is not zero; eight pieces, and another number of them."""
+    """The mean gradient from a baseline that is not zero; eight pieces, and another number of them."""
     T, S, D = t.sizes("T S D")
-    said, x, base = said_by_words(t, T, S, D), t.normal(S, D, scale=2), t.normal(S, D)
-    t.output("integrated gradients", t["integrated_gradients"](said, x, base), axes="T S")
-    t.output("integrated gradients in few pieces", t["integrated_gradients"](said, x, base, t.integer(2, 5)),
+    log_prob, x, baseline = log_prob_of_words(t, T, S, D), t.normal(S, D, scale=2), t.normal(S, D)
+    t.output("integrated gradients", t["integrated_gradients"](log_prob, x, baseline), axes="T S")
+    t.output("integrated gradients in few pieces", t["integrated_gradients"](log_prob, x, baseline, t.integer(2, 5)),
              axes="T S")
 
 
 @check("gradients")
 def of_one_word(t):
     """A sentence of one word and one number."""
-    said, x = said_by_words(t, 1, 1, 3), t.normal(1, 3)
-    t.output("slopes", t["slopes"](said, x), axes="T S D")
-    t.output("integrated gradients", t["integrated_gradients"](said, x, torch.zeros(1, 3)), axes="T S")
+    log_prob, x = log_prob_of_words(t, 1, 1, 3), t.normal(1, 3)
+    t.output("slopes", t["slopes"](log_prob, x), axes="T S D")
+    t.output("integrated gradients", t["integrated_gradients"](log_prob, x, torch.zeros(1, 3)), axes="T S")
 
 
 @check("effects", weight=2)
-def taken_away(t):
-    """Several vectors in the place of each word, in the mean; the sign; the axes of words."""
+def replaced_by_several(t):
+    """Each word replaced by several vectors, averaged; the sign; the order of the axes."""
     T, S, D, N = t.sizes("T S D N")
-    t.output("effects", t["effects"](said_by_words(t, T, S, D), t.normal(S, D), t.normal(N, D)), axes="T S")
+    t.output("effects", t["effects"](log_prob_of_words(t, T, S, D), t.normal(S, D), t.normal(N, D)), axes="T S")
 
 
 @check("effects")
-def by_one_vector(t):
-    """One vector in the place of a word: the mean, which is not zero."""
+def replaced_by_one(t):
+    """Each word replaced by one vector, the mean, which is not zero."""
     T, S, D = t.sizes("T S D")
-    t.output("effects", t["effects"](said_by_words(t, T, S, D), t.normal(S, D), 1 + t.normal(1, D)), axes="T S")
+    t.output("effects", t["effects"](log_prob_of_words(t, T, S, D), t.normal(S, D), 1 + t.normal(1, D)), axes="T S")
 
 
 class Translating(nn.Module):
-    """A translator of which every part can be traced: words are mixed, then read by each position of the target."""
+    """A translator whose parts can be traced: words are mixed, then each position of the target attends to them."""
 
     def __init__(self, V, D):
         super().__init__()
@@ -486,8 +472,8 @@ def difference(logits):
 
 
 @check("patching", weight=2)
-def where_it_is_carried(t):
-    """The share that each position carries, before the words are mixed and after."""
+def shares_restored(t):
+    """The share that each position restores, before the words are mixed and after."""
     S, T, V = t.integer(3, 7), t.integer(2, 5), 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
     t.weights(model)
@@ -498,12 +484,12 @@ def where_it_is_carried(t):
     apart = [measure(model(source, target)).value for source in (clean, corrupt)]
     t.require(abs(apart[0] - apart[1]) > 0.5)
     for name in ("embedding", "mix", "target"):
-        t.output(f"carried by {name}", t["restored"](model, clean, corrupt, target, name, measure), axes="P")
+        t.output(f"restored by {name}", t["restored"](model, clean, corrupt, target, name, measure), axes="P")
 
 
 @check("patching")
 def all_words_differ(t):
-    """Sentences that differ everywhere."""
+    """Sentences that differ in all words."""
     S, T, V = t.integer(3, 7), 3, 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
     t.weights(model)
@@ -511,18 +497,18 @@ def all_words_differ(t):
     corrupt = (clean + t.integers(1, V, 1, S)) % V
     apart = [measure(model(source, target)).value for source in (clean, corrupt)]
     t.require(abs(apart[0] - apart[1]) > 0.5)
-    t.output("carried by mix", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
+    t.output("restored by mix", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
 
 
 @check("cut", weight=2)
 def heads_replaced(t):
-    """Some heads have the mean's columns, all others their own; what is traced stays as it was."""
+    """Some heads get the mean's columns, the others keep theirs; the traced activation does not change."""
     B, T, h, d = t.sizes("B T h d", low=3)
     heads = sorted(t.rng.permutation(h)[:2].tolist())
     z = t.torch.clone(t.normal(B, T, h * d))
     t.output("with the mean", t["cut"](heads, d, t.normal(h * d))(z), axes="B T D")
     t.output("with another sentence", t["cut"](heads, d, t.normal(B, T, h * d))(z), axes="B T D")
-    t.output("what was traced", z, axes="B T D")
+    t.output("traced activation", z, axes="B T D")
 
 
 @check("cut")
@@ -552,7 +538,7 @@ def shares_of_parts(t):
 
 @check("attribution")
 def share_of_one_part(t):
-    """One part alone: the logits themselves, but for the norm's bias."""
+    """One part alone: the logits, except for the norm's bias."""
     T, D = t.sizes("T D")
     norm = t.define(Norm)(D, 1e-5)
     t.weights(norm)
@@ -606,7 +592,7 @@ def squashed(x):
 
 @check("path", weight=2)
 def read_along_a_path(t):
-    """What is read if one head of several has another output; the stream stays as it was."""
+    """The normalised stream if one head of several has another output; the stream does not change."""
     B, T, h, d = t.sizes("B T h d", low=2, high=7)
     attention, norm, stream = weights_of(t, h, d), t.define(squashed), t.torch.clone(t.normal(B, T, h * d))
     for k in (0, t.integer(1, h)):
@@ -637,7 +623,7 @@ def direction_and_threshold(t):
 
 @check("probe")
 def one_of_each(t):
-    """Two vectors of one number, one of them true."""
+    """Two vectors of one number, one with label True."""
     direction, threshold = t.unpack(t["probe"](t.normal(2, 1), torch.tensor([False, True])), 2)
     t.output("direction", direction, axes="D")
     t.output("threshold", threshold)
@@ -665,7 +651,7 @@ def extended(t):
 
 
 class ToyModel(nn.Module):
-    """Encoder and decoder in one. What it says depends on all that was read, and on how many places there are.
+    """Encoder and decoder in one. Its output depends on all tokens read, and on the number of positions.
 
     Sentence b ends at step `stops[b]`. `reads` counts how often the source was read.
     """
@@ -705,35 +691,35 @@ def toy_model(t, V, D, stops):
     return model
 
 
-def said_by(t, stops, max_length=None, of=""):
+def decoded(t, stops, max_length=None, of=""):
     t.stub("Cache", StandInCache)
     B, V = len(stops), t.integer(9, 14)
     S, D = t.sizes("S D", low=4, high=9)
     model = toy_model(t, V, D, stops)
     source = t.integers(3, V, B, S) * ragged(t, B, S)
     tokens = t["greedy"](model, source, *([max_length] if max_length else []))
-    said = tokens.value
-    longest = max(len(set(row.tolist())) for row in said)
-    t.require(said.shape[1] < 4 or longest > 3)  # it does not say the same word all the time
+    ids = tokens.value
+    longest = max(len(set(row.tolist())) for row in ids)
+    t.require(ids.shape[1] < 4 or longest > 3)  # it does not repeat one word
     t.output(f"tokens{of}", tokens, axes="B T")
-    t.output(f"how often the source was read{of}", model.reads)
+    t.output(f"number of times the source was encoded{of}", model.reads)
 
 
 @check("cache", weight=2)
 def sentences_end(t):
-    """What is said, PAD after EOS, until the last sentence has ended."""
+    """The tokens, PAD after EOS, until every sentence has an EOS."""
     stops = [int(n) for n in t.rng.permutation([1, 2, 4, 6, 7])[:t.integer(2, 6)]]
-    said_by(t, stops)
+    decoded(t, stops)
 
 
 @check("cache")
 def a_limit(t):
-    """No more than `max_length` steps; 30 where nothing else is said."""
-    said_by(t, [40, 3], t.integer(5, 9))
-    said_by(t, [40], of=" without a limit")
+    """At most `max_length` steps; 30 by default."""
+    decoded(t, [40, 3], t.integer(5, 9))
+    decoded(t, [40], of=" without a limit")
 
 
 @check("cache")
 def one_sentence(t):
     """A batch of one."""
-    said_by(t, [t.integer(3, 8)])
+    decoded(t, [t.integer(3, 8)])

@@ -6,12 +6,11 @@ from autograder.model.faults import Fault, Variant
 PADDING = "return (tokens != PAD)[:, None, None, :]"
 CAUSAL = "return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)"
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
-LOOK = "context, self.attention_weights = attend(queries, keys, values, mask, bias)"
-KEPT = "context = context * self.kept[:, None, None]"
+ATTEND = "context, self.attention_weights = attend(queries, keys, values, mask, bias)"
 JOINED = "return self.W_o(context.transpose(-3, -2).flatten(-2))"
-TURN_ANGLES = "angles = (start + torch.arange(T, device=x.device))[:, None] * rates"
+ANGLES = "angles = (start + torch.arange(T, device=x.device))[:, None] * frequencies"
 PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
-TURNED = """return torch.stack([a * angles.cos() - b * angles.sin(),
+ROTATED = """return torch.stack([a * angles.cos() - b * angles.sin(),
                         a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)"""
 AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
 START = "start = 0 if cache is None else len(cache)"
@@ -19,7 +18,7 @@ SELF = "return self.attention(x, keys, values, mask, start)"
 CROSS = """x = self.around(self.norms[1], x,
                             lambda x: self.cross(x, *memory, memory_mask))"""
 FEED = "return self.around(self.norms[-1], x, self.feed_forward)"
-PLACES = "x = self.positions.add(self.embedding(tokens), start)"
+ADDED = "x = self.positions.add(self.embedding(tokens), start)"
 PAST = "start = len(caches[0]) if caches else 0"
 MASK = "mask = causal_mask(tokens.shape[1], start, tokens.device)"
 STACK = """x = block(x, mask, memories[i] if memories else None, memory_mask,
@@ -27,12 +26,12 @@ STACK = """x = block(x, mask, memories[i] if memories else None, memory_mask,
 READOUT = "return self.readout(self.norm(x))"
 MATRICES = "matrices = W_o.unflatten(1, (values.shape[0], -1))"
 READ = 'return torch.einsum("hts,hsd,ohd->tso", weights, values, matrices).norm(dim=-1)'
-COPIES = "copies = x.detach().repeat(said(x[None]).shape[1], 1, 1).requires_grad_()"
-SLOPE = "return torch.autograd.grad(said(copies).diagonal().sum(), copies)[0]"
-PRODUCT = "return (slopes(said, x) * x).sum(dim=-1)"
-PATH = """mean = sum(slopes(said, base + (step + 0.5) / steps * (x - base))
+COPIES = "copies = x.detach().repeat(log_prob(x[None]).shape[1], 1, 1).requires_grad_()"
+SLOPE = "return torch.autograd.grad(log_prob(copies).diagonal().sum(), copies)[0]"
+PRODUCT = "return (slopes(log_prob, x) * x).sum(dim=-1)"
+PATH = """mean = sum(slopes(log_prob, baseline + (step + 0.5) / steps * (x - baseline))
                for step in range(steps)) / steps"""
-ALONG = "return (mean * (x - base)).sum(dim=-1)"
+ALONG = "return (mean * (x - baseline)).sum(dim=-1)"
 CHANGED = "changed[s, :, s] = others"
 PATCH = """patch = seen[name].clone()
         patch[:, p] = kept[name][:, p]"""
@@ -49,15 +48,15 @@ MORE = "more = (other - z)[..., own] @ attention.W_o.weight[:, own].T"
 HALFWAY = "return direction, direction @ (true + false) / 2"
 JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
                             torch.cat([self.values, values], dim=-2))"""
-FIRST = "tokens, said = torch.full_like(source[:, 0], SOS), []"
+FIRST = "tokens, output = torch.full_like(source[:, 0], SOS), []"
 CHOSEN = "tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)"
 ENDED = "ended = ended | (tokens == EOS)"
-LOOP = "while len(said) < max_length and not ended.all():"
+LOOP = "while len(output) < max_length and not ended.all():"
 
 FAULTS = [
     # ------------------------------------------------------------ masks
     Fault("masks", "future-only",
-            "Your causal mask lets a place see the future, and hides the past.",
+            "Your causal mask allows later positions and excludes earlier ones.",
             swap=(".tril(past)", ".triu(past)")),
 
     # ------------------------------------------------------------ heads
@@ -66,53 +65,52 @@ FAULTS = [
             "several tokens. First split the last axis in two, n and d, then move the heads in front of the "
             "timesteps.",
             swap=(SPLIT, "return x.reshape(x.shape[0], -1, x.shape[1], self.head_size)")),
-    Fault("heads", "heads-take-turns",
-            "The numbers of a token are dealt out to the heads in turns. The first d numbers belong to the first head.",
+    Fault("heads", "heads-alternate",
+            "You assign the numbers of a token to the heads alternately. The first d numbers belong to the first head.",
             swap=(SPLIT, "return x.unflatten(-1, (self.head_size, -1)).permute(0, 3, 1, 2)")),
     Fault("heads", "mask-forgotten",
-            "The mask is not passed on to `attend`: every place sees padding and future.",
-            swap=(LOOK, LOOK.replace("mask, bias", "None, bias"))),
-    Fault("heads", "never-cut", "`kept` has no effect: no head can be cut off.", swap=("    " + KEPT + "\n", "")),
+            "You do not pass the mask to `attend`, so every position attends to padding and to later positions.",
+            swap=(ATTEND, ATTEND.replace("mask, bias", "None, bias"))),
 
     # ------------------------------------------------------------ rotary
     Fault("rotate", "pairs-torn-apart",
-            "The turned numbers do not return to their columns: you have the first numbers of all pairs, then all the "
-            "second ones. The two of a pair stand side by side.",
+            "The rotated numbers are in the wrong columns: the first numbers of all pairs, then all the second ones. "
+            "The two numbers of a pair must be next to each other, at columns 2i and 2i + 1.",
             swap=("dim=-1).flatten(-2)", "dim=-2).flatten(-2)")),
 
     # ------------------------------------------------------------ block
-    Fault("block", "stream-normed",
-            "With pre-norm you add to the normed x. The residual is x as it was.",
+    Fault("block", "stream-normalised",
+            "With pre-norm you add to the normalised x. Add to the x that was not normalised.",
             swap=("x + part(norm(x)) if", "norm(x) + part(norm(x)) if")),
     Fault("block", "always-pre",
             "`pre_norm` is ignored: you always put the norm before the part.",
             swap=(AROUND, "return x + part(norm(x))")),
     Fault("block", "start-after-extension",
-            "The length of the cache is taken after it was extended, so the places begin too late.",
+            "You take the length of the cache after extending it, so the positions begin too late.",
             swap=[(START, "start = 0 if cache is None else len(cache) + x.shape[1]")]),
     Fault("block", "always-at-the-start",
-            "Your places always begin at 0. With a cache, they begin at its length.",
+            "Your positions always begin at 0. With a cache, they begin at its length.",
             swap=(START, "start = 0")),
     Fault("block", "query-at-the-start",
-            "Keys know where they stand, queries do not: pass `start` to the attention as well.",
+            "Only the keys get `start`. Pass it to `self.attention` as well.",
             swap=(SELF, "return self.attention(x, keys, values, mask)")),
-    Fault("block", "memory-mask-forgotten", "The attention to the memory has no mask: it looks at padding.",
+    Fault("block", "memory-mask-forgotten", "The cross-attention has no mask, so it attends to padding.",
             swap=("*memory, memory_mask)", "*memory)")),
     Fault("block", "wrong-mask",
-            "The attention to the memory has the mask of the attention to itself. It needs `memory_mask`.",
+            "The cross-attention has the mask of the self-attention. It needs `memory_mask`.",
             swap=("*memory, memory_mask)", "*memory, mask if mask.shape[-1] == memory[0].shape[-2] else None)")),
     Fault("block", "memory-ignored",
-            "The memory is ignored. Where one is given, `self.cross` must look at it.",
+            "You ignore the memory. If `memory` is given, `self.cross` must attend to it.",
             swap=("        if memory is not None:\n            " + CROSS + "\n", "")),
 
     # ------------------------------------------------------------ decoder
-    Fault("decoder", "no-places",
-            "The places are not added: the embeddings alone do not say where a word stands.",
-            swap=(PLACES, "x = self.embedding(tokens)")),
+    Fault("decoder", "no-positions",
+            "You do not add the positions. Embeddings alone do not contain the position of a token.",
+            swap=(ADDED, "x = self.embedding(tokens)")),
     Fault("decoder", "no-causal-mask",
-            "There is no causal mask: every place sees the words that it has to say.",
+            "There is no causal mask, so each position attends to the tokens that it must predict.",
             swap=(MASK, "mask = None")),
-    Fault("decoder", "mask-without-past", "The causal mask does not know of the past in the caches.",
+    Fault("decoder", "mask-without-past", "The causal mask does not count the positions in the caches: set `past`.",
             swap=("tokens.shape[1], start, tokens.device", "tokens.shape[1], 0, tokens.device")),
     Fault("decoder", "first-memory-for-all", "All blocks get the memory of the first one. Each has its own.",
             swap=("memories[i] if memories", "memories[0] if memories")),
@@ -124,10 +122,10 @@ FAULTS = [
 
     # ------------------------------------------------------------ read-norms
     Fault("read-norms", "sum-of-norms",
-            "You add up the norms of the heads. Add up the vectors first: what two heads write may cancel.",
+            "You add up the norms of the heads. Add up the vectors first: the vectors of two heads may cancel.",
             swap=(READ, READ.replace("->tso", "->htso").replace("norm(dim=-1)", "norm(dim=-1).sum(dim=0)"))),
     Fault("read-norms", "without-output-matrix",
-            "You take the norm of the weighted values. What the position receives has gone through `W_o`, too.",
+            "You take the norm of the weighted values. Apply `W_o` to them before the norm.",
             swap=(READ, 'return torch.einsum("hts,hsd->tshd", weights, values).flatten(2).norm(dim=-1)')),
     Fault("read-norms", "weights-left-out", "The attention weights are left out.",
             swap=(READ, 'return torch.einsum("hts,hsd,ohd->tso", torch.ones_like(weights), values, '
@@ -137,27 +135,27 @@ FAULTS = [
 
     # ------------------------------------------------------------ gradients
     Fault("gradients", "gradient-of-all",
-            "Each row of your slopes is the gradient of the sum of all T numbers. Ask each copy for its own only.",
-            swap=("said(copies).diagonal().sum()", "said(copies).sum()")),
+            "Each row of your slopes is the gradient of the sum of all T numbers. Use only number t of copy t.",
+            swap=("log_prob(copies).diagonal().sum()", "log_prob(copies).sum()")),
     Fault("gradients", "one-number-later",
-            "Row t holds the gradient of another number than t: the rows are off by one.",
-            swap=("said(copies).diagonal()", "said(copies).roll(1, dims=1).diagonal()")),
+            "The rows are off by one: row t must hold the gradient of number t.",
+            swap=("log_prob(copies).diagonal()", "log_prob(copies).roll(1, dims=1).diagonal()")),
     Fault("gradients", "norm-of-the-product",
-            "You take a norm: the sign is lost. Gradient × input is a dot product.",
-            swap=(PRODUCT, "return (slopes(said, x) * x).norm(dim=-1)")),
+            "You take a norm, which loses the sign. Gradient × input is a dot product.",
+            swap=(PRODUCT, "return (slopes(log_prob, x) * x).norm(dim=-1)")),
     Fault("gradients", "right-ends",
             "You take the end of each piece, not its middle.",
             swap=("(step + 0.5) / steps", "(step + 1) / steps")),
     Fault("gradients", "times-the-input",
-            "The mean gradient is multiplied by x. It belongs to the way from the base to x: x − base.",
+            "You multiply the mean gradient by x. Multiply it by x − baseline.",
             swap=(ALONG, "return (mean * x).sum(dim=-1)")),
     Fault("gradients", "sum-not-mean",
-            "The gradients on the way are added up. Take their mean.",
+            "You add up the gradients between baseline and x. Take their mean.",
             swap=("for step in range(steps)) / steps", "for step in range(steps))")),
 
     # ------------------------------------------------------------ effects
     Fault("effects", "next-word",
-            "The effects stand one word too far: column s must hold what the loss of word s costs.",
+            "The columns are off by one: column s must hold the effect of replacing word s.",
             swap=(CHANGED, "changed[s, :, s - 1] = others")),
     Fault("effects", "zeros",
             "You replace a word by zeros. Replace it by the rows of `others`, for example by the mean.",
@@ -177,11 +175,11 @@ FAULTS = [
             "You patch the activation at all positions at once. Patch one, and keep the others of the corrupt run.",
             swap=(PATCH, "patch = kept[name].clone()")),
     Fault("patching", "next-position",
-            "The shares stand one position too far: entry p belongs to the patch at position p.",
+            "The shares are off by one: entry p must belong to the patch at position p.",
             swap=("patch[:, p] = kept[name][:, p]", "patch[:, p - 1] = kept[name][:, p - 1]")),
     Fault("patching", "clean-run-patched",
-            "You patch the clean run with an activation of the corrupt one. This finds what is needed. Patch the "
-            "corrupt run.",
+            "You patch the clean run with an activation of the corrupt one. This finds necessary activations; the "
+            "exercise asks for sufficient ones. Patch the corrupt run.",
             swap=[(PATCH, PATCH.replace("seen[name].clone()", "kept[name].clone()")
                                 .replace("= kept[name][:, p]", "= seen[name][:, p]")),
                   (SHARE, SHARE.replace("corrupt", "clean"))]),
@@ -189,16 +187,17 @@ FAULTS = [
             "The patch has no effect: the model must run inside `with tp.trace(model, {…})`.",
             swap=("with tp.trace(model, {name: patch}):", "with tp.trace(model):")),
     Fault("patching", "into-the-input",
-            "You patch the input of this part, `name:in`. What is kept is its output, `name`.",
+            "You patch the input of this part, `name:in`. Patch its output, `name`.",
             swap=("{name: patch}", "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
                                    "':in']}")),
 
-    # ------------------------------------------------------------ cut
+    # ------------------------------------------------------------ ablate
     Fault("cut", "zeros", "You set the columns to 0. Replace them by those of `other`, for example by the mean.",
             swap=("= other[..., k * d:(k + 1) * d]", "= 0")),
-    Fault("cut", "in-place", "You change what was traced. Change a copy.", swap=("new = z.clone()", "new = z")),
+    Fault("cut", "in-place", "You change the traced activation in place. Change a copy.",
+            swap=("new = z.clone()", "new = z")),
     Fault("cut", "one-head-later",
-            "You replace the head after the one that is asked. Head 0 has the columns 0 … d − 1.",
+            "You replace head k + 1 instead of head k. Head 0 has the columns 0 … d − 1.",
             swap=(COLUMNS, "new[..., (k + 1) * d:(k + 2) * d] = other[..., (k + 1) * d:(k + 2) * d]")),
     Fault("cut", "last-head-only", "Only the last of the heads is replaced.",
             swap=("        for k in heads:\n            " + COLUMNS + "\n",
@@ -212,13 +211,13 @@ FAULTS = [
             "You normalise each part by itself. The shares then do not add up to the difference of the logits.",
             swap=(SHARES, "return norm(parts) @ direction")),
     Fault("attribution", "not-centred",
-            "The mean over D is not taken away from the parts: the norm does so.",
+            "You do not subtract the mean over D from the parts. The layer norm subtracts it.",
             swap=(CENTRED, "centred = parts")),
     Fault("attribution", "sum-of-squares",
             "The variance is taken without its mean: use the squares of the differences from the mean of the sum.",
             swap=(VARIANCE, "variance = parts.sum(dim=0).square().mean(dim=-1, keepdim=True)")),
     Fault("attribution", "divided-by-d-minus-1",
-            "Your variance divides by D − 1, as torch does by default. A layer norm divides by D.",
+            "Your variance divides by D − 1, as PyTorch does by default. A layer norm divides by D.",
             swap=(", correction=0", "")),
     Fault("attribution", "no-gain", "The norm's weight, its gain, is left out.",
             swap=(" * norm.weight", "")),
@@ -239,14 +238,14 @@ FAULTS = [
     Fault("induction", "query-and-key", "Queries and keys are swapped: the row attends, the column is attended to.",
             swap=("weights[:, :, t, t - L + 1]", "weights[:, :, t - L + 1, t]")),
     Fault("induction", "previous-token",
-            "You take the weight on the position before. This finds a previous-token head.",
+            "You take the weight on the previous position. This finds a previous-token head.",
             swap=("weights[:, :, t, t - L + 1]", "weights[:, :, t, t - 1]")),
     Fault("induction", "last-missing",
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
             swap=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),
 
     # ------------------------------------------------------------ circuits
-    Fault("circuits", "next-head", "You take the weights of the head after k. Head 0 has the rows 0 … d − 1.",
+    Fault("circuits", "next-head", "You take the weights of head k + 1. Head 0 has the rows 0 … d − 1.",
           swap=[(OWN_QK, "own = slice((k + 1) * d, (k + 2) * d) if len(attention.W_q.weight) > d else slice(d)"),
                 (OWN_OV, "own = slice((k + 1) * attention.head_size, (k + 2) * attention.head_size) "
                          "if len(attention.W_q.weight) > attention.head_size else slice(attention.head_size)")]),
@@ -270,23 +269,25 @@ FAULTS = [
             swap=[("x @ attention.W_q.weight[own].T", "attention.W_q(x)[:, own]"),
                   ("y @ attention.W_k.weight[own].T", "attention.W_k(y)[:, own]"),
                   ("y @ attention.W_v.weight[own].T", "attention.W_v(y)[:, own]")]),
-    Fault("circuits", "keys-for-values", "The OV circuit uses `W_k`. What a head writes is made of values: `W_v`.",
+    Fault("circuits", "keys-for-values",
+            "Your OV circuit uses `W_k`. The output of a head is computed from values: use `W_v`.",
             swap=("values = y @ attention.W_v", "values = y @ attention.W_k")),
 
     # ------------------------------------------------------------ path
-    Fault("path", "all-heads", "You replace what all heads write. Only head k has another output.",
+    Fault("path", "all-heads", "You replace the output of all heads. Replace that of head k alone.",
             swap=(MORE, "more = (other - z) @ attention.W_o.weight.T")),
-    Fault("path", "next-head", "You replace the head after k. Head 0 has the columns 0 … d − 1.",
+    Fault("path", "next-head", "You replace head k + 1. Head 0 has the columns 0 … d − 1.",
           swap=(OWN_OV, "own = slice((k + 1) * attention.head_size, (k + 2) * attention.head_size) "
                         "if z.shape[-1] > attention.head_size else slice(attention.head_size)")),
-    Fault("path", "not-taken-away", "What head k wrote is still there: take it away before you add the other.",
+    Fault("path", "not-subtracted",
+            "The output of head k is still in the stream: subtract it before you add the other.",
             swap=("(other - z)[..., own]", "other[..., own]")),
-    Fault("path", "sign", "The sign is wrong: you add what the head wrote, and take away the other.",
+    Fault("path", "sign", "The sign is wrong: you add the output of the head and subtract the other.",
             swap=("(other - z)", "(z - other)")),
     Fault("path", "norm-first",
-            "You normalise the stream before the head's output changes. The norm reads the new stream.",
+            "You normalise the stream before the head's output changes. Normalise the new stream.",
             swap=("norm(stream + more)", "norm(stream) + more")),
-    Fault("path", "norm-forgotten", "The norm is left out: the reader stands behind it.",
+    Fault("path", "norm-forgotten", "You leave out the norm. Block 1 reads the normalised stream.",
             swap=("norm(stream + more)", "stream + more")),
     Fault("path", "rows-of-output",
             "You take rows of `W_o`. The head's numbers are the *input* of this layer: its columns.",
@@ -305,30 +306,30 @@ FAULTS = [
             swap=("x[labels].mean(dim=0), x[~labels].mean(dim=0)", "x[labels].sum(dim=0), x[~labels].sum(dim=0)")),
     Fault("probe", "other-way", "Your direction points from the true vectors to the others.",
             swap=("direction = true - false", "direction = false - true")),
-    Fault("probe", "against-all", "You take away the mean of all vectors. Take away that of the others.",
+    Fault("probe", "against-all", "You subtract the mean of all vectors. Subtract that of the others.",
             swap=("x[~labels].mean(dim=0)", "x.mean(dim=0)")),
     Fault("probe", "unit-length",
-            "The direction is divided by its length. Leave it as it is: the threshold belongs to it.",
+            "You divide the direction by its length. Leave it unscaled: the threshold depends on its length.",
             swap=("direction = true - false", "direction = F.normalize(true - false, dim=0)")),
 
     # ------------------------------------------------------------ cache
-    Fault("cache", "new-in-front", "New places are put before the old ones.",
+    Fault("cache", "new-in-front", "You put new positions before the old ones.",
             swap=(JOIN,
                   "keys, values = torch.cat([keys, self.keys], dim=-2), torch.cat([values, self.values], dim=-2)")),
     Fault("cache", "length-of-heads",
-            "`len` counts something other than places. Places are the axis −2 of the keys.",
+            "`len` does not count positions. Positions are the axis −2 of the keys.",
             swap=("self.keys.shape[-2]", "self.keys.shape[1]")),
-    Fault("cache", "talks-after-the-end",
-            "Sentences go on after their EOS. What follows it must be PAD.",
+    Fault("cache", "no-pad-after-eos",
+            "Your sentences continue after their EOS. All tokens after it must be PAD.",
             swap=(".masked_fill(ended, PAD)", "")),
-    Fault("cache", "eos-hidden", "The EOS itself is replaced by PAD: a sentence is finished *after* it has said EOS.",
+    Fault("cache", "eos-hidden", "You replace the EOS itself by PAD. A sentence is finished *after* its EOS.",
             swap=[("        " + ENDED + "\n", ""),
                   (CHOSEN, "tokens = logits[:, -1].argmax(dim=-1)\n        " + ENDED + "\n"
                    "        tokens = tokens.masked_fill(ended, PAD)")]),
     Fault("cache", "starts-with-eos", "The decoder starts with EOS, not with SOS.",
             swap=("torch.full_like(source[:, 0], SOS)", "torch.full_like(source[:, 0], EOS)")),
     Fault("cache", "source-read-each-step",
-            "The source is read again at every step. It does not change: read it once, before the loop.",
+            "You encode the source again at every step. It does not change: encode it once, before the loop.",
             swap=[("    vectors, words = model.encoder(source)\n"
                    "    memories = model.decoder.remember(vectors)\n", ""),
                   ("        logits = model", "        vectors, words = model.encoder(source)\n"
@@ -339,7 +340,7 @@ FAULTS = [
 VARIANTS = [
     # ------------------------------------------------------------ masks
     Variant("masks", "unsqueezed", swap=(PADDING, "return tokens.ne(PAD).unsqueeze(1).unsqueeze(1)")),
-    Variant("masks", "places compared", swap=(
+    Variant("masks", "positions compared", swap=(
         CAUSAL, "return torch.arange(past + T, device=device) <= past + torch.arange(T, device=device)[:, None]")),
     Variant("masks", "an upper triangle, inverted", swap=(
         CAUSAL, "return ~torch.ones(T, past + T, device=device).triu(past + 1).bool()")),
@@ -355,29 +356,27 @@ VARIANTS = [
     Variant("heads", "a stack of slices", swap=(SPLIT, "return torch.stack(x.split(self.head_size, dim=-1), dim=1)")),
     Variant("heads", "heads joined by cat", swap=(JOINED, "return self.W_o(torch.cat(context.unbind(1), dim=-1))")),
     Variant("heads", "a loop over the heads", swap=[
-        (LOOK, '''results = [attend(queries[:, k:k + 1], keys[:, min(k, keys.shape[1] - 1)][:, None],
+        (ATTEND, '''results = [attend(queries[:, k:k + 1], keys[:, min(k, keys.shape[1] - 1)][:, None],
                           values[:, min(k, values.shape[1] - 1)][:, None], mask,
                           None if bias is None else bias[k:k + 1]) for k in range(queries.shape[1])]
         context = torch.cat([found for found, _ in results], dim=1)
         self.attention_weights = torch.cat([weights for _, weights in results], dim=1)''')]),
-    Variant("heads", "cut by a mask of numbers", swap=(
-        KEPT, 'context = torch.einsum("bhtd,h->bhtd", context, self.kept)')),
 
     # ------------------------------------------------------------ rotate
     Variant("rotate", "complex numbers", swap=[
         (PAIRS + "\n", '''arrows = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-'''), (TURNED, "return torch.view_as_real(arrows * torch.polar(torch.ones_like(angles), angles)).flatten(-2)")]),
-    Variant("rotate", "written into an empty tensor", swap=(TURNED, '''turned = torch.empty_like(x)
-    turned[..., 0::2] = a * angles.cos() - b * angles.sin()
-    turned[..., 1::2] = a * angles.sin() + b * angles.cos()
-    return turned''')),
+'''), (ROTATED, "return torch.view_as_real(arrows * torch.polar(torch.ones_like(angles), angles)).flatten(-2)")]),
+    Variant("rotate", "written into an empty tensor", swap=(ROTATED, '''rotated = torch.empty_like(x)
+    rotated[..., 0::2] = a * angles.cos() - b * angles.sin()
+    rotated[..., 1::2] = a * angles.sin() + b * angles.cos()
+    return rotated''')),
     Variant("rotate", "the pairs' axis unflattened", swap=(PAIRS, "a, b = x.unflatten(-1, (-1, 2)).unbind(-1)")),
     Variant("rotate", "matrices", swap=[("    " + PAIRS + "\n", ""), (
-        TURNED, '''sines, cosines = angles.sin(), angles.cos()
-    turn = torch.stack([torch.stack([cosines, -sines], -1), torch.stack([sines, cosines], -1)], -2)
-    return torch.einsum("tpij,...tpj->...tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
+        ROTATED, '''sines, cosines = angles.sin(), angles.cos()
+    matrices = torch.stack([torch.stack([cosines, -sines], -1), torch.stack([sines, cosines], -1)], -2)
+    return torch.einsum("tpij,...tpj->...tpi", matrices, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
     Variant("rotate", "an arange from start", swap=(
-        TURN_ANGLES, "angles = torch.arange(start, start + T, device=x.device)[:, None] * rates")),
+        ANGLES, "angles = torch.arange(start, start + T, device=x.device)[:, None] * frequencies")),
 
     # ------------------------------------------------------------ block
     Variant("block", "an if statement", swap=(AROUND, '''if self.pre_norm:
@@ -390,7 +389,7 @@ VARIANTS = [
                                           "lambda y: self.cross(y, memory[0], memory[1], memory_mask)"))]),
     Variant("block", "norms by number",
             swap=(FEED, "return self.around(self.norms[len(self.norms) - 1], x, self.feed_forward)")),
-    Variant("block", "all in one place", swap=[
+    Variant("block", "all in one expression", swap=[
         (FEED, '''if self.pre_norm:
             return x + self.feed_forward(self.norms[-1](x))
         return self.norms[-1](x + self.feed_forward(x))''')]),
@@ -439,67 +438,67 @@ VARIANTS = [
 '''),
 
     # ------------------------------------------------------------ gradients
-    Variant("gradients", "a loop over the words", source='''def slopes(said, x):
+    Variant("gradients", "a loop over the words", source='''def slopes(log_prob, x):
     x = x.detach().clone().requires_grad_()
-    numbers = said(x[None])[0]
+    numbers = log_prob(x[None])[0]
     return torch.stack([torch.autograd.grad(number, x, retain_graph=True)[0] for number in numbers])
 
 
-def gradient_times_input(said, x):
-    return torch.einsum("tsd,sd->ts", slopes(said, x), x)
+def gradient_times_input(log_prob, x):
+    return torch.einsum("tsd,sd->ts", slopes(log_prob, x), x)
 
 
-def integrated_gradients(said, x, base, steps=8):
-    way, total = x - base, 0
+def integrated_gradients(log_prob, x, baseline, steps=8):
+    way, total = x - baseline, 0
     for step in range(steps):
-        total = total + slopes(said, base + way * (2 * step + 1) / (2 * steps))
+        total = total + slopes(log_prob, baseline + way * (2 * step + 1) / (2 * steps))
     return torch.einsum("tsd,sd->ts", total / steps, way)
 '''),
     Variant("gradients", "the Jacobian of torch", swap=[("    " + COPIES + "\n", ""), (
-        SLOPE, "return torch.autograd.functional.jacobian(lambda one: said(one[None])[0], x.detach())")]),
-    Variant("gradients", "a backward pass", swap=(SLOPE, '''said(copies).diagonal().sum().backward()
+        SLOPE, "return torch.autograd.functional.jacobian(lambda one: log_prob(one[None])[0], x.detach())")]),
+    Variant("gradients", "a backward pass", swap=(SLOPE, '''log_prob(copies).diagonal().sum().backward()
     return copies.grad''')),
     Variant("gradients", "all pieces listed, in the mean by stack", swap=[
         (PATH, '''parts = torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)
-    mean = torch.stack([slopes(said, torch.lerp(base, x, float(part))) for part in parts]).mean(dim=0)'''),
-        (PRODUCT, "return slopes(said, x).mul(x).sum(-1)")]),
+    mean = torch.stack([slopes(log_prob, torch.lerp(baseline, x, float(part))) for part in parts]).mean(dim=0)'''),
+        (PRODUCT, "return slopes(log_prob, x).mul(x).sum(-1)")]),
 
     # ------------------------------------------------------------ effects
     Variant("effects", "two loops", source='''@torch.no_grad()
-def effects(said, x, others):
+def effects(log_prob, x, others):
     columns = []
     for s in range(len(x)):
-        lost = 0
+        lower = 0
         for other in others:
             changed = x.clone()
             changed[s] = other
-            lost = lost + said(x[None])[0] - said(changed[None])[0]
-        columns.append(lost / len(others))
+            lower = lower + log_prob(x[None])[0] - log_prob(changed[None])[0]
+        columns.append(lower / len(others))
     return torch.stack(columns, dim=1)
 '''),
-    Variant("effects", "one run for each replacement", source='''def effects(said, x, others):
+    Variant("effects", "one run for each replacement", source='''def effects(log_prob, x, others):
     S, total = len(x), 0
     with torch.no_grad():
         for other in others:
             changed = x.expand(S, *x.shape).clone()
             changed[range(S), range(S)] = other
-            total = total + said(changed)
-        return (said(x.unsqueeze(0)) - total / len(others)).T
+            total = total + log_prob(changed)
+        return (log_prob(x.unsqueeze(0)) - total / len(others)).T
 '''),
     Variant("effects", "a mask of the words", source='''@torch.no_grad()
-def effects(said, x, others):
-    gone = torch.eye(len(x), dtype=torch.bool, device=x.device)[:, None, :, None]
-    changed = torch.where(gone, others[None, :, None, :], x[None, None])
-    after = said(changed.reshape(-1, *x.shape)).reshape(len(x), len(others), -1)
-    return said(x[None])[0][:, None] - after.mean(1).T
+def effects(log_prob, x, others):
+    replaced = torch.eye(len(x), dtype=torch.bool, device=x.device)[:, None, :, None]
+    changed = torch.where(replaced, others[None, :, None, :], x[None, None])
+    after = log_prob(changed.reshape(-1, *x.shape)).reshape(len(x), len(others), -1)
+    return log_prob(x[None])[0][:, None] - after.mean(1).T
 '''),
     Variant("effects", "columns of differences", source='''@torch.no_grad()
-def effects(said, x, others):
-    whole, found = said(x[None])[0], []
+def effects(log_prob, x, others):
+    whole, found = log_prob(x[None])[0], []
     for s in range(len(x)):
         changed = x.repeat(len(others), 1, 1)
         changed[:, s, :] = others
-        found.append((whole - said(changed)).mean(dim=0))
+        found.append((whole - log_prob(changed)).mean(dim=0))
     return torch.stack(found).transpose(0, 1)
 '''),
 
@@ -539,13 +538,13 @@ def restored(model, clean, corrupt, target, name, measure):
     return torch.stack(found) / (best - worst)
 '''),
 
-    # ------------------------------------------------------------ cut
+    # ------------------------------------------------------------ ablate
     Variant("cut", "a mask of columns", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
-        '''        gone = torch.zeros(z.shape[-1], dtype=torch.bool)
+        '''        replaced = torch.zeros(z.shape[-1], dtype=torch.bool)
         for k in heads:
-            gone[k * d:(k + 1) * d] = True
-        return torch.where(gone, other, z)
+            replaced[k * d:(k + 1) * d] = True
+        return torch.where(replaced, other, z)
 ''')),
     Variant("cut", "heads unflattened", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
@@ -649,7 +648,7 @@ def ov_circuit(attention, k, y, readout):
     added = F.linear(values, attention.W_o.weight[:, start:start + attention.head_size])
     return F.linear(added, readout)
 '''),
-    Variant("circuits", "biases taken away again", source='''def qk_circuit(attention, k, x, y):
+    Variant("circuits", "biases subtracted again", source='''def qk_circuit(attention, k, x, y):
     d, parts = attention.head_size, []
     for vectors, matrix in ((x, attention.W_q), (y, attention.W_k)):
         parts.append((matrix(vectors) - matrix.bias)[..., k * d:k * d + d])
@@ -664,7 +663,7 @@ def ov_circuit(attention, k, y, readout):
 '''),
 
     # ------------------------------------------------------------ path
-    Variant("path", "added and taken away apart", source='''def along(stream, z, other, attention, k, norm):
+    Variant("path", "added and subtracted separately", source='''def along(stream, z, other, attention, k, norm):
     d = attention.head_size
     matrix = attention.W_o.weight[:, k * d:k * d + d].T
     old, new = z[..., k * d:k * d + d] @ matrix, other[..., k * d:k * d + d] @ matrix
@@ -721,23 +720,23 @@ def greedy(model, source, max_length=30):
     memory, memory_mask = model.encoder(source)
     memories = model.decoder.remember(memory)
     caches = [Cache() for _ in model.decoder.blocks]
-    said = torch.full((len(source), 1), SOS, device=source.device)
+    tokens = torch.full((len(source), 1), SOS, device=source.device)
     for _ in range(max_length):
-        finished = ((said == EOS) | (said == PAD)).any(1)
+        finished = ((tokens == EOS) | (tokens == PAD)).any(1)
         if finished.all():
             break
-        new = model.decoder(said[:, -1:], memories, memory_mask, caches).argmax(-1)
+        new = model.decoder(tokens[:, -1:], memories, memory_mask, caches).argmax(-1)
         new[finished] = PAD
-        said = torch.cat([said, new], 1)
-    return said[:, 1:]
+        tokens = torch.cat([tokens, new], 1)
+    return tokens[:, 1:]
 '''),
     Variant("cache", "the column kept", swap=[
-        (FIRST, "tokens, said = torch.full_like(source[:, :1], SOS)[:, 0], []"),
+        (FIRST, "tokens, output = torch.full_like(source[:, :1], SOS)[:, 0], []"),
         (CHOSEN, "tokens = torch.where(ended, torch.full_like(tokens, PAD), logits[:, 0].argmax(dim=-1))")]),
     Variant("cache", "a for loop that breaks", swap=[
         (LOOP, "for _ in range(max_length):"),
-        ("        said.append(tokens)\n",
-         "        said.append(tokens)\n        if ended.all():\n            break\n")]),
+        ("        output.append(tokens)\n",
+         "        output.append(tokens)\n        if ended.all():\n            break\n")]),
     Variant("cache", "an empty tensor to begin with", swap=[
         ("        if self.keys is not None:\n            " + JOIN + "\n",
          '''        if self.keys is None:

@@ -1,21 +1,21 @@
 # %% [markdown]
-# # Session 6 · The Transformer, and looking inside
+# # Session 6 · The Transformer and its interpretation
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# small feed-forward networks, and sums. You write one, train it on session 5's corpus, and look inside it. The corpus
-# has a gold alignment, so explanations can be scored.
+# small feed-forward networks, and sums. You write one, train it on session 5's corpus, and explain its outputs. The
+# corpus has a gold alignment, so explanations can be scored.
 #
 # **After this session you can**
-# - write attention with several heads, rotary positions, the block and the decoder;
+# - write multi-head attention, rotary positional encoding, the block and the decoder;
 # - read and replace any activation of your own model;
 # - explain an output by weights, gradients and interventions, on two models, and score the explanations;
 # - ablate heads, and find the heads that do a task.
 #
-# **Time:** {time}. In 90 minutes: exercises 2, 4, 6, 7 and 8 and question 2, with `tp.borrow` for the others.
-# **You need first:** sessions 3 and 5.
+# **Time:** {time}. **In 90 minutes:** exercises 2, 4, 6, 7 and 8 and question 2, with `tp.borrow` for the others. **You
+# need first:** sessions 3 and 5.
 #
-# **Sizes:** B batch, S and T source and target timesteps, D a token's vector, h heads, d a head's vector (D = h · d), V
-# vocabulary. The batch comes first.
+# **Sizes:** B sentences, S source and T target timesteps, D numbers in a token's vector, h heads, d numbers in a head's
+# vector (D = h · d), V tokens in a vocabulary. The batch comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -44,7 +44,7 @@ torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 PAD, SOS, EOS, UNK = range(4)  # the first four ids of every vocabulary, as in session 5
-# True: the scratchpads of part 9 are trained too, in some minutes
+# True: train the scratchpads of part 9, and train longer in part 4 (some minutes)
 LONG_RUNS = False
 
 # %% [markdown]
@@ -56,7 +56,7 @@ LONG_RUNS = False
 # In session 5 each encoder vector was both compared and summed. Here it is mapped to two others: a **key**, which is
 # compared with a **query**, and a **value**, which is summed.
 #
-# `attend` is the scaled dot-product attention of session 3, for any axes in front (the dots).
+# `attend` is the scaled dot-product attention of session 3, with any axes in front (the dots).
 
 # %% given="attend"
 def attend(query, key, value, mask=None, bias=None):
@@ -64,9 +64,9 @@ def attend(query, key, value, mask=None, bias=None):
 
     `query` (…, T, d), `key` (…, S, d), `value` (…, S, e).
 
-    `mask` (…, T, S): True where it may attend. `bias` (…, T, S) is added to the scores.
-    They are divided by √d, the standard deviation of the dot product of two vectors of
-    d independent entries of mean 0 and variance 1 (session 3).
+    `mask` (…, T, S): True where attention is allowed. `bias` (…, T, S) is added to the
+    scores. The scores are divided by √d, the standard deviation of the dot product of
+    two vectors of d independent entries of mean 0 and variance 1 (session 3).
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     if bias is not None:
@@ -82,17 +82,18 @@ def attend(query, key, value, mask=None, bias=None):
 # ![Left: every position attends to every other. Right: with a causal mask, only to itself and to earlier
 # ones.](figures/self_attention.svg)
 #
-# In **self-attention** a sequence attends to itself: queries, keys and values are made of the same vectors. Masks
-# decide what a position may attend to:
-# - the **padding mask**: not to PAD;
-# - the **causal mask**: a decoder must not see the token that it learns to predict. Position t attends to 0 … t.
+# In **self-attention** a sequence attends to itself: queries, keys and values are computed from the same vectors. Masks
+# exclude some positions:
+# - the **padding mask** excludes `PAD`;
+# - the **causal mask** excludes later positions, because a decoder must not attend to the token that it predicts:
+#   position t attends to 0 … t.
 #
 # ### Exercise 1 · Two masks
 #
-# **Write** `padding_mask` and `causal_mask`, True where a position may be attended to.
+# **Write** `padding_mask` and `causal_mask`, True where attention is allowed.
 # - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
-# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions stand before the T queries (for
-#   part 8): query t may attend to 0 … past + t.
+# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions precede the T queries (for part 8): query t
+#   may attend to 0 … past + t.
 #
 # *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
 #
@@ -113,15 +114,15 @@ def attend(query, key, value, mask=None, bias=None):
 
 # %% exercise="masks"
 def padding_mask(tokens):
-    """Ids (B, S) → (B, 1, 1, S), True at words."""
-    # TODO: which ids are words
+    """Return a mask (B, 1, 1, S) of ids (B, S), True at real tokens."""
+    # TODO: which ids are real tokens
     ### BEGIN SOLUTION
     return (tokens != PAD)[:, None, None, :]
     ### END SOLUTION
 
 
 def causal_mask(T, past=0, device=None):
-    """(T, past + T), True where position t attends to 0 … past + t."""
+    """Return a mask (T, past + T), True where t may attend: at 0 … past + t."""
     # TODO: a lower triangle
     ### BEGIN SOLUTION
     return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)
@@ -133,9 +134,9 @@ tp.check("masks")
 # %% [markdown]
 # ### Several heads
 #
-# One softmax gives one set of weights. A word may need several. So queries, keys and values are cut into h pieces of
-# d = D / h,
-# and each piece has its own attention: h **heads**. They are one more axis in front, which `attend` accepts.
+# One softmax gives one set of weights. A word may need several. Therefore queries, keys and values are divided into h
+# pieces of d = D / h numbers, and each piece has its own attention: h **heads**. The heads are one more axis in front,
+# which `attend` accepts.
 #
 # Attention also needs the order of the vectors. An object of the class `Positions` adds it. The base class below adds
 # nothing; part 3 has subclasses.
@@ -144,7 +145,7 @@ tp.check("masks")
 class Positions(nn.Module):
     """How the position of a token enters a Transformer: here not at all.
 
-    The base class of all the others.
+    The base class of the others.
     """
 
     def __init__(self, D, n_heads):
@@ -152,15 +153,15 @@ class Positions(nn.Module):
         self.n_heads = n_heads
 
     def add(self, x, start=0):
-        """Embedded tokens (B, T, D) at the positions start, … → the same shape."""
+        """Return embedded tokens (B, T, D), with the positions start, … added."""
         return x
 
-    def turn(self, x, start=0):
-        """Queries or keys (B, h, T, d) at the positions start, … → the same shape."""
+    def rotate(self, x, start=0):
+        """Return queries or keys (B, h, T, d), rotated by the positions start, …"""
         return x
 
     def bias(self, T, S):
-        """The numbers to add to the scores of the last T of S positions.
+        """Return what to add to the scores of the last T of S positions.
 
         None, or a tensor (h, T, S).
         """
@@ -171,23 +172,24 @@ class Positions(nn.Module):
 #
 # **Write** the three methods of `MultiHeadAttention`. Queries have h heads. Keys and values have n: n = h, or 1 with
 # `kv_heads=1` (**multi-query attention**).
-# - `split(x)`: (B, T, n · d) → (B, n, T, d), for any number n of heads: the first d numbers belong to the first head
-# - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`,
-#   then split. The keys go through `self.positions.turn(…, start)`, the values do not.
-# - `forward(x, keys, values, mask=None, start=0)`: queries from `x` (B, T, D) by `self.W_q`, split, and rotated by
-#   `turn`; `attend` with the mask and with `self.positions.bias(T, S)`; each head times its entry of `self.kept` (1,
-#   or 0 for a head that is cut off); heads side by side again, (B, T, D); `self.W_o`. Keep the weights (B, h, T, S)
-#   as `self.attention_weights`.
+# - `split(x)`: (B, T, n · d) → (B, n, T, d), for any n: the first d numbers belong to the first head
+# - `remember(x, start=0)`: vectors (B, S, D) → `keys` and `values`, both (B, n, S, d): `self.W_k` and `self.W_v`, then
+#   split. The keys go through `self.positions.rotate(…, start)`, the values do not.
+# - `forward(x, keys, values, mask=None, start=0)`:
+#   1. Compute queries from `x` (B, T, D) with `self.W_q`; split and rotate them.
+#   2. Call `attend` with the mask and `self.positions.bias(T, S)`. Keep the weights (B, h, T, S) as
+#      `self.attention_weights`.
+#   3. Join the heads, (B, T, D), and apply `self.W_o`.
 #
-# `nn.MultiheadAttention` and its function do not count.
+# Do not use `nn.MultiheadAttention` or its function.
 #
 # *Tiny example.* D = 6 and 2 heads: the vector (1, 2, 3, 4, 5, 6) of a token is split into (1, 2, 3) and (4, 5, 6).
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# To split is to cut the last axis into two, heads and d, and then to move the heads in front of the timesteps. At the
-# end, the same backwards.
+# To split, divide the last axis into two, heads and d, and then move the heads in front of the timesteps. To join, do
+# the same backwards.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -196,14 +198,14 @@ class Positions(nn.Module):
 #
 # <details><summary>Hint 3 · the line</summary>
 # <code>x.unflatten(-1, (-1, self.head_size))</code>, then <code>transpose</code>; back: <code>transpose</code>, then
-# <code>flatten(-2)</code>. <code>self.kept[:, None, None]</code> is (h, 1, 1).
+# <code>flatten(-2)</code>.
 # </details>
 
 # %% exercise="heads"
 class MultiHeadAttention(nn.Module):
     """h heads of size d = D / h.
 
-    Attributes: `W_q`, `W_k`, `W_v`, `W_o`, `head_size`, `positions`, `kept` (h,).
+    Attributes: `W_q`, `W_k`, `W_v`, `W_o`, `head_size`, `positions`.
     """
 
     def __init__(self, D, n_heads, positions=None, kv_heads=None):
@@ -215,37 +217,35 @@ class MultiHeadAttention(nn.Module):
         self.W_q, self.W_o = nn.Linear(D, D), nn.Linear(D, D)
         self.W_k, self.W_v = nn.Linear(D, kv_size), nn.Linear(D, kv_size)
         self.positions = positions or Positions(D, n_heads)
-        self.register_buffer("kept", torch.ones(n_heads))
 
     def split(self, x):
-        """(B, T, n · d) → (B, n, T, d)."""
+        """Return `x` (B, T, n · d) as (B, n, T, d)."""
         # TODO: a heads' axis of its own, in front of the timesteps
         ### BEGIN SOLUTION
         return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)
         ### END SOLUTION
 
     def remember(self, x, start=0):
-        """`x` (B, S, D), its first vector at position `start` → `keys`, `values`.
+        """Return `keys` and `values`, both (B, n, S, d), of `x` (B, S, D).
 
-        Both (B, n, S, d).
+        The first vector of `x` is at position `start`.
         """
-        # TODO: keys and values, split; the keys through `positions.turn`
+        # TODO: keys and values, split; the keys through `positions.rotate`
         ### BEGIN SOLUTION
-        return (self.positions.turn(self.split(self.W_k(x)), start),
+        return (self.positions.rotate(self.split(self.W_k(x)), start),
                 self.split(self.W_v(x)))
         ### END SOLUTION
 
     def forward(self, x, keys, values, mask=None, start=0):
-        """`x` (B, T, D), `keys` and `values` (B, n, S, d) → (B, T, D).
+        """Return (B, T, D); `x` (B, T, D), `keys` and `values` (B, n, S, d).
 
         `mask` fits (B, h, T, S).
         """
-        # TODO: queries, attention, cut heads, heads side by side, W_o
+        # TODO: queries, attention, heads joined, W_o
         ### BEGIN SOLUTION
-        queries = self.positions.turn(self.split(self.W_q(x)), start)
+        queries = self.positions.rotate(self.split(self.W_q(x)), start)
         bias = self.positions.bias(x.shape[1], keys.shape[-2])
         context, self.attention_weights = attend(queries, keys, values, mask, bias)
-        context = context * self.kept[:, None, None]
         return self.W_o(context.transpose(-3, -2).flatten(-2))
         ### END SOLUTION
 
@@ -253,7 +253,7 @@ class MultiHeadAttention(nn.Module):
 tp.check("heads")
 
 # %% [markdown]
-# With the same weights, PyTorch's module must give the same result.
+# `nn.MultiheadAttention` with the same weights must give the same result.
 
 # %% demo="same-as-torch-module"
 if tp.done("masks", "heads"):
@@ -278,9 +278,8 @@ if tp.done("masks", "heads"):
 # %% [markdown]
 # ## 3 · Positional encoding
 #
-# Without a causal mask, attention is a weighted sum over a *set*. If the words are permuted, the results are permuted
-# in the same way, as in the
-# **bag of tokens** of session 3.
+# Self-attention without a causal mask is **permutation-equivariant**: if the words are permuted, the results are
+# permuted in the same way. It reads a **bag of tokens** (session 3).
 
 # %% demo="a-set"
 if tp.done("heads"):
@@ -293,25 +292,25 @@ if tp.done("heads"):
           f"{(straight[:, order] - shuffled).abs().max():.1e}")
 
 # %% [markdown]
-# So the position must be added, by a **positional encoding**. Four ways:
+# A **positional encoding** adds the position. There are four common ways:
+#
 # | way | where it enters | what it is |
 # |---|---|---|
-# | sinusoidal (Vaswani 2017) | added to the embedding | a sine and a cosine of each of D/2 frequencies |
+# | sinusoidal (Vaswani et al. 2017) | added to the embedding | a sine and a cosine of each of D/2 frequencies |
 # | learned | added to the embedding | a row of a table for each position |
-# | rotary ([Su 2021, 2104.09864](https://arxiv.org/abs/2104.09864)) | queries and keys are rotated | an angle a pair |
-# | ALiBi ([Press 2021, 2108.12409](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
+# | rotary ([Su et al. 2021](https://arxiv.org/abs/2104.09864)) | rotates queries and keys | an angle for each pair |
+# | ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)) | added to the scores | a penalty for distance |
 #
 # ![Four small pictures: sines and cosines added to an embedding, rows of a table, two arrows rotated by an angle, and a
 # ramp of scores that falls with the distance.](figures/four_positions.svg)
 #
-# Three are given. You write the rotary one, because your translator uses it.
+# You write the rotary one, which your translator uses.
 #
 # ### Exercise 3 · Rotary positional encoding
 #
 # Take the numbers of a query in pairs. Each pair is a vector in a plane. Rotate it by an angle that grows with the
-# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of two such
-# vectors depends on the angle *between* them, and so on the distance of the two positions, not on the positions
-# themselves.
+# position: pair i at position t by $t \cdot 10000^{-2i/d}$. Do the same with the keys. The dot product of a rotated
+# query and a rotated key depends on the positions only through their difference, including its sign.
 #
 # **Write** `rotate(x, start=0)`.
 # - in: `x` (…, T, d), d even, its vectors at the positions start, start + 1, …; out: the same shape
@@ -337,15 +336,15 @@ if tp.done("heads"):
 
 # %% exercise="rotate"
 def rotate(x, start=0):
-    """`x` (…, T, d) at the positions start, start + 1, … → the same shape.
+    """Return `x` (…, T, d), each pair of numbers rotated.
 
-    Each pair of numbers is rotated.
+    The vectors are at the positions start, start + 1, …
     """
     # TODO: angles; the two numbers of each pair, rotated
     ### BEGIN SOLUTION
     T, d = x.shape[-2:]
-    rates = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)
-    angles = (start + torch.arange(T, device=x.device))[:, None] * rates
+    frequencies = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)
+    angles = (start + torch.arange(T, device=x.device))[:, None] * frequencies
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * angles.cos() - b * angles.sin(),
                         a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)
@@ -356,13 +355,13 @@ tp.check("rotate")
 
 # %% given="positions"
 def sinusoidal(T, D):
-    """(T, D): sin(t · 10000^(−2i/D)) in column 2i, its cosine in column 2i + 1."""
-    rates = 10000 ** (-torch.arange(0, D, 2) / D)
-    angles = torch.arange(T)[:, None] * rates
+    """Return (T, D): sin(t · 10000^(−2i/D)) in column 2i, cos in column 2i + 1."""
+    frequencies = 10000 ** (-torch.arange(0, D, 2) / D)
+    angles = torch.arange(T)[:, None] * frequencies
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 def alibi(T, S, n_heads):
-    """(h, T, S): minus slope times distance, for the last T of S positions."""
+    """Return (h, T, S): minus slope times distance, for the last T of S positions."""
     distances = (torch.arange(S - T, S)[:, None] - torch.arange(S)).abs()
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     return -slopes[:, None, None] * distances
@@ -390,7 +389,7 @@ class Learned(Positions):
 
 class Rotary(Positions):
     """Queries and keys are rotated."""
-    def turn(self, x, start=0):
+    def rotate(self, x, start=0):
         return rotate(x, start)
 
 class Alibi(Positions):
@@ -404,34 +403,34 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # %% [markdown]
 # ## 4 · The block
 #
-# ![A block: the input goes straight up along a line. Three parts stand beside it, attention to itself, attention to the
-# source, and a feed-forward network; each reads the line through a layer norm and adds its result to
+# ![A block: the input goes straight up along a line. Three parts stand beside it: self-attention, cross-attention, and
+# a feed-forward network; each reads the line through a layer norm and adds its result to
 # it.](figures/transformer_block.svg)
 #
-# A Transformer is a stack of equal **blocks**. Through them runs a vector for each token, the **residual stream**.
-# Each part reads it, and *adds* its result:
-# - attention to itself (exercise 2);
-# - in a decoder, attention to the source (the same class; only keys and values come from the encoder);
+# A Transformer is a stack of **blocks** (or *layers*) of the same structure. One vector for each token runs through
+# them: the **residual stream**. Each part of a block reads it, and *adds* its result:
+# - **self-attention**;
+# - in a decoder, **cross-attention**: the same class, with keys and values from the encoder;
 # - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
 #
-# The sums grow from block to block, so the vector of each token is
-# normalised to mean 0 and variance 1; then each entry gets a learned gain
-# and shift. This is **layer norm** (Ba, Kiros and Hinton 2016, [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)),
-# `nn.LayerNorm` in PyTorch. It can stand in two places. **Post-norm** (2017): norm(x + part(x)). **Pre-norm** (most
-# models today; Xiong et al. 2020, [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
+# The sums grow from block to block, so the vector of each token is normalised to mean 0 and variance 1; then each entry
+# gets a learned gain and shift. This is **layer norm** (Ba, Kiros and Hinton 2016,
+# [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)), `nn.LayerNorm` in PyTorch. Two orders are common. **Post-norm**
+# (Vaswani et al. 2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong et al. 2020,
+# [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
 #
-# ### Exercise 4 · A block
+# ### Exercise 4 · The forward pass of a block
 #
 # **Write** the two methods of `Block`.
 # - `around(norm, x, part)`: one part with its residual and its norm, pre or post as `self.pre_norm` says. `norm` and
 #   `part` are functions from (B, T, D) to (B, T, D).
 # - `forward(x, mask=None, memory=None, memory_mask=None, cache=None)`: three parts in this order, each with `around`:
-#   1. attention to itself, with `self.norms[0]`. Keys and values are made by `remember` from **what the part is given**
-#   (the normalised x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)`
-#   before the attention. The first vector of x stands at position `start = len(cache)`, and both `remember` and the
-#   attention need this `start`. Without a cache it is 0.
-#   2. if `memory` is given, a pair (keys, values): `self.cross` attends to it, under `memory_mask`, with
-#   `self.norms[1]`.
+#   1. self-attention, with `self.norms[0]`. `remember` computes keys and values from **the input of this part** (the
+#      normalised x, if pre-norm). If there is a `cache`, they go through `keys, values = cache.extend(keys, values)`
+#      before the attention. The first vector of x is at position `start = len(cache)` (0 without a cache); `remember`
+#      and the attention both need this `start`.
+#   2. cross-attention, if `memory`, a pair (keys, values), is given: `self.cross`, under `memory_mask`, with
+#      `self.norms[1]`.
 #   3. `self.feed_forward`, with the last of the norms.
 #
 # *Tiny example.* With a part that returns zeros, pre-norm gives back x; post-norm gives norm(x).
@@ -449,13 +448,14 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# A function inside the method: <code>def look(x): keys, values = self.attention.remember(x, start); …</code>. An empty
-# cache is false for <code>if</code>, since its length is 0: ask <code>cache is not None</code>.
+# A function inside the method:
+# <code>def attend_to_itself(x): keys, values = self.attention.remember(x, start); …</code>.
+# An empty cache is false for <code>if</code>, since its length is 0: test <code>cache is not None</code>.
 # </details>
 
 # %% exercise="block"
 class Block(nn.Module):
-    """Attention, to itself and perhaps to a memory, and a feed-forward network.
+    """Self-attention, perhaps cross-attention, and a feed-forward network.
 
     Attributes: `attention`, `cross` (None in an encoder), `feed_forward`, `norms`,
     `pre_norm`.
@@ -472,28 +472,28 @@ class Block(nn.Module):
         self.pre_norm = pre_norm
 
     def around(self, norm, x, part):
-        """`x` (B, T, D) → (B, T, D): a part with its residual and its norm."""
+        """Return `x` (B, T, D) after a part with its residual and its norm."""
         # TODO: x + part(norm(x)), or norm(x + part(x))
         ### BEGIN SOLUTION
         return x + part(norm(x)) if self.pre_norm else norm(x + part(x))
         ### END SOLUTION
 
     def forward(self, x, mask=None, memory=None, memory_mask=None, cache=None):
-        """`x` (B, T, D), `memory` a pair (B, n, S, d) → (B, T, D).
+        """Return (B, T, D); `x` (B, T, D), `memory` a pair (B, n, S, d).
 
-        A `cache` has seen len(cache) positions.
+        A `cache` holds len(cache) positions.
         """
-        # TODO: attention to itself, attention to the memory, feed-forward
+        # TODO: self-attention, cross-attention, feed-forward
         ### BEGIN SOLUTION
         start = 0 if cache is None else len(cache)
 
-        def look(x):
+        def attend_to_itself(x):
             keys, values = self.attention.remember(x, start)
             if cache is not None:
                 keys, values = cache.extend(keys, values)
             return self.attention(x, keys, values, mask, start)
 
-        x = self.around(self.norms[0], x, look)
+        x = self.around(self.norms[0], x, attend_to_itself)
         if memory is not None:
             x = self.around(self.norms[1], x,
                             lambda x: self.cross(x, *memory, memory_mask))
@@ -508,10 +508,9 @@ tp.check("block")
 #
 # The encoder is given; the decoder is similar. With pre-norm there is one more norm at the end.
 #
-# Our embeddings begin with a standard deviation of 0.2, and `Sinusoidal` is multiplied by 0.2, so that both have
-# about the same size. In the paper of 2017 embeddings are **multiplied by √D** before the positions are added, and
-# output layer and embedding are the same matrix (**weight tying**, Press and Wolf 2017, [arXiv
-# 1608.05859](https://arxiv.org/abs/1608.05859)). A cell of part 5 counts what that would save here.
+# Our embeddings begin with a standard deviation of 0.2; `Sinusoidal` is multiplied by 0.2, to have a similar size. In
+# the paper of 2017 embeddings are **multiplied by √D** before the positions are added, and output layer and embedding
+# are the same matrix (**weight tying**, Press and Wolf 2017, [arXiv 1608.05859](https://arxiv.org/abs/1608.05859)).
 
 # %% given="encoder"
 # what a decoder needs
@@ -532,7 +531,7 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(D) if pre_norm else nn.Identity()
 
     def forward(self, source):
-        """Ids (B, S) → vectors (B, S, D), and their padding mask (B, 1, 1, S)."""
+        """Return vectors (B, S, D) of ids (B, S), and the padding mask (B, 1, 1, S)."""
         x, mask = self.positions.add(self.embedding(source)), padding_mask(source)
         for block in self.blocks:
             x = block(x, mask)
@@ -587,11 +586,11 @@ class Decoder(nn.Module):
         self.readout = nn.Linear(D, V)
 
     def remember(self, memory):
-        """The encoder's vectors (B, S, D) → a pair (keys, values) for each block."""
+        """Return (keys, values) of the encoder's vectors (B, S, D) for each block."""
         return [block.cross.remember(memory) for block in self.blocks]
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
-        """`tokens` (B, T) → logits (B, T, V)."""
+        """Return logits (B, T, V) of `tokens` (B, T)."""
         # TODO: embed, add the positions, causal mask, blocks, norm, output layer
         ### BEGIN SOLUTION
         start = len(caches[0]) if caches else 0
@@ -607,16 +606,16 @@ class Decoder(nn.Module):
 tp.check("decoder")
 
 # %% [markdown]
-# ### Which positions work on longer inputs?
+# ### Positional encodings on longer inputs
 #
-# The task: read digits, and write at each position **the digit two positions before**. We train on 16 positions, and
-# test on 16, 32 and 64. (The first two positions of a row do not count.)
+# The task: read digits, and write at each position **the digit two positions earlier**. We train on 16 positions, with
+# three seeds, and test on 16, 32 and 64. (The first two positions of a row do not count.)
 
 # %% given="echo"
 def echo_batch(B, T):
-    """Random digits (B, T), and at each position the digit two positions before.
+    """Return random digits (B, T), and at each position the digit two earlier.
 
-    At the first two it is −100, which is not counted.
+    At the first two positions it is −100, which is not counted.
     """
     digits = torch.randint(0, 10, (B, T), device=device)
     return digits, torch.cat(
@@ -624,9 +623,9 @@ def echo_batch(B, T):
 
 
 def train_echo(model, steps, title="", rate=3e-3, warm=30):
-    """Train `model` on 16 positions. Returns the view.
+    """Train `model` on 16 positions, and return the view.
 
-    The rate rises for `warm` steps and falls in a straight line.
+    The learning rate rises for `warm` steps and falls in a straight line.
     """
     optimizer = torch.optim.AdamW(model.parameters(), rate, betas=(0.9, 0.98))
     view = tp.live(steps=steps, title=title)
@@ -645,17 +644,15 @@ def train_echo(model, steps, title="", rate=3e-3, warm=30):
 
 @torch.no_grad()
 def echo_right(model, T):
-    """The share of right digits on 50 rows of T positions."""
+    """Return the share of right digits on 50 rows of T positions."""
     digits, target = echo_batch(50, T)
     counted = target >= 0
     return (model(digits).argmax(-1) == target)[counted].float().mean().item()
 
-# %% [markdown]
-# Each setting is trained with three seeds:
 
 # %% given="spread"
 def spread(values, digits=0):
-    """Shares of 1 in per cent, as text: the median (the smallest–the largest)."""
+    """Return shares as text, in per cent: the median (smallest–largest)."""
     if len(values) == 1:
         return f"{100 * values[0]:.{digits}f}"
     low, middle, high = (
@@ -680,20 +677,22 @@ if tp.done(*STACK, "rotate"):
                      "(smallest–largest). Chance level: 10.")
 
 # %% [markdown]
-# In our runs learned rows and rotary had all right at the training length. With 64 positions rotary had 69 %, and the
-# learned rows, which are trained up to 16 only, 35 %.
+# In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
+# rotary had 69 % (67–69), and learned 35 % (34–35): training reached only 14 of the 62 positions that count.
 #
-# Why is a model **without** positions better than chance? It knows which digits the prefix holds. Haviv et al. 2022
-# ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) conjecture that it also learns how many tokens stand before a
-# position.
+# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains, and
+# it may use some of their order: Haviv et al. 2022
+# ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and conjecture that the
+# causal mask lets them count the tokens before.
 #
-# ### Pre-norm and post-norm at two depths
+# ### Extension: pre-norm and post-norm at two depths
 #
-# The same task with learned rows, with 2 and 8 blocks, at a high learning rate without warm-up.
+# We train on the same task with learned positional encoding, with 2 and 8 blocks, at a high learning rate without
+# warm-up.
 
 # %% given="deep"
 class Deep(nn.Module):
-    """A causal stack of `n_layers` blocks: ids (B, T) → logits (B, T, 10)."""
+    """A causal stack of `n_layers` blocks, from ids (B, T) to logits (B, T, 10)."""
 
     def __init__(self, n_layers, pre_norm, D=32, n_heads=4):
         super().__init__()
@@ -736,22 +735,23 @@ if tp.done(*STACK):
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
-# (a) It compares both at one high learning rate, without warm-up, for few steps. In the run above both have all
-# digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It does not show
-# that a deep post-norm stack cannot be trained: a lower rate or a longer warm-up may do. By chance, all three seeds
-# of one kind would lie above all three of the other, or below, once in ten (2 of 20 orders). (b) With pre-norm the
-# stream is a plain sum: its derivative contains the
-# identity, through any number of blocks. With post-norm all norms lie on the stream, and each rescales the gradient.
+# (a) The table compares pre-norm and post-norm at one high learning rate, without warm-up, for few steps. In the run
+# above both have all digits right with two blocks; with eight, post-norm stays at chance level with all three seeds. It
+# does not show that a deep post-norm stack cannot be trained: a lower learning rate or a longer warm-up may do. By
+# chance, all three seeds of one kind would lie above all three of the other, or below, once in ten (2 of 20 orders).
 #
-# **Rubric.** 1 point: the table read with its limits (rate, steps, seeds). 1 point: the identity path against a
-# norm in every block.
+# (b) With pre-norm the stream is a plain sum: its derivative contains the identity, through any number of blocks. With
+# post-norm all norms lie on the stream, and each rescales the gradient.
+#
+# **Rubric.** 1 point: the table read with its limits (learning rate, steps, seeds). 1 point: the identity path against
+# a norm in every block.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 5 · The translator
 #
-# The corpus is that of session 5, with words of two senses: *bat* is *chauve-souris* or *batte*. Vocabularies and
-# batches are as in session 5, with the batch first. The English side has no `EOS`.
+# Corpus, vocabularies and batches are as in session 5, with the batch first, and with words of two senses: *bat* is
+# *chauve-souris* or *batte*. The English side has no `EOS`.
 
 # %% given="batches"
 class Words:
@@ -767,30 +767,33 @@ class Words:
         self.ids = {word: i for i, word in enumerate(self.words)}
 
     def encode(self, words):
-        """Words → ids."""
+        """Return the ids of words."""
         return [self.ids.get(word, UNK) for word in words]
 
     def decode(self, ids):
-        """Ids → the words before EOS or PAD."""
+        """Return the words of ids, up to EOS or PAD."""
         end = next((i for i, number in enumerate(ids) if number in (EOS, PAD)),
                    len(ids))
         return [self.words[number] for number in ids[:end]]
 
 
 def rows_of(pairs):
-    """Pairs of the corpus → pairs of lists of ids, EOS after the French ones."""
+    """Return pairs of lists of ids, EOS after the French ones."""
     return [(english.encode(pair.source_words),
              french.encode(pair.target_words) + [EOS]) for pair in pairs]
 
 
 def padded(rows):
-    """B pairs of lists of ids → `source` (B, S), `target` (B, T)."""
+    """Return B pairs of lists of ids as `source` (B, S), `target` (B, T)."""
     sides = ([torch.tensor(row[side]) for row in rows] for side in (0, 1))
     return tuple(pad_sequence(side, batch_first=True).to(device) for side in sides)
 
 
 def batches_of(rows, batch_size=64, seed=0):
-    """Batches without end: in each pool of 40, sentences of like length together."""
+    """Yield batches without end.
+
+    In each pool of 40 batches, sentences of similar length are together.
+    """
     rng = random.Random(seed)
     while True:
         pool = sorted(rng.sample(rows, min(40 * batch_size, len(rows))),
@@ -814,15 +817,15 @@ print(len(english.words), "English ids,", len(french.words), "French ids")
 
 # %% [markdown]
 # In session 5 the decoder was called once for each word, also in training. Here one call computes the logits of all
-# positions: under the causal mask each position attends only to itself and earlier ones. The decoder reads the target
-# **shifted** by one: `SOS`, then all target tokens but the last. This is teacher forcing for all timesteps at once.
+# positions, because the mask is causal. The decoder reads the target **shifted** by one: `SOS`, then all target tokens
+# but the last. This is teacher forcing for all timesteps at once.
 
 # %% given="transformer"
 WHOLE = STACK + ("rotate",)
 
 
 def shifted(target):
-    """Target ids (B, T) → what the decoder reads, (B, T): SOS, then all but one."""
+    """Return the decoder's input (B, T): SOS, then all of `target` but the last."""
     return torch.cat([torch.full_like(target[:, :1], SOS), target[:, :-1]], dim=1)
 
 
@@ -834,16 +837,15 @@ class Transformer(nn.Module):
         self.encoder, self.decoder = encoder, decoder
 
     def forward(self, source, target):
-        """`source` (B, S), `target` (B, T) → logits (B, T, V)."""
+        """Return logits (B, T, V) of `source` (B, S) and `target` (B, T)."""
         memory, memory_mask = self.encoder(source)
         return self.decoder(shifted(target), self.decoder.remember(memory), memory_mask)
 
 
 def build(n_heads=4, n_layers=1, D=64, positions=Rotary, seed=0, cross_heads=None):
-    """A fresh translator for our two vocabularies.
+    """Return an untrained translator for our two vocabularies.
 
-    `cross_heads`: how many of the decoder's heads attend to the source, where it is
-    not `n_heads`.
+    `cross_heads`: the number of cross-attention heads, if it is not `n_heads`.
     """
     torch.manual_seed(seed)
     encoder = Encoder(len(english.words), D, n_heads, n_layers, positions)
@@ -874,7 +876,7 @@ if tp.done(*WHOLE):
 
 # %% given="learn"
 def loss_of(model, source, target):
-    """The mean loss of a batch (B, S), (B, T); PAD does not count."""
+    """Return the mean loss of a batch (B, S), (B, T); PAD does not count."""
     return F.cross_entropy(model(source, target).flatten(0, 1), target.flatten(),
                            ignore_index=PAD)
 
@@ -904,37 +906,37 @@ def learn(model, rows, view, rate=5e-3, seed=0, validation=None):
 # %% training="train-translator"
 if tp.done(*WHOLE):
     model = build()
-    view = tp.live(steps=1500, title="Transformer, one layer, 64 units, 4 heads")
+    view = tp.live(steps=1500, title="Transformer, one block, 64 units, 4 heads")
     learn(model, train_rows, view, validation=validation_rows)
     view.plot()
 
 # %% given="slow-greedy"
 @torch.no_grad()
 def greedy_slowly(model, source, max_length=30):
-    """`source` (B, S) → `tokens` (B, T), PAD after EOS.
+    """Return `tokens` (B, T) for `source` (B, S), PAD after EOS.
 
-    At each step all that is written is computed anew.
+    Recompute the whole prefix at each step.
     """
     memory, memory_mask = model.encoder(source)
     memories = model.decoder.remember(memory)
-    said = torch.full_like(source[:, :1], SOS)
+    tokens = torch.full_like(source[:, :1], SOS)
     for _ in range(max_length):
-        finished = ((said == EOS) | (said == PAD)).any(dim=1)
+        finished = ((tokens == EOS) | (tokens == PAD)).any(dim=1)
         if finished.all():
             break
-        new = model.decoder(said, memories, memory_mask)[:, -1].argmax(
+        new = model.decoder(tokens, memories, memory_mask)[:, -1].argmax(
             dim=-1).masked_fill(finished, PAD)
-        said = torch.cat([said, new[:, None]], dim=1)
-    return said[:, 1:]
+        tokens = torch.cat([tokens, new[:, None]], dim=1)
+    return tokens[:, 1:]
 
 
 def sentences_right(model, rows, decode=greedy_slowly):
-    """Whether the translation of each row is right word for word: booleans."""
+    """Return whether the translation of each row is an exact match: booleans."""
     right = []
     for i in range(0, len(rows), 100):
         source, _ = padded(rows[i:i + 100])
-        for said, (_, target) in zip(decode(model, source).tolist(), rows[i:i + 100]):
-            right.append(french.decode(said) == french.decode(target) and EOS in said)
+        for ids, (_, target) in zip(decode(model, source).tolist(), rows[i:i + 100]):
+            right.append(french.decode(ids) == french.decode(target) and EOS in ids)
     return right
 
 # %% demo="how-well"
@@ -951,29 +953,32 @@ if tp.done(*WHOLE):
              ["English words", "sentences", "right"])
 
 # %% [markdown]
-# **Against session 5.** We trained both translators on this corpus with five seeds. Of 500 unseen sentences, that of
-# session 5 had 97.4 % (97.0–97.6) right after 1 000 steps, the Transformer 98.2 % (98.0–98.6) after 1 500: median
-# (smallest–largest).
+# **Against session 5.** We trained both translators on this corpus with five seeds. Exact match on 500 unseen
+# sentences, median (smallest–largest): session 5's translator 97.4 % (97.0–97.6) after 1 000 steps, the Transformer
+# 98.2 % (98.0–98.6) after 1 500. Steps, curriculum and sizes differ, so this does not compare the architectures.
 
 # %% [markdown]
-# ## 6 · Looking inside, with a gold alignment
+# ## 6 · Explanations, scored by a gold alignment
 #
-# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and
-# an English word s a number: a map (T, S). Whether attention weights are one is disputed. Jain and Wallace 2019
-# ([1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with nearly the same output. Serrano
-# and Smith 2019 ([1906.03731](https://arxiv.org/abs/1906.03731)) found that weights predict only roughly which inputs
-# matter. Wiegreffe and Pinter 2019 ([1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on the
-# definition of explanation. Bastings and Filippova 2020 ([2010.05607](https://arxiv.org/abs/2010.05607)) recommend
-# saliency, such as gradients. Here they can be compared with two references, a gold alignment and interventions. The
-# **gold alignment** lists the
-# English words that each French word translates.
+# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and an
+# English word s a number: a map (T, S). We compare explanations with interventions, and with session 5's gold
+# alignment: the English words that each French word translates. Whether attention weights are an explanation is
+# disputed:
+# - Jain and Wallace 2019 ([arXiv 1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with
+#   nearly the same output.
+# - Serrano and Smith 2019 ([arXiv 1906.03731](https://arxiv.org/abs/1906.03731)) found that weights predict only
+#   roughly which inputs matter.
+# - Wiegreffe and Pinter 2019 ([arXiv 1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on the
+#   definition of explanation.
+# - Bastings and Filippova 2020 ([arXiv 2010.05607](https://arxiv.org/abs/2010.05607)) recommend saliency, such as
+#   gradients.
 #
-# `tp.trace(model)` reads the first input and the output of every module in a forward pass, by name, and replaces
-# those that you name:
+# `tp.trace(model)` reads the first input and the output of every module in a forward pass, by name, and replaces those
+# that you name:
 #
 #     with tp.trace(model) as seen:                  # seen["encoder.norm"]: the output of model.encoder.norm
 #         model(source, target)                      # seen["encoder.norm:in"]: its first input
-#     with tp.trace(model, {"encoder.norm": x}):     # x, a tensor, or a function of the old one, takes its place
+#     with tp.trace(model, {"encoder.norm": x}):     # replaced by x, a tensor or a function of the old one
 #         model(source, target)
 
 # %% demo="traced"
@@ -989,45 +994,45 @@ if tp.done(*WHOLE):
              caption=f"Some of the {len(seen)} activations")
 
 # %% [markdown]
-# Two scores for a map are given. Its **top link** of a French word is the English word with the largest number.
-# **Precision**: the share of French words whose top link is a gold link. **Recall**: the share of English words with
-# a gold link that are the top link of one of their French words.
+# The **top link** of a French word is the English word with the largest number in a map. **Precision**: the share of
+# French words whose top link is a gold link. **Recall**: the share of English words with a gold link that are the top
+# link of one of their French words.
 
 # %% given="aligned"
 def aligned(weights, alignments):
-    """The share of words found by each head, (h,): the precision of its top links.
+    """Return the precision of the top links of each head, (h,).
 
     A list of weights (h, T', S'), a list of gold alignments.
     """
     hits, words = torch.zeros(len(weights[0])), 0
     for maps, alignment in zip(weights, alignments):
-        for looked, links in zip(maps.argmax(dim=-1).T.tolist(), alignment):
-            hits += torch.tensor([float(place in links) for place in looked])
+        for top, links in zip(maps.argmax(dim=-1).T.tolist(), alignment):
+            hits += torch.tensor([float(s in links) for s in top])
             words += 1
     return hits / words
 
 
 def top_links(maps, alignments):
-    """Maps (T', S') and gold alignments → the top links of all French words."""
-    return [looked for one, alignment in zip(maps, alignments)
-            for looked, _ in zip(one.argmax(dim=-1).tolist(), alignment)]
+    """Return the top links of all French words; maps (T', S'), gold alignments."""
+    return [s for one, alignment in zip(maps, alignments)
+            for s, _ in zip(one.argmax(dim=-1).tolist(), alignment)]
 
 
 def recall(maps, alignments):
-    """The share of linked English words that a top link finds."""
+    """Return the share of linked English words that a top link finds."""
     found = linked = 0
     for one, alignment in zip(maps, alignments):
-        looked = one.argmax(dim=-1).tolist()
-        linked += len({place for links in alignment for place in links})
-        found += len({s for s, links in zip(looked, alignment) if s in links})
+        top = one.argmax(dim=-1).tolist()
+        linked += len({s for links in alignment for s in links})
+        found += len({s for s, links in zip(top, alignment) if s in links})
     return found / linked
 
 # %% [markdown]
-# ### Exercise 6 · Weight times norm
+# ### Exercise 6 · Weight × norm
 #
-# A large attention weight may stand before a small value, or `W_o` may map the value to 0. Kobayashi et al. 2020
-# ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) take the norm of the vector that position t receives from
-# position s, $\sum_k \alpha^{k}_{ts}\, W_o^{k} v^{k}_s$, a sum over the heads k.
+# A large attention weight may multiply a small value, or `W_o` may map the value to 0. The **norm-based analysis** of
+# Kobayashi et al. 2020 ([arXiv 2004.10102](https://arxiv.org/abs/2004.10102)) takes the norm of the vector that
+# position t receives from position s, $\sum_k \alpha^{k}_{ts}\, W_o^{k} v^{k}_s$, with heads k.
 #
 # **Write** `read_norms(weights, values, W_o)`.
 # - in: `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d), a matrix as `nn.Linear` keeps it: its columns 0 … d −
@@ -1039,7 +1044,7 @@ def recall(maps, alignments):
 # *Minutes* 8 · *Difficulty* ●●○○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# First the vectors, all of them; the norm is the last step. Heads that read the same and write opposite things cancel.
+# First compute all vectors; take the norm last. The vectors of two heads may cancel.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1052,7 +1057,7 @@ def recall(maps, alignments):
 
 # %% exercise="read-norms"
 def read_norms(weights, values, W_o):
-    """`weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d) → (T, S)."""
+    """Return (T, S); `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d)."""
     # TODO: what t receives from s, summed over the heads; its norm
     ### BEGIN SOLUTION
     matrices = W_o.unflatten(1, (values.shape[0], -1))
@@ -1063,47 +1068,51 @@ def read_norms(weights, values, W_o):
 tp.check("read-norms")
 
 # %% [markdown]
-# The other explanations need one function of the embedded source. `said` takes B versions of it, (B, S, D), and
-# returns (B, T): the log-probability of each word of the right translation. Such a function can be made for any
-# translator.
+# The other explanations need one function of the embedded source. `log_prob` takes B versions of it, (B, S, D), and
+# returns (B, T): the log-probability of each token of the reference translation, in **nats** (natural logarithm).
+# `log_prob_of` makes it for any translator.
 
-# %% given="saying"
-def saying(model, source, target):
-    """`source` (1, S), `target` (1, T) → the function said, (B, S, D) → (B, T)."""
-    def said(x):
+# %% given="log-prob"
+def log_prob_of(model, source, target):
+    """Return the function `log_prob`, from (B, S, D) to (B, T).
+
+    `source` (1, S), `target` (1, T).
+    """
+    def log_prob(x):
         with tp.trace(model, {"encoder.embedding": x}):
             logits = model(source.expand(len(x), -1), target.expand(len(x), -1))
         words = target.expand(len(x), -1)[:, :, None]
         return logits.log_softmax(dim=-1).gather(-1, words)[..., 0]
-    return said
+    return log_prob
 
 # %% [markdown]
-# ### Exercise 7 · Gradient times input, and integrated gradients
+# ### Exercise 7 · Gradient × input, and integrated gradients
 #
-# How the log-probability of word t changes if the vector $x_s$ changes a little is the gradient
-# $g_{ts} = \partial\, \text{said}_t / \partial x_s$. **Gradient × input** is the dot product $g_{ts} \cdot x_s$.
-# Where the probability is nearly 1, the gradient is nearly 0 although the word matters. **Integrated gradients**
-# (Sundararajan, Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) take the mean gradient on
-# the straight line from a base point b to x: $\bar g_{ts} \cdot (x_s - b_s)$. With many small steps these numbers add
-# up, over all s, to said(x) − said(b).
+# The gradient $g_{ts} = \partial \log p_t / \partial x_s$ describes how the log-probability of token t changes if the
+# vector $x_s$ changes a little. **Gradient × input** is the dot product $g_{ts} \cdot x_s$. Where the probability is
+# nearly 1, the gradient is nearly 0 although the word matters (**saturation**). **Integrated gradients** (Sundararajan,
+# Taly and Yan 2017, [arXiv 1703.01365](https://arxiv.org/abs/1703.01365)) take the mean gradient on the straight line
+# from a **baseline** b to x: $\bar g_{ts} \cdot (x_s - b_s)$. With many small steps these numbers add up, over all s,
+# to $\log p_t(x) - \log p_t(b)$.
 #
 # **Write**, for one sentence `x` (S, D):
-# - `slopes(said, x)` → (T, S, D), the gradients; none may flow back beyond x
-# - `gradient_times_input(said, x)` → (T, S)
-# - `integrated_gradients(said, x, base, steps=8)`, `base` (S, D) → (T, S). The mean is over the middles of `steps`
-#   equal pieces: at 1/2, 3/2, … of a piece from the base.
+# - `slopes(log_prob, x)` → (T, S, D), the gradients; none may flow back beyond x
+# - `gradient_times_input(log_prob, x)` → (T, S)
+# - `integrated_gradients(log_prob, x, baseline, steps=8)`, `baseline` (S, D) → (T, S). The mean is over the midpoints
+#   of `steps` equal pieces: at 1/2, 3/2, … of a piece from the baseline.
 #
-# *Tiny example.* One word, one number: said(x) = x², x = 3, base 0. The gradient is 6, gradient × input 18, integrated
-# gradients 9 = said(3) − said(0).
+# *Tiny example.* One token, one number, x = 3, baseline 0, and f(x) = x² as `log_prob`. The gradient is 6, gradient ×
+# input 18, integrated gradients 9 = f(3) − f(0).
 #
 # *Minutes* 12 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One gradient for each t. Give T copies of the sentence to <code>said</code> at once, and use number t of copy t only.
+# One gradient for each t. Give T copies of the sentence to <code>log_prob</code> at once, and use number t of copy t
+# only.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# T is <code>said(x[None]).shape[1]</code>. Of T copies <code>said</code> returns (T, T); its diagonal is what counts.
+# T is <code>log_prob(x[None]).shape[1]</code>. Of T copies <code>log_prob</code> returns (T, T); you need its diagonal.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1111,49 +1120,50 @@ def saying(model, source, target):
 # </details>
 
 # %% exercise="gradients"
-def slopes(said, x):
-    """`said` (B, S, D) → (B, T); `x` (S, D) → gradients (T, S, D)."""
+def slopes(log_prob, x):
+    """Return gradients (T, S, D); `log_prob` from (B, S, D) to (B, T), `x` (S, D)."""
     # TODO: the gradient of each of the T numbers
     ### BEGIN SOLUTION
-    copies = x.detach().repeat(said(x[None]).shape[1], 1, 1).requires_grad_()
-    return torch.autograd.grad(said(copies).diagonal().sum(), copies)[0]
+    copies = x.detach().repeat(log_prob(x[None]).shape[1], 1, 1).requires_grad_()
+    return torch.autograd.grad(log_prob(copies).diagonal().sum(), copies)[0]
     ### END SOLUTION
 
 
-def gradient_times_input(said, x):
-    """(T, S)."""
+def gradient_times_input(log_prob, x):
+    """Return (T, S) for `x` (S, D)."""
     # TODO: a dot product for each t and s
     ### BEGIN SOLUTION
-    return (slopes(said, x) * x).sum(dim=-1)
+    return (slopes(log_prob, x) * x).sum(dim=-1)
     ### END SOLUTION
 
 
-def integrated_gradients(said, x, base, steps=8):
-    """`base` (S, D) → (T, S)."""
-    # TODO: the mean gradient between base and x, times the way
+def integrated_gradients(log_prob, x, baseline, steps=8):
+    """Return (T, S) for `x` and `baseline`, both (S, D)."""
+    # TODO: the mean gradient between baseline and x, times their difference
     ### BEGIN SOLUTION
-    mean = sum(slopes(said, base + (step + 0.5) / steps * (x - base))
+    mean = sum(slopes(log_prob, baseline + (step + 0.5) / steps * (x - baseline))
                for step in range(steps)) / steps
-    return (mean * (x - base)).sum(dim=-1)
+    return (mean * (x - baseline)).sum(dim=-1)
     ### END SOLUTION
 
 # %% check="gradients" points=4
 tp.check("gradients")
 
 # %% [markdown]
-# ### Exercise 8 · Intervention: replace a word
+# ### Exercise 8 · Ablation of a word
 #
-# A gradient describes small changes. An **ablation** replaces the whole vector of a word and runs the model again: by
-# the mean of all words (**mean ablation**), or by words drawn at random, which occurred in training
-# (**resampling**). A vector of zeros may be unlike any input.
+# A gradient describes small changes. An **ablation** runs the model again with the vector of one word replaced: by the
+# mean of all words (**mean ablation**), or by the vectors of random words from training (**resample ablation**, here
+# *resampling*). We do not use zeros, because a vector of zeros may be unlike any input.
 #
-# **Write** `effects(said, x, others)`.
-# - in: `said`, `x` (S, D), and `others` (N, D), the vectors that replace a word, one after the other
-# - out: (T, S): by how much `said` of word t is **lower** when x_s is replaced, in the mean over the N
+# **Write** `effects(log_prob, x, others)`.
+# - in: `log_prob`, `x` (S, D), and `others` (N, D), the vectors that replace a word, one after the other
+# - out: (T, S): by how much `log_prob` of token t is **lower** when x_s is replaced, averaged over the N replacements
 #
 # Mean ablation is `others` with one row, the mean; resampling has N rows.
 #
-# *Tiny example.* said(x) = x_0 + 2 x_1, x = (5, 1), others (1) and (3): the effects are 5 − 2 = 3 and 2 · (1 − 2) = −2.
+# *Tiny example.* f(x) = x_0 + 2 x_1 as `log_prob`, x = (5, 1), others (1) and (3): the effects are 5 − 2 = 3 and 2 · (1
+# − 2) = −2.
 #
 # *Minutes* 10 · *Difficulty* ●●●○
 #
@@ -1162,8 +1172,8 @@ tp.check("gradients")
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# <code>x.repeat(S, N, 1, 1)</code> is (S, N, S, D). Flatten the first two axes for <code>said</code>, and unflatten its
-# result.
+# <code>x.repeat(S, N, 1, 1)</code> is (S, N, S, D). Flatten the first two axes for <code>log_prob</code>, and unflatten
+# its result.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1172,16 +1182,16 @@ tp.check("gradients")
 
 # %% exercise="effects"
 @torch.no_grad()
-def effects(said, x, others):
-    """`x` (S, D), `others` (N, D) → (T, S): what replacing each word costs."""
+def effects(log_prob, x, others):
+    """Return the effect of replacing each word, (T, S); `x` (S, D), `others` (N, D)."""
     # TODO: sentences with one word replaced; how much their log-probabilities are lower
     ### BEGIN SOLUTION
     S, N = len(x), len(others)
     changed = x.repeat(S, N, 1, 1)
     for s in range(S):
         changed[s, :, s] = others
-    after = said(changed.flatten(0, 1)).unflatten(0, (S, N)).mean(dim=1)
-    return (said(x[None]) - after).T
+    after = log_prob(changed.flatten(0, 1)).unflatten(0, (S, N)).mean(dim=1)
+    return (log_prob(x[None]) - after).T
     ### END SOLUTION
 
 # %% check="effects" points=4
@@ -1213,7 +1223,7 @@ class Recurrent(nn.Module):
             nn.init.normal_(part.embedding.weight, std=0.2)
 
     def forward(self, source, target):
-        """`source` (B, S), `target` (B, T) → logits (B, T, V)."""
+        """Return logits (B, T, V) of `source` (B, S) and `target` (B, T)."""
         words = source != PAD
         packed, final = self.encoder.gru(pack_padded_sequence(
             self.encoder.embedding(source), words.sum(dim=1).cpu(), batch_first=True,
@@ -1236,21 +1246,21 @@ if tp.done(*WHOLE):
     models = {"recurrent": recurrent, "Transformer": model}
 
 # %% [markdown]
-# The next cell applies your functions to both models. Integrated gradients start from zeros. *Agreement* is the share
-# of French words with the same top link as resampling. The
-# vectors for mean and resampling are embedded words of training sentences, as often as they occur.
+# The next cell applies your functions to both models. Integrated gradients start from zeros, the usual baseline; their
+# ranking may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors
+# for mean and resampling are embedded words of training sentences, as often as they occur.
 
 # %% given="explained"
 def replacements(model, n=8):
-    """The mean (1, D) of embedded words of training, and n drawn ones, (n, D)."""
+    """Return the mean (1, D) of embedded training words, and n drawn ones (n, D)."""
     ids = torch.tensor([i for source, _ in train_rows[:2000] for i in source])
     vectors = model.encoder.embedding.weight.detach()[ids.to(device)]
     drawn = torch.randint(len(ids), (n,), generator=torch.Generator().manual_seed(0))
     return vectors.mean(dim=0, keepdim=True), vectors[drawn.to(device)]
 
 
-def what_is_read(model, seen):
-    """One sentence → `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d).
+def attention_parts(model, seen):
+    """Return `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d) of a sentence.
 
     In the recurrent model the output layer's columns for the context are `W_o`.
     """
@@ -1264,23 +1274,28 @@ def what_is_read(model, seen):
 
 
 def explained(model, rows):
-    """Name of an explanation that is written → its maps (T', S') of all rows."""
+    """Return the maps (T', S') of all rows, by name of an explanation.
+
+    Only explanations that you have implemented.
+    """
     maps, (mean, drawn) = {}, replacements(model)
     for row in rows:
         source, target = padded([row])
         with tp.trace(model) as seen:
             model(source, target)
-        x, said = seen["encoder.embedding"][0].detach(), saying(model, source, target)
-        weights, values, W_o = what_is_read(model, seen)
+        x = seen["encoder.embedding"][0].detach()
+        log_prob = log_prob_of(model, source, target)
+        weights, values, W_o = attention_parts(model, seen)
         ways = {"attention weight": lambda: weights.mean(dim=0)}
         if tp.done("read-norms"):
             ways["weight × norm"] = lambda: read_norms(weights, values, W_o)
         if tp.done("gradients"):
-            ways["gradient × input"] = lambda: gradient_times_input(said, x)
-            ways["integrated gradients"] = lambda: integrated_gradients(said, x, 0 * x)
+            ways["gradient × input"] = lambda: gradient_times_input(log_prob, x)
+            ways["integrated gradients"] = lambda: integrated_gradients(
+                log_prob, x, 0 * x)
         if tp.done("effects"):
-            ways["mean ablation"] = lambda: effects(said, x, mean)
-            ways["resampling"] = lambda: effects(said, x, drawn)
+            ways["mean ablation"] = lambda: effects(log_prob, x, mean)
+            ways["resampling"] = lambda: effects(log_prob, x, drawn)
         for name, way in ways.items():
             maps.setdefault(name, []).append(way().detach().cpu())
     return maps
@@ -1307,8 +1322,9 @@ if tp.done(*WHOLE):
                          f"{len(asked)} sentences")
 
 # %% [markdown]
-# We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest). The last
-# row draws 8 other words, so its agreement is about the most that an explanation can reach.
+# We trained both translators with five seeds and applied the explanations to 500 test sentences: median
+# (smallest–largest). The last row draws 8 other words: its agreement shows how much resampling varies from draw to
+# draw.
 #
 # | explanation | recurrent: precision, % | agreement, % | Transformer: precision, % | agreement, % |
 # |---|---|---|---|---|
@@ -1319,27 +1335,26 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# The five recurrent models are session 5's: they are trained with its curriculum, on sources that end with EOS. The
-# one of the leaderboard has neither, and all five of its agreements lie outside these ranges, by 2.5 points at most.
-# A map whose top link is the word at the same position would have a precision of 49.9 % with EOS in the source and
-# 54.7 % without.
+# Saturation (exercise 7) may explain the low scores of gradient × input.
+#
+# The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. That of the
+# leaderboard above has neither; all five of its agreements lie outside these ranges, by 2.5 points at most. A map whose
+# top link is the word at the same position would have a precision of 49.9 % with EOS in the source and 54.7 % without.
 #
 # ### Cases where weight and effect differ
 #
-# An adjective agrees with a noun that it does not translate. We took 40 adjectives that stand four words or more
-# after their noun in English. That noun had one of the two largest effects by resampling for 55 % (28–82) of them in
-# the
-# recurrent model, and for 68 % (38–85) in the Transformer. It had one of the two largest attention weights for 0 %
-# (0–0) and 25 % (0–50).
+# Some French words depend on an English word that they do not translate. We took 40 of each kind, with five seeds:
+# - **Adjectives**, four words or more after their noun in English, agree with this noun. It had one of the two largest
+#   effects by resampling for 55 % (28–82) in the recurrent model and for 68 % (38–85) in the Transformer. It had one of
+#   the two largest attention weights for 0 % (0–0) and 25 % (0–50).
+# - ***Le, la, un, une*** agree with their noun. In the Transformer, weight × norm had the English article as top link
+#   for 100 % (98–100), resampling for 50 % (32–80).
+# - ***Que*** in *est-ce que* is predictable from *est-ce*, except for the choice of *que* or *qu'*. In the Transformer
+#   its largest effect is 1.16 nats (0.98–1.22), that of *est-ce* 13.95 nats (8.81–14.96). The weights of both rows sum
+#   to 1, so they cannot show that no English word had a large effect.
 #
-# The gender of *le, la, un* and *une* depends on their noun, too. For 40 of them in each Transformer, weight × norm
-# had the English article as top link in 100 % (98–100), resampling in 50 % (32–80). *Que* in *est-ce que* is
-# predictable from *est-ce*, except for the choice of *que* or *qu'*. In the Transformer its largest effect is 1.16
-# nats (units of the natural logarithm; 0.98–1.22), that of *est-ce* 13.95 (8.81–14.96). The
-# weights of both rows sum to 1, so they cannot show that no English word had a large effect.
-#
-# The table counts the French words that weight × norm links to a gold word, and resampling to another. Below it, one
-# sentence, each row divided by its largest number; negative numbers are shown as 0.
+# The next cell counts such words in your Transformer. Its heatmaps show one sentence; each row is divided by its
+# largest number, and negative numbers are shown as 0.
 
 # %% demo="weight-and-cause"
 if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
@@ -1364,8 +1379,7 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# Type a sentence, and choose a model. A *bat* that sleeps is a *chauve-souris*, one that you buy a *batte*. Which
-# maps show the verb that decides?
+# Type a sentence, and choose a model. Which maps show the verb that decides the sense of *bat*?
 
 # %% demo="explore-explained"
 def explained_steps(model, text):
@@ -1398,13 +1412,13 @@ if tp.done(*WHOLE, "gradients", "effects"):
                "The woman buys the bat.", title="three explanations")
 
 # %% [markdown]
-# ### Exercise 9 · Activation patching: where is the difference carried?
+# ### Exercise 9 · Activation patching
 #
-# Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the
-# second *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the
-# model now write *la*? This is **activation patching** (Vig et al. 2020, [arXiv
-# 2004.12265](https://arxiv.org/abs/2004.12265)). It finds activations that suffice to carry the difference.
-# (The reverse finds those that are needed.)
+# Two sentences differ in one word: *the **cow** sleeps*, *the **dog** sleeps*. The first becomes *la vache*, the second
+# *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the model now
+# write *la*? This is **activation patching** (Vig et al. 2020, [arXiv 2004.12265](https://arxiv.org/abs/2004.12265), as
+# causal mediation analysis; Meng et al. 2022, [arXiv 2202.05262](https://arxiv.org/abs/2202.05262)). It finds
+# activations that suffice to carry the difference. (The reverse finds necessary ones.)
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
@@ -1417,8 +1431,8 @@ if tp.done(*WHOLE, "gradients", "effects"):
 # *Minutes* 12 · *Difficulty* ●●●○
 #
 # <details><summary>Hint 1 · the idea</summary>
-# One traced run of the clean sentence, from which the activation is kept. One run of the corrupt one. Then one run for
-# each position.
+# First trace a run of the clean sentence, and keep its activation. Then run the corrupt one. Then run it once for each
+# position, patched.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -1432,7 +1446,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
 # %% exercise="patching"
 @torch.no_grad()
 def restored(model, clean, corrupt, target, name, measure):
-    """The share of the difference that each position restores, (P,)."""
+    """Return the share of the difference that each position restores, (P,)."""
     # TODO: a clean run, a corrupt run, and patched runs of the corrupt sentence
     ### BEGIN SOLUTION
     with tp.trace(model) as kept:
@@ -1476,45 +1490,50 @@ if tp.done(*WHOLE, "patching"):
 # %% [markdown] answer="explanations" points=4
 # **Question 2.** (a) Which explanation would you trust to find the English word that made the model write a French
 # word, and on what evidence? Use two numbers of the leaderboard. (b) For *le* and *la*, resampling often finds a noun
-# where the gold link is *the*. Which of the two is wrong? (c) What does gold precision measure, and what does
-# agreement with an intervention? (d) Name one thing that the leaderboard does *not* show.
+# where the gold link is *the*. Which of the two is wrong? (c) What does gold precision measure, and what does agreement
+# with an intervention? (d) Name one thing that the leaderboard does *not* show.
 #
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# (a) A choice with its evidence, for example weight × norm: in our five runs a precision of 96.5 % (95.8–97.5) and an
-# agreement of 91.4 % (89.7–94.5) on the Transformer, gradient × input 47.3 % and 44.2 %. Against attention weight and
-# integrated gradients the ranges of the agreement overlap, but in each of the five runs its agreement is the higher
-# one. Mean ablation agrees more in four of the five; it is an intervention itself. (b) Neither. The
-# article takes its gender from the noun: the noun is a cause, though not what the article translates. Patching shows
-# where: in our run the encoder's attention carried 0.29 of the difference to the position of *the*, and 0.86 was at
-# *cow* after the encoder. (c) Gold precision: whether the explanation finds what a linguist would link
-# (**plausible**; Jacovi and Goldberg 2020, [arXiv 2004.03685](https://arxiv.org/abs/2004.03685)). Agreement with an
-# intervention: whether it finds what the output depends on (**faithful**). (d) For
-# example: small models, one grammar; top links, not the whole map; single words, so that two words that can replace
-# each other have no effect; another intervention: mean ablation differs from it in 4.9 to 7.3 % of the top links of
-# the Transformer. Resampling also misses causes: the verb decides the sense of *bat*, and in our five runs it had
-# one of the two largest effects for 22 % (2–55) of the nouns of two senses. A word drawn at random is seldom a verb
-# that selects the other sense.
+# (a) A choice with its evidence, for example weight × norm. On the Transformer it had, in our five runs, a precision of
+# 96.5 % (95.8–97.5) and an agreement of 91.4 % (89.7–94.5); gradient × input had 47.3 % and 44.2 %. The agreement of
+# weight × norm was higher than that of attention weight and that of integrated gradients in each of the five runs,
+# although the ranges overlap. Mean ablation agreed more than weight × norm in four of the five, but mean ablation is
+# itself an intervention.
+#
+# (b) Neither. The article takes its gender from the noun: the noun is a cause, though not what the article translates.
+# Patching shows where: in our run the encoder's attention carried 0.29 of the difference to the position of *the*, and
+# 0.86 was at *cow* after the encoder.
+#
+# (c) Gold precision measures whether the explanation finds what a linguist would link (**plausible**; Jacovi and
+# Goldberg 2020, [arXiv 2004.03685](https://arxiv.org/abs/2004.03685)). Agreement with an intervention measures whether
+# it finds what the output depends on (**faithful**).
+#
+# (d) For example: other models and grammars; the whole map, not the top links alone; pairs of words, because two words
+# that can replace each other have no effect singly; other interventions: mean ablation and resampling have different
+# top links for 4.9 to 7.3 % of the French words in the Transformer. Resampling also misses causes: the verb decides the
+# sense of *bat*, and in our five runs it had one of the two largest effects for 22 % (2–55) of the nouns of two senses.
+# A word drawn at random is seldom a verb that selects the other sense.
 #
 # **Rubric.** 1 point: a choice with two numbers. 1 point: (b) both are right, agreement of gender. 1 point: plausible
 # against faithful, in any words. 1 point: one limit, fitting these runs.
 # ### END SOLUTION
 
 # %% [markdown]
-# ### Heads
+# ### What each head attends to
 #
 # To what does each head attend (Clark et al. 2019, [arXiv 1906.04341](https://arxiv.org/abs/1906.04341)), and is it
 # needed? Michel, Levy and Neubig 2019 ([arXiv 1905.10650](https://arxiv.org/abs/1905.10650)) and Voita et al. 2019
-# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) removed heads, and found that many can go at a small cost
-# (Voita et al.: 38 of 48 encoder heads for 0.15 BLEU, pruned during training). A head's
-# output is a piece of the input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
+# ([arXiv 1905.09418](https://arxiv.org/abs/1905.09418)) ablated heads, and found that many can be **pruned** (removed
+# for good) at a small cost (Voita et al.: 38 of 48 encoder heads for 0.15 BLEU). A head's output is a piece of the
+# input of `W_o`, d columns, so a patch of `"….W_o:in"` can replace it.
 #
-# ### Exercise 10 · Cut a head off
+# ### Exercise 10 · Ablation of heads
 #
-# **Write** `cut(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, in which the
-# columns of all `heads` (a list of numbers) are those of `other`. `other` is the mean, (h · d,), or a tensor of the
-# shape of the activation: another sentence's, for resampling.
+# **Write** `cut(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, which
+# replaces the columns of all `heads` (a list of numbers) by those of `other`. `other` is the mean, (h · d,), or a
+# tensor of the shape of the activation: another sentence's, for resampling.
 #
 # *Tiny example.* `cut([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
 #
@@ -1535,7 +1554,7 @@ if tp.done(*WHOLE, "patching"):
 
 # %% exercise="cut"
 def cut(heads, d, other):
-    """A patch, (…, h · d) → (…, h · d): the columns of `heads` are those of `other`."""
+    """Return a patch, (…, h · d) → (…, h · d): columns of `heads` are from `other`."""
     # TODO: a function that replaces the columns of these heads
     ### BEGIN SOLUTION
     def patch(z):
@@ -1557,8 +1576,9 @@ PARTS = {"encoder.blocks.0.attention": "source → source",
 
 @torch.no_grad()
 def loss_without(model, rows, chosen, by="mean"):
-    """The loss on `rows` without `chosen`, a list of (part, head), replaced by the mean
-    or by another sentence's output at the same position.
+    """Return the loss on `rows` with `chosen` heads ablated, a list of (part, head).
+
+    Their output is replaced by the mean, or by another sentence's at the same position.
     """
     source, target = padded(rows)
     with tp.trace(model) as seen:
@@ -1577,8 +1597,8 @@ def loss_without(model, rows, chosen, by="mean"):
 
 @torch.no_grad()
 def attends_to(model, pairs):
-    """(part, head) → shares of words whose largest weight lies on the same position,
-    the one before, the one after, the final mark, a gold word (of the source alone).
+    """Return, by (part, head), the shares of words whose largest weight lies on the
+    same, the previous or the next position, the final punctuation mark, a gold word.
     """
     found = {}
     for pair, row in zip(pairs, rows_of(pairs)):
@@ -1586,21 +1606,21 @@ def attends_to(model, pairs):
         S, T = len(pair.source_words), len(pair.target_words)
         for part in PARTS:
             weights = model.get_submodule(part).attention_weights[0]
-            mark = -1 if part == "decoder.blocks.0.attention" else S - 1
-            asking = S if part.startswith("encoder") else T
-            for k, looked in enumerate(weights.argmax(dim=-1).tolist()):
+            final = -1 if part == "decoder.blocks.0.attention" else S - 1
+            queries = S if part.startswith("encoder") else T
+            for k, top in enumerate(weights.argmax(dim=-1).tolist()):
                 found.setdefault((part, k), []).extend(
-                    [s == t, s == t - 1, s == t + 1, s == mark,
+                    [s == t, s == t - 1, s == t + 1, s == final,
                      "cross" in part and s in pair.alignment[t]]
-                    for t, s in enumerate(looked[:asking]))
+                    for t, s in enumerate(top[:queries]))
     return {head: torch.tensor(shares).float().mean(dim=0).tolist()
             for head, shares in found.items()}
 
 # %% given="writes"
 @torch.no_grad()
 def writes(model, rows, k):
-    """The share of French words whose logit is one of the ten that the output of head k
-    of the attention to the source, without its mean, raises most.
+    """Return how often the correct French word is among the ten words whose logits
+    head k of the cross-attention raises most; its mean output is subtracted.
     """
     source, target = padded(rows)
     cross, words = model.decoder.blocks[-1].cross, (target != PAD) & (target != EOS)
@@ -1654,18 +1674,22 @@ if tp.done(*WHOLE):
                                 columns=2)
 
 # %% [markdown] answer="heads-read" points=2
-# **Question 3.** (a) Of the heads from target to source, does the one that aligns best also cost most? (b) Compare
-# the loss without several heads with the sum of their single costs. What does a difference show about heads that do
-# the same work?
+# **Question 3.** (a) Of the cross-attention heads, does ablating the one with the highest share on gold words add the
+# most loss? (b) Compare the loss that several heads add together with the sum of what each adds alone. What does a
+# difference show about heads that do the same work?
 #
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# (a) Not always: in one of our five runs the best aligner cost least. Over five runs it cost 0.16
-# (0.03–0.33), the second 0.10 (0.05–0.27). (b) In our five runs the six cheapest heads together cost 1.33
-# (0.81–2.34), and the sum of their single costs was 0.31 (0.30–0.34). Above the sum, heads may be redundant: one of
-# two can go, both together cannot. It is no proof, because the loss is convex and near 0 here. Below it, one head
-# needs the output of the other, and the second loss adds little.
+# (a) Not always: in our five runs it added the most loss three times, and the least once. Ablating the head with the
+# highest gold share added 0.16 nats (0.03–0.33), the second 0.10 nats (0.05–0.27).
+#
+# (b) In our five runs the six heads that add least alone added 1.33 nats (0.81–2.34) together, and the sum of their
+# single losses was 0.31 nats (0.30–0.34). If the joint loss is above the sum, heads may be redundant: the model works
+# without either of two, but not without both. This is no proof. Cross-entropy is convex in the logits, and the whole
+# model is near its minimum, so two ablations whose effects on the logits simply add up already cost more together than
+# the sum of both. If the joint loss is below the sum, one head needs the output of the other, and the second ablation
+# adds little.
 #
 # **Rubric.** 1 point: both orders with numbers. 1 point: together against the sum, with its reason.
 # ### END SOLUTION
@@ -1674,17 +1698,15 @@ if tp.done(*WHOLE):
 # ### An induction head
 #
 # The task: read 8 to 12 different random tokens, then pieces of four tokens of the same row, from random positions.
-# Within a piece the next token can be found: go to the earlier occurrence of the last token, and write the token
-# after it. An **induction head** does this (Olsson et al. 2022, [arXiv
-# 2209.11895](https://arxiv.org/abs/2209.11895)): it attends to the token *after* the same token's earlier occurrence.
-# In the circuit that they describe, a head of an earlier layer attends to the **previous token**, so that each
-# position also holds what
-# stood before it.
+# Within a piece the next token can be found. An **induction head** (Olsson et al. 2022,
+# [arXiv 2209.11895](https://arxiv.org/abs/2209.11895)) attends to the token *after* the earlier occurrence of the same
+# token. In the circuit that they describe, a head of an earlier block attends to the **previous token**, so that each
+# position also contains the token before it.
 #
 # ### Exercise 11 · The induction score
 #
 # A row of L random tokens is read twice. **Write** `induction_scores(weights, L)`.
-# - in: `weights` (B, h, 2L, 2L), the attention weights of one layer: a row for each position that attends
+# - in: `weights` (B, h, 2L, 2L), the attention weights of one block: a row for each position that attends
 # - out: (h,), the mean weight from position t of the second reading, t = L … 2L − 1, to position t − L + 1
 #
 # *Tiny example.* L = 2, the tokens are a b a b. The second a (t = 2) should attend to the first b (position 1), the
@@ -1707,8 +1729,8 @@ if tp.done(*WHOLE):
 
 # %% exercise="induction"
 def induction_scores(weights, L):
-    """`weights` (B, h, 2L, 2L) → (h,): the mean weight on the token after the earlier
-    occurrence of the same token.
+    """Return (h,), the mean weight on the token after the earlier occurrence of the
+    same token; `weights` (B, h, 2L, 2L).
     """
     # TODO: the weights from t to t − L + 1 in the second reading, and their mean
     ### BEGIN SOLUTION
@@ -1721,20 +1743,20 @@ tp.check("induction")
 
 # %% given="repeats"
 def repeated(B, L, size=4, V=48):
-    """Ids (B, T): L different tokens, then L // 2 pieces of them; and targets of the
-    same shape, −100 where the next token cannot be known.
+    """Return ids (B, T), L different tokens and then L // 2 pieces of them, and targets
+    of the same shape, −100 where the next token cannot be known.
     """
     first = torch.rand(B, V, device=device).argsort(dim=-1)[:, :L]
     starts = torch.randint(L - size + 1, (B, L // 2, 1), device=device)
-    places = (starts + torch.arange(size, device=device)).flatten(1)
-    ids = torch.cat([first, first.gather(1, places)], dim=1)
+    positions = (starts + torch.arange(size, device=device)).flatten(1)
+    ids = torch.cat([first, first.gather(1, positions)], dim=1)
     target = ids.roll(-1, dims=1)
     target[:, :L], target[:, L + size - 1::size] = -100, -100
     return ids, target
 
 
 def train_repeats(steps=800, seed=0, V=48):
-    """A decoder of two blocks that learns to continue what it has read before."""
+    """Train and return a decoder of two blocks that continues repeated tokens."""
     torch.manual_seed(seed)
     repeater = Decoder(V, 64, 4, 2, cross=False, positions=Learned).to(device)
     optimizer = torch.optim.AdamW(repeater.parameters(), 5e-3, betas=(0.9, 0.98))
@@ -1753,37 +1775,39 @@ def train_repeats(steps=800, seed=0, V=48):
 # %% given="read-repeats"
 @torch.no_grad()
 def continued(model, ids, chosen=(), by="mean"):
-    """The share of right next tokens in the second reading, `ids` (B, 2L), without the
-    `chosen` heads, pairs of (layer, head), replaced by the mean or by another row's.
+    """Return the share of right next tokens in the second reading, `ids` (B, 2L).
+
+    The `chosen` heads, pairs of (block, head), are ablated by the mean or by another
+    row's output.
     """
     with tp.trace(model) as seen:
         model(ids)
     patches = {}
-    for layer in {layer for layer, _ in chosen}:
-        name, heads = (f"blocks.{layer}.attention.W_o:in",
-                       [k for one, k in chosen if one == layer])
+    for block in {block for block, _ in chosen}:
+        name, heads = (f"blocks.{block}.attention.W_o:in",
+                       [k for one, k in chosen if one == block])
         z = seen[name]
         other = z.mean(dim=(0, 1)) if by == "mean" else z.roll(1, dims=0)
-        patches[name] = cut(heads, model.blocks[layer].attention.head_size, other)
+        patches[name] = cut(heads, model.blocks[block].attention.head_size, other)
     with tp.trace(model, patches):
-        said = model(ids).argmax(dim=-1)
+        output = model(ids).argmax(dim=-1)
     L = ids.shape[1] // 2
-    return (said[:, L:-1] == ids[:, L + 1:]).float().mean().item()
+    return (output[:, L:-1] == ids[:, L + 1:]).float().mean().item()
 
 
 @torch.no_grad()
 def head_scores(model, ids):
-    """(layer, head) → the induction score, and the weight on the previous token in the
-    first reading.
+    """Return, by (block, head), the induction score, and the weight on the previous
+    token in the first reading.
     """
     model(ids)
     found, L = {}, ids.shape[1] // 2
-    for layer, block in enumerate(model.blocks):
+    for i, block in enumerate(model.blocks):
         weights = block.attention.attention_weights
         before = weights[:, :, :L, :L].diagonal(-1, -2, -1).mean(dim=(0, 2))
         for head, scores in enumerate(zip(
                 induction_scores(weights, L).tolist(), before.tolist())):
-            found[layer, head] = scores
+            found[i, head] = scores
     return found
 
 # %% training="train-repeats"
@@ -1820,23 +1844,23 @@ if tp.done(*STACK, "induction", "cut", "patching"):
               f"answer at position {12 + p}")
 
 # %% [markdown]
-# In our five runs all four heads of the second layer had a score of at least 0.90, rounded. Without the one with the
-# largest
-# score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % (2–4). The score
-# finds heads that attend in this way; ablations show which of them are needed.
+# In our five runs all four heads of block 1 had a score of at least 0.90, rounded. With the highest-scoring head
+# ablated by its mean, 100 % (100–100) of the next tokens were right; with all four, 3 % (2–4). The score finds heads
+# that attend in this way; ablations show which of them are needed.
 
 # %% [markdown]
 # ## 7 · Extension: circuits
 #
-# A **circuit** is a part of the model that explains one behaviour: which heads, which weights, and which paths between
-# them (Elhage et al. 2021, [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)).
+# A **circuit** (Olah et al. 2020, [Zoom In](https://distill.pub/2020/circuits/zoom-in/); in Transformers: Elhage et al.
+# 2021, [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)) is a part of the model
+# that explains one behaviour: which heads, which weights, and which paths between them.
 #
-# ### Exercise 12 · Which part writes the word?
+# ### Exercise 12 · Direct logit attribution
 #
-# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward
-# network add. The last norm divides by a standard deviation. With that of the whole stream fixed, the rest is linear,
-# and each part has a share in the difference of two logits. This is **direct logit attribution**. It needs one run
-# and no patch. It leaves out the effects of a part through later parts.
+# The residual stream before the last norm is a sum: the embedded token, and what each head and the feed-forward network
+# add. The last norm divides by a standard deviation. If the standard deviation of the whole stream is held fixed, the
+# rest is linear, and each part has a share in the difference of two logits. This is **direct logit attribution**. It
+# needs one run and no patch, and leaves out effects through later parts.
 #
 # **Write** `logit_shares(parts, norm, direction)`.
 # - in: `parts` (K, T, D), vectors whose sum over the K is the stream before `norm`, an `nn.LayerNorm`; `direction`
@@ -1867,7 +1891,7 @@ if tp.done(*STACK, "induction", "cut", "patching"):
 
 # %% exercise="attribution"
 def logit_shares(parts, norm, direction):
-    """`parts` (K, T, D), `norm` an `nn.LayerNorm`, `direction` (D,) → (K, T)."""
+    """Return (K, T); `parts` (K, T, D), `norm` an `nn.LayerNorm`, `direction` (D,)."""
     # TODO: each part, centred; the standard deviation of their sum; the dot product
     ### BEGIN SOLUTION
     variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)
@@ -1881,7 +1905,7 @@ tp.check("attribution")
 # %% given="written"
 @torch.no_grad()
 def written(model, source, target):
-    """Name of a part of the decoder → what it adds to the last residual (T, D)."""
+    """Return what each part of the decoder adds to the last residual, (T, D)."""
     with tp.trace(model) as seen:
         model(source, target)
     block, found = model.decoder.blocks[0], {"embedding": seen["decoder.embedding"][0]}
@@ -1912,13 +1936,12 @@ if tp.done(*WHOLE, "attribution", "patching"):
              caption="the cow sleeps . → la vache dort . : shares of the parts")
 
 # %% [markdown]
-# ### Exercise 13 · Two matrices of a head
+# ### Exercise 13 · QK and OV circuits
 #
 # Leave the biases out. The scores of a head for vectors x (queries) and y (keys) are
-# $x W_q^\top W_k\, y^\top / \sqrt d$, its **QK circuit**. A vector y to which it attends with weight 1 adds $y
-# W_v^\top W_o^\top$ to
-# the residual stream. That times the output layer is what y adds to the logits, the **OV circuit**. Both need weights
-# only, and no sentence.
+# $x W_q^\top W_k\, y^\top / \sqrt d$: its **QK circuit**. If the head attends to y with weight 1, it adds
+# $y W_v^\top W_o^\top$ to the residual stream. The product of this vector with the output layer is the contribution of
+# y to the logits: the **OV circuit**. Both circuits need weights only, no sentence.
 #
 # **Write** `qk_circuit(attention, k, x, y)` and `ov_circuit(attention, k, y, readout)`.
 # - in: `attention`, a `MultiHeadAttention` with as many heads of keys as of queries; the head's number k; `x` (T, D),
@@ -1949,7 +1972,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 
 # %% exercise="circuits"
 def qk_circuit(attention, k, x, y):
-    """`x` (T, D), `y` (S, D) → the scores of head k, without biases, (T, S)."""
+    """Return the scores of head k, without biases, (T, S); `x` (T, D), `y` (S, D)."""
     # TODO: the head's rows of two matrices; scaled dot products
     ### BEGIN SOLUTION
     d = attention.head_size
@@ -1960,7 +1983,10 @@ def qk_circuit(attention, k, x, y):
 
 
 def ov_circuit(attention, k, y, readout):
-    """`y` (S, D), `readout` (V, D) → what y adds to the logits by head k, (S, V)."""
+    """Return what `y` (S, D) adds to the logits through head k, (S, V).
+
+    `readout` (V, D).
+    """
     # TODO: the head's rows of one matrix and columns of another; the output layer
     ### BEGIN SOLUTION
     own = slice(k * attention.head_size, (k + 1) * attention.head_size)
@@ -1974,8 +2000,8 @@ tp.check("circuits")
 # %% given="from-weights"
 @torch.no_grad()
 def previous_token(model, k, L=12):
-    """The mean weight on the position before, as the QK circuit of head k of the first
-    layer has it: every token is the mean of all embeddings.
+    """Return the mean weight on the previous position, by the QK circuit of head k of
+    block 0: every token is the mean of all embeddings.
     """
     block = model.blocks[0]
     x = block.norms[0](model.positions.table.weight[:L]
@@ -1987,14 +2013,14 @@ def previous_token(model, k, L=12):
 
 
 def on_diagonal(matrix):
-    """The share of rows whose largest number lies on the diagonal."""
+    """Return the share of rows whose largest number lies on the diagonal."""
     own = torch.arange(len(matrix), device=matrix.device)
     return (matrix.argmax(dim=-1) == own).float().mean().item()
 
 
 @torch.no_grad()
 def copies(model, k):
-    """The share of tokens whose own logit is raised most by head k of the second layer
+    """Return the share of tokens whose own logit is raised most by head k of block 1
     if it attends to them.
     """
     block = model.blocks[1]
@@ -2005,8 +2031,8 @@ def copies(model, k):
 
 @torch.no_grad()
 def composes(model, first, second):
-    """The share of tokens a for which the query of a, in head `second` of the second
-    layer, has its largest score with what head `first` of the first layer writes for a.
+    """Return the share of tokens a for which the query of a, in head `second` of block
+    1, has its largest score with the output of head `first` of block 0 for a.
     """
     below, above = model.blocks
     words = model.embedding.weight
@@ -2029,17 +2055,19 @@ if tp.done(*STACK, "induction", "circuits"):
              ["head of layer 1", "induction score", "tokens that it copies"])
 
 # %% [markdown]
-# In our five runs the head of the first layer (layer 0) with the largest previous-token score had 0.93
-# (0.84–0.96), and 1.00 (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the query of a token in
-# the second layer has its largest score with what this head writes for it (chance level: 2 %; mean of the four heads):
-# this output enters their keys (**K-composition**). The head of the second layer with the largest induction score
-# copies 94 % (90–96) of the tokens.
+# In our five runs, for the head of block 0 with the largest previous-token score:
+# - This score was 0.93 (0.84–0.96) measured, and 1.00 (0.98–1.00) from its weights alone.
+# - In block 1 the query of a token scores highest with this head's output for the same token: for 100 % (96–100) of the
+#   tokens, averaged over the four heads (chance level 2 %). If this output enters the keys, it is **K-composition**.
 #
-# ### Exercise 14 · One path between two heads
+# The share alone does not show that a head is used: in our run two heads of block 0 with 71 to 92 % are not needed in
+# exercise 14. The head of block 1 with the largest induction score copies 94 % (90–96) of the tokens.
 #
-# What a head of the first layer writes is read by the queries, the keys and the values of the second. **Path patching**
-# (Wang et al. 2022, [arXiv 2211.00593](https://arxiv.org/abs/2211.00593)) replaces it for **one** reader; all others
-# get what the head wrote.
+# ### Exercise 14 · Path patching
+#
+# The queries, keys and values of block 1 all read the output of a head of block 0. **Path patching** (Wang et al. 2022,
+# [arXiv 2211.00593](https://arxiv.org/abs/2211.00593)) replaces this output for **one** of these readers; the others
+# get the original output.
 #
 # **Write** `along(stream, z, other, attention, k, norm)`.
 # - in: `stream` (…, T, D), the residual stream; `z` and `other` (…, T, h · d), the input of `attention.W_o` and another
@@ -2051,7 +2079,7 @@ if tp.done(*STACK, "induction", "circuits"):
 # *Minutes* 8 · *Difficulty* ●●●○ · *Extension*
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The stream is a sum. Take away what head k wrote, and add what it would have written.
+# The stream is a sum. Subtract what head k wrote, and add what it would have written.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
@@ -2065,10 +2093,11 @@ if tp.done(*STACK, "induction", "circuits"):
 
 # %% exercise="path"
 def along(stream, z, other, attention, k, norm):
-    """`stream` (…, T, D), `z` and `other` (…, T, h · d) → (…, T, D): what is read
-    behind `norm` if head k alone had the output `other`.
+    """Return the normalised stream (…, T, D) if head k alone had the output `other`.
+
+    `stream` (…, T, D), `z` and `other` (…, T, h · d).
     """
-    # TODO: what head k would write more; the norm of the new stream
+    # TODO: the change in the output of head k; the norm of the new stream
     ### BEGIN SOLUTION
     own = slice(k * attention.head_size, (k + 1) * attention.head_size)
     more = (other - z)[..., own] @ attention.W_o.weight[:, own].T
@@ -2081,8 +2110,8 @@ tp.check("path")
 # %% given="paths"
 @torch.no_grad()
 def right_along(model, ids, k, reader):
-    """The share of right next tokens if `reader`, W_q, W_k or W_v of the second layer,
-    reads what head k of the first layer writes for another row.
+    """Return the share of right next tokens if `reader`, W_q, W_k or W_v of block 1,
+    reads the output of head k of block 0 for another row.
     """
     with tp.trace(model) as seen:
         model(ids)
@@ -2103,24 +2132,25 @@ if tp.done(*STACK, "induction", "cut", "path"):
                      "this head by one path")
 
 # %% [markdown]
-# In our five runs, for the head of the first layer with the largest previous-token score: 100 % (100–100) of the next
-# tokens stay right if only the queries or only the values read another row's output, 74 % (16–92) if only the keys do,
-# and 67 % (12–86) by all paths. Most of its effect goes through the keys.
+# In our five runs, for the head of block 0 with the largest previous-token score, the share of right next tokens if
+# another row's output is read: by the queries 100 % (100–100), by the keys 74 % (16–92), by the values 100 % (100–100),
+# by all 67 % (12–86). Most of its effect goes through the keys.
 #
-# ### Exercise 15 · What does a vector hold?
+# ### Exercise 15 · A linear probe
 #
-# A **probe** is a small classifier of a model's vectors (Alain and Bengio 2016, [arXiv
-# 1610.01644](https://arxiv.org/abs/1610.01644)). The simplest uses the difference of two means. A probe may memorise
-# the labels of single words. Hewitt and Liang 2019 ([arXiv 1909.03368](https://arxiv.org/abs/1909.03368)) compare it
-# with a **control task**: the same words, with labels drawn at random for each word.
+# A **probe** is a small classifier of a model's vectors (Alain and Bengio 2016,
+# [arXiv 1610.01644](https://arxiv.org/abs/1610.01644)). The simplest uses the difference of two means. A probe may
+# memorise the labels of single words. Hewitt and Liang 2019 ([arXiv 1909.03368](https://arxiv.org/abs/1909.03368))
+# compare it with a **control task**: the same words, with labels drawn at random for each word.
 #
 # **Write** `probe(x, labels)`.
 # - in: `x` (N, D), `labels` (N,), booleans
-# - out: `direction` (D,), the mean of the vectors that are true minus the mean of the others; `threshold`, the dot
-#   product of the direction with the point halfway between the two means. A vector counts as true if its product with
-#   the direction is larger.
+# - out: `direction` (D,), the mean of the vectors with label True minus the mean of the others; `threshold`, the dot
+#   product of the direction with the point halfway between the two means. A vector is classified as True if its product
+#   with the direction is larger.
 #
-# *Tiny example.* The numbers 0, 2 and 6, of which the last is true: the direction is 5, the threshold 5 · 3.5 = 17.5.
+# *Tiny example.* The numbers 0, 2 and 6, of which the last has label True: the direction is 5, the threshold 5 · 3.5 =
+# 17.5.
 #
 # *Minutes* 6 · *Difficulty* ●○○○ · *Extension*
 #
@@ -2139,7 +2169,7 @@ if tp.done(*STACK, "induction", "cut", "path"):
 
 # %% exercise="probe"
 def probe(x, labels):
-    """`x` (N, D), `labels` (N,) booleans → `direction` (D,), `threshold` ()."""
+    """Return `direction` (D,) and `threshold` (); `x` (N, D), boolean `labels` (N,)."""
     # TODO: two means, their difference, the point halfway between them
     ### BEGIN SOLUTION
     true, false = x[labels].mean(dim=0), x[~labels].mean(dim=0)
@@ -2162,7 +2192,7 @@ SITES = {"embedding of the noun": ("encoder.embedding", 0),
 
 @torch.no_grad()
 def nouns_read(model, pairs):
-    """The nouns behind an article in the sentences, and name of a site → vectors."""
+    """Return the nouns after an article in the sentences, and vectors by site."""
     nouns, vectors = [], {site: [] for site in SITES}
     for pair, row in zip(pairs, rows_of(pairs)):
         words = pair.source_words
@@ -2176,20 +2206,19 @@ def nouns_read(model, pairs):
     return nouns, {site: torch.stack(found) for site, found in vectors.items()}
 
 # %% given="probe-scores"
-def probed(x, nouns, labels, learned, asked):
-    """The share of right labels of the rows `asked`, by a probe of the rows `learned`:
-    lists of booleans.
+def probed(x, nouns, labels, train, test):
+    """Return the share of right labels of the rows `test`, by a probe of the rows
+    `train`: lists of booleans.
     """
     truth = torch.tensor([labels[noun] for noun in nouns], device=x.device)
-    learned, asked = (torch.tensor(chosen, device=x.device)
-                      for chosen in (learned, asked))
-    direction, threshold = probe(x[learned], truth[learned])
-    return ((x @ direction > threshold) == truth)[asked].float().mean().item()
+    train, test = (torch.tensor(chosen, device=x.device) for chosen in (train, test))
+    direction, threshold = probe(x[train], truth[train])
+    return ((x @ direction > threshold) == truth)[test].float().mean().item()
 
 
 def probe_scores(model, pairs):
-    """Name of a site → right genders of known nouns, of new nouns, right control labels
-    of known nouns. Every second row, or every second noun, is learned.
+    """Return, by site, the right genders of known nouns, of new nouns, and the right
+    control labels of known nouns. Every second row, or noun, is used for training.
     """
     nouns, vectors = nouns_read(model, pairs)
     rows = [i % 2 == 0 for i in range(len(nouns))]
@@ -2208,42 +2237,46 @@ if tp.done(*WHOLE, "probe"):
              caption="Right labels by a probe")
 
 # %% [markdown]
-# A high share of known nouns says little if the control labels come near it. Compare the rows with exercise 9: patching
-# showed which of these vectors the output depends on. A probe shows only what can be read.
+# A high share for known nouns is not evidence if the share for control labels is nearly as high. A probe shows that a
+# vector contains information, not that the model uses it (exercise 9).
 
 # %% [markdown]
-# ## 8 · Extension: decoding with a cache
+# ## 8 · Extension: decoding with a key-value cache
 #
-# ![Writing the fourth word. Without a cache, keys and values of all four positions are made again. With a cache,
-# three are there, and one is added.](figures/key_value_cache.svg)
+# ![Writing the fourth word. Without a cache, keys and values of all four positions are computed again. With a cache,
+# three are kept, and one is added.](figures/key_value_cache.svg)
 #
-# `greedy_slowly` computes the whole prefix anew for each word. Under a causal mask, nothing that was computed for a
-# position changes when a word is added after it. Later words need only its keys and values. A **key-value cache**
-# keeps these.
+# `greedy_slowly` recomputes the whole prefix for each word. Under a causal mask, nothing that was computed for a
+# position changes when a word is added after it. Later words need only its keys and values. A **key-value cache** keeps
+# these.
 #
 # ### Exercise 16 · A cache, and a decoder that uses it
 #
 # **Write**
-# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`: new ones (B, n,
-#   T, d) are put after those that it holds; it returns **all** keys and all values.
+# - `Cache`: `len(cache)`, the number of positions it holds (0 at first), and `extend(keys, values)`, which appends new
+#   ones (B, n, T, d) and returns **all** keys and all values.
 # - `greedy(model, source, max_length=30)`: as `greedy_slowly`, but one new token at a time. In: `source` (B, S); out:
-#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS; it ends when all sentences have
-#   ended, or after `max_length` steps. Call the encoder once and `remember` once; make a cache for each block of the
+#   `tokens` (B, T), the most probable at each step, PAD after a sentence's EOS. It stops when every sentence has an
+#   EOS, or after `max_length` steps. Call the encoder once and `remember` once; make a cache for each block of the
 #   decoder.
 #
 # *Tiny example.* A cache that got 1 position, then 1 more, has length 2, and its second `extend` returns 2 positions.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*
 #
-# <details><summary>Hint 1 · the idea</summary> The block and the decoder already use caches. What is left is to keep
-# two tensors, and to call the decoder with the newest token only. </details>
+# <details><summary>Hint 1 · the idea</summary>
+# The block and the decoder already use caches. It remains to keep two tensors, and to call the decoder with the newest
+# token only.
+# </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
 # Positions are the axis −2 of keys and values. The decoder gets (B, 1) and returns (B, 1, V).
 # </details>
 #
-# <details><summary>Hint 3 · the line</summary> <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before
-# the loop. A boolean tensor (B,) keeps which sentences have ended: <code>ended | (tokens == EOS)</code>. </details>
+# <details><summary>Hint 3 · the line</summary>
+# <code>caches = [Cache() for _ in model.decoder.blocks]</code>, before the loop. A boolean tensor (B,) keeps which
+# sentences have ended: <code>ended | (tokens == EOS)</code>.
+# </details>
 
 # %% exercise="cache"
 class Cache:
@@ -2253,15 +2286,15 @@ class Cache:
         self.keys = self.values = None
 
     def __len__(self):
-        """How many positions it holds."""
+        """Return the number of positions that it holds."""
         # TODO: 0, or S
         ### BEGIN SOLUTION
         return 0 if self.keys is None else self.keys.shape[-2]
         ### END SOLUTION
 
     def extend(self, keys, values):
-        """Keys and values (B, n, T, d) of T new positions → those of all of them."""
-        # TODO: after those that are there
+        """Append T new positions (B, n, T, d), and return all keys and values."""
+        # TODO: append them
         ### BEGIN SOLUTION
         if self.keys is not None:
             keys, values = (torch.cat([self.keys, keys], dim=-2),
@@ -2273,20 +2306,20 @@ class Cache:
 
 @torch.no_grad()
 def greedy(model, source, max_length=30):
-    """`source` (B, S) → `tokens` (B, T), PAD after EOS; one new token a step."""
+    """Return `tokens` (B, T) for `source` (B, S), PAD after EOS; one token a step."""
     # TODO: read once; then a token at a time
     ### BEGIN SOLUTION
     vectors, words = model.encoder(source)
     memories = model.decoder.remember(vectors)
     caches = [Cache() for _ in model.decoder.blocks]
-    tokens, said = torch.full_like(source[:, 0], SOS), []
+    tokens, output = torch.full_like(source[:, 0], SOS), []
     ended = torch.zeros_like(tokens, dtype=torch.bool)
-    while len(said) < max_length and not ended.all():
+    while len(output) < max_length and not ended.all():
         logits = model.decoder(tokens[:, None], memories, words, caches)
         tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)
         ended = ended | (tokens == EOS)
-        said.append(tokens)
-    return torch.stack(said, dim=1)
+        output.append(tokens)
+    return torch.stack(output, dim=1)
     ### END SOLUTION
 
 # %% check="cache" points=5
@@ -2305,7 +2338,7 @@ if tp.done(*STACK, "cache"):
           f"{(at_once - step_by_step).abs().max():.1e}")
 
 # %% [markdown]
-# Step through a translation:
+# Step through a translation, decoded with your cache:
 
 # %% demo="explore"
 @torch.no_grad()
@@ -2342,27 +2375,28 @@ if tp.done(*WHOLE, "cache"):
 # [arXiv 2112.00114](https://arxiv.org/abs/2112.00114)) is a text of intermediate steps before the answer. A **chain of
 # thought** (Wei et al. 2022, [arXiv 2201.11903](https://arxiv.org/abs/2201.11903)) does the same in words.
 #
-# ![Above, a scratchpad as on paper: a digit of the sum depends on two digits far apart and on a carry that is not
-# written. Below, each digit stands beside those that it depends on.](figures/working.svg)
+# ![Above, long multiplication: a digit of the sum depends on two digits far apart and on a carry that is not written.
+# Below, the local scratchpad: each digit is next to those that it depends on.](figures/scratchpads.svg)
 #
 # The model is a decoder without an encoder: it reads `78*64=` and continues. All numbers have their **least digit
-# first**: `78*64=` is 87 times 46. The answer follows the last `=`. Three designs: no scratchpad; as on paper
-# (partial products and running sums, one after the other); each digit beside those that it depends on, with every
-# carry written. `tp.workings` has all three. Pairs of operands are held out for the test.
+# first**: `78*64=` is 87 times 46. The answer follows the last `=`. `tp.scratchpads` has three designs:
+# - *no scratchpad*;
+# - *long multiplication*: partial products and running sums, one after the other;
+# - *local scratchpad*: each digit next to those that it depends on, with every carry written.
 
 # %% given="writer"
-from tp.workings import (
-    CHARACTERS, as_on_paper, no_working, text_batch, working, written_out)
+from tp.scratchpads import (CHARACTERS, local_scratchpad, long_multiplication,
+                            no_scratchpad, text_batch, written_out)
 
 
 def writer_loss(writer, ids, n):
-    """The loss of texts, ids (B, T), behind their questions."""
+    """Return the loss of texts, ids (B, T), after their questions."""
     logits = writer(ids[:, :-1].clamp(min=0))[:, 2 * n + 1:]
     return F.cross_entropy(logits.flatten(0, 1), ids[:, 2 * n + 2:].flatten())
 
 
 def train_writer(design, steps, n=3, seed=0, title=""):
-    """A decoder of two blocks that learns to go on after the question. → the model."""
+    """Train and return a decoder of two blocks that continues after the question."""
     torch.manual_seed(seed)
     writer, rng = (Decoder(len(CHARACTERS), 64, 4, 2, cross=False,
                            positions=Learned).to(device), random.Random(seed))
@@ -2388,69 +2422,76 @@ def train_writer(design, steps, n=3, seed=0, title=""):
 # %% [markdown]
 # The model decodes with your cache. Only the answer counts, not the scratchpad:
 
-# %% given="asked"
+# %% given="scratchpad-answers"
 @torch.no_grad()
 def write_on(writer, questions, length):
-    """What the model writes after each question, up to its first end of line.
+    """Return what the model writes after each question, up to its first end of line.
 
     The questions are strings of equal length.
     """
     ids = torch.tensor([[CHARACTERS.index(c) for c in question]
                         for question in questions], device=device)
-    caches, said = [Cache() for _ in writer.blocks], []
+    caches, output = [Cache() for _ in writer.blocks], []
     for _ in range(length):
         ids = writer(ids, caches=caches)[:, -1:].argmax(dim=-1)
-        said.append(ids)
+        output.append(ids)
     return ["".join(CHARACTERS[i] for i in row).split("\n")[0]
-            for row in torch.cat(said, dim=1).tolist()]
+            for row in torch.cat(output, dim=1).tolist()]
 
 
 def answers_right(writer, design, n=3, count=300, seed=1):
-    """The share of held-out products whose answer, behind the last `=`, is right."""
+    """Return the exact match of the answers, after the last `=`, of held-out tasks."""
     _, texts = text_batch(design, random.Random(seed), count, n, held_out=True)
-    said = write_on(writer, [text[:2 * n + 2] for text in texts], max(map(len, texts)))
-    return sum(s.split("=")[-1] == text[:-1].split("=")[-1]
-               for s, text in zip(said, texts)) / count
+    written = write_on(
+        writer, [text[:2 * n + 2] for text in texts], max(map(len, texts)))
+    return sum(one.split("=")[-1] == text[:-1].split("=")[-1]
+               for one, text in zip(written, texts)) / count
 
-# %% training="workings"
+# %% training="scratchpads"
 if LONG_RUNS and tp.done(*STACK, "cache"):
-    designs = {"none": no_working, "as on paper": as_on_paper,
-               "each digit beside its parents": working}
+    designs = {"none": no_scratchpad, "long multiplication": long_multiplication,
+               "local": local_scratchpad}
     writers, rows = {}, []
     for name, design in designs.items():
         writers[name] = train_writer(design, 600, title=f"scratchpad: {name}")
         rows.append([name, len(design(123, 456, 3)),
-                     *(f"{answers_right(writers[name], design, n):.1%}"
+                     *(f"{100 * answers_right(writers[name], design, n):.1f}"
                        for n in (3, 4))])
-    tp.table(rows, ["scratchpad", "its characters", "3 digits by 3", "4 by 4"])
+    tp.table(rows, ["scratchpad", "characters", "3 digits, %", "4 digits, %"])
 
 # %% [markdown]
-# | scratchpad | its characters | three digits by three, % | four by four, % |
+# | scratchpad | characters | 3 digits, % | 4 digits, % |
 # |---|--:|--:|--:|
 # | none | 0 | 0.0 (0.0–0.3) | 0.0 |
-# | as on paper | 34 | 9.3 (6.0–67.0) | 0.0 |
-# | each digit beside its parents | 50 | 100.0 (100.0–100.0) | 0.0 |
+# | long multiplication | 34 | 9.3 (6.0–67.0) | 0.0 |
+# | local | 50 | 100.0 (100.0–100.0) | 0.0 |
 #
-# Our runs: 600 steps on multiplications of three digits, five seeds each; tested on 300 held-out ones of three digits
-# and of four; median and range.
+# We trained for 600 steps on multiplications of three digits, with five seeds, and tested on 300 held-out ones of three
+# and of four digits (exact match: median and range).
 
 # %% [markdown] answer="scratchpad" points=3
-# **Question 4.** (a) What does a scratchpad gain, and what does it cost? Use the characters written and the right
-# answers in the table. (b) Write out 87 · 46 with both scratchpads (`as_on_paper`, `working`). On how many characters
-# does one character of each depend, and where do they stand? (c) What does the last column show about what the model
-# has learned?
+# **Question 4.** (a) What does a scratchpad gain, and what does it cost? Use the characters and the right answers in
+# the table. (b) Write out 87 · 46 with both scratchpads (`long_multiplication`, `local_scratchpad`). On how many
+# characters does one character of each depend, and where are they? (c) What does the last column show about what the
+# model has learned?
 #
 # *Minutes* 8 · *Extension*
 #
 # ### BEGIN SOLUTION
 # (a) It gains right answers and costs decoder steps: 50 characters before the answer in place of none. Each step has
-# the same depth; with the scratchpad a product has many steps, and each computes little. More characters alone do not
-# suffice: the scratchpad as on paper has 34, and 6 to 67 % of the answers right. (b) As on paper, a digit of a
-# partial product depends on two distant digits of the question and on a carry that is not written, so on all lower
-# digits. In the other, it depends on two digits and a carry that stand just before it. (c) In our runs not one of 300
-# products of four digits was right, with any scratchpad and any seed. The positions beyond those of three digits were
-# never trained, and the number of digits is part of the format: the model has learned a procedure for this format.
-# The runs do not separate positions from format.
+# the same depth; with the scratchpad a multiplication has many steps, and each computes little. The number of
+# characters and the design change together: long multiplication has 34 characters, and 6 to 67 % of the answers right.
+# So the table does not show which of them helps; 50 filler characters would test it (Pfau et al. 2024,
+# [arXiv 2404.15758](https://arxiv.org/abs/2404.15758)). The wide range also shows that after 600 steps the result
+# depends on the seed.
+#
+# (b) In long multiplication, a digit of a partial product depends on two distant digits of the question and on a carry
+# that is not written, so on all lower digits. In the local scratchpad, it depends on two digits and a carry that stand
+# just before it.
+#
+# (c) In our runs not one of 300 multiplications of four digits was right, with any scratchpad and any seed. The
+# positions beyond those of three digits were never trained, and the number of digits is part of the format: the model
+# has learned a procedure for this format. The runs do not separate positions from format.
 #
 # **Rubric.** 1 point: right answers against characters or steps, with numbers. 1 point: what a character depends on, in
 # both. 1 point: format or positions against the procedure itself.
@@ -2460,7 +2501,7 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # **Further reading**
 #
 # - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): these tools on language models, function
-#   vectors, sparse autoencoders. TransformerLens and nnsight, which it uses, do for large models what `tp.trace` does.
+#   vectors, sparse autoencoders. TransformerLens and nnsight do for large models what `tp.trace` does.
 # - Rush and others, *The Annotated Transformer*,
 #   [nlp.seas.harvard.edu/annotated-transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper of
 #   2017, line by line in PyTorch.

@@ -33,9 +33,9 @@ def test_heads_are_those_of_torch(names):
         theirs.out_proj.weight.copy_(ours.W_o.weight)
         theirs.out_proj.bias.copy_(ours.W_o.bias)
     x, mask = torch.randn(3, 6, 24), names["causal_mask"](6)
-    said = ours(x, *ours.remember(x), mask)
+    result = ours(x, *ours.remember(x), mask)
     expected, weights = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
-    assert torch.allclose(said, expected, atol=1e-5) and torch.allclose(ours.attention_weights, weights, atol=1e-5)
+    assert torch.allclose(result, expected, atol=1e-5) and torch.allclose(ours.attention_weights, weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["none", "sinusoidal", "learned", "rotary", "ALiBi"])
@@ -57,7 +57,7 @@ def test_one_head_of_keys_is_enough_for_all_heads_of_queries(names):
 
 
 def test_only_relative_positions_survive_a_shift(names):
-    """Turned queries and keys have the same products wherever they stand; waves that are added do not."""
+    """Rotated queries and keys have the same products at all positions; added sinusoids do not."""
     query, key = torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
     products = [(names["rotate"](query, start + 3) * names["rotate"](key, start)).sum() for start in (0, 50)]
     assert torch.isclose(*products, atol=1e-4)
@@ -74,21 +74,21 @@ def translator(names):
     return model, torch.tensor([[4, 5, 6, 7, 8]]), torch.tensor([[6, 4, 9, 2]])
 
 
-def test_what_is_said_of_the_embedded_source_is_what_the_model_says(names, translator):
+def test_log_prob_of_the_embedded_source_is_that_of_the_model(names, translator):
     model, source, target = translator
-    said = names["saying"](model, source, target)(model.encoder.embedding(source))
+    log_prob = names["log_prob_of"](model, source, target)(model.encoder.embedding(source))
     expected = model(source, target).log_softmax(-1)[0, range(4), target[0]]
-    assert torch.allclose(said[0], expected, atol=1e-5)
+    assert torch.allclose(log_prob[0], expected, atol=1e-5)
 
 
-def test_integrated_gradients_add_up_to_what_is_said(names, translator):
+def test_integrated_gradients_add_up_to_the_difference_of_log_probabilities(names, translator):
     """Completeness (Sundararajan et al. 2017)."""
     model, source, target = translator
-    x, said = model.encoder.embedding(source)[0].detach(), names["saying"](model, source, target)
-    base = 0.2 * torch.randn_like(x)
+    x, log_prob = model.encoder.embedding(source)[0].detach(), names["log_prob_of"](model, source, target)
+    baseline = 0.2 * torch.randn_like(x)
     with torch.no_grad():
-        difference = (said(x[None]) - said(base[None]))[0]
-    assert torch.allclose(names["integrated_gradients"](said, x, base, 100).sum(1), difference, atol=1e-3)
+        difference = (log_prob(x[None]) - log_prob(baseline[None]))[0]
+    assert torch.allclose(names["integrated_gradients"](log_prob, x, baseline, 100).sum(1), difference, atol=1e-3)
 
 
 def test_the_vectors_behind_the_norms_add_up_to_what_the_heads_write(names, translator):
@@ -112,12 +112,13 @@ def test_a_patched_word_restores_all_and_a_word_that_is_the_same_nothing(names, 
     assert torch.allclose(shares, torch.tensor([0.0, 0, 1, 0, 0]), atol=1e-4)
 
 
-def test_a_head_that_is_cut_by_zero_is_one_that_is_not_kept(names, translator):
+def test_a_head_ablated_by_zero_adds_nothing(names, translator):
     model, source, target = translator
     part = model.decoder.blocks[0].cross
     with tp.trace(model, {"decoder.blocks.0.cross.W_o:in": names["cut"]([1], 8, torch.zeros(16))}):
         patched = model(source, target)
-    part.kept[1] = 0
+    with torch.no_grad():
+        part.W_o.weight[:, 8:] = 0
     assert torch.allclose(patched, model(source, target), atol=1e-6)
 
 

@@ -24,7 +24,7 @@ NEEDED = """
     decoder_with_attention seq2seq_attention decoder_concat_attention
     lstm_training_pass inference_step beam_tree
     additive_attention bahdanau_model sutskever_model translation_bottleneck alpha_over_sentence
-    query_key_value self_attention four_positions transformer_block key_value_cache working
+    query_key_value self_attention four_positions transformer_block key_value_cache scratchpads
     letters_and_sounds speller
     readme_path readme_judge
 """.split()

@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 
-RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "workings", "lookups",
+RUNS = ["readout", "rates", "one_hot", "levers", "calculators", "races", "bottleneck", "scratchpads", "lookups",
         "searches", "explanations", "heads", "induction", "three_digits"]
 
 CLAIMS = [claim for module in pkgutil.iter_modules(__path__)

@@ -31,18 +31,17 @@ EXPLANATIONS = (
 )
 
 CLAIMS = [
-    Claim("tp6_transformer", "the scratchpad as on paper has 34, and 6 to 67 % of the answers right",
-          ("| as on paper | 9.3 (6.0 – 67.0) |",), run="workings"),
+    Claim("tp6_transformer", "long multiplication has 34 characters, and 6 to 67 % of the answers right.",
+          ("| long multiplication | 9.3 (6.0 – 67.0) |",), run="scratchpads"),
     Claim("tp6_transformer",
-          "In our runs not one of 300 products of four digits was right, with any scratchpad and any seed.",
-          ("| none | 0.0 (0.0 – 0.3) | 0.0 (0.0 – 0.0)", "| as on paper | 9.3 (6.0 – 67.0) | 0.0 (0.0 – 0.0)",
-           "| each digit beside its parents | 100.0 (100.0 – 100.0) | 0.0 (0.0 – 0.0)"), run="workings"),
+          "In our runs not one of 300 multiplications of four digits was right, with any scratchpad and any seed.",
+          ("| none | 0.0 (0.0 – 0.3) | 0.0 (0.0 – 0.0)", "| long multiplication | 9.3 (6.0 – 67.0) | 0.0 (0.0 – 0.0)",
+           "| local | 100.0 (100.0 – 100.0) | 0.0 (0.0 – 0.0)"), run="scratchpads"),
     Claim("tp6_transformer",
-          "| none | 0 | 0.0 (0.0–0.3) | 0.0 | | as on paper | 34 | 9.3 (6.0–67.0) | 0.0 | | each digit beside its "
-          "parents | 50 | 100.0 (100.0–100.0) | 0.0 | Our runs: 600 steps on multiplications of three digits, "
-          "five seeds each; tested on 300 held-out ones of three digits and of four; median and range.",
-          ("| none | 0.0 (0.0 – 0.3) | 0.0 (0.0 – 0.0)", "| as on paper | 9.3 (6.0 – 67.0) | 0.0 (0.0 – 0.0)",
-           "| each digit beside its parents | 100.0 (100.0 – 100.0) | 0.0 (0.0 – 0.0)"), run="workings"),
+          "| none | 0 | 0.0 (0.0–0.3) | 0.0 | | long multiplication | 34 | 9.3 (6.0–67.0) | 0.0 | | local | 50 | "
+          "100.0 (100.0–100.0) | 0.0 | We trained for 600 steps on multiplications of three digits, with five seeds",
+          ("| none | 0.0 (0.0 – 0.3) | 0.0 (0.0 – 0.0)", "| long multiplication | 9.3 (6.0 – 67.0) | 0.0 (0.0 – 0.0)",
+           "| local | 100.0 (100.0 – 100.0) | 0.0 (0.0 – 0.0)"), run="scratchpads"),
     Claim("tp6_transformer",
           "In the run above both have all digits right with two blocks; with eight, post-norm stays at chance level "
           "with all three seeds.",
@@ -50,21 +49,22 @@ CLAIMS = [
            "8 before (pre-norm) 0.01 (0.01–0.01) 100 (100–100)", "8 after (post-norm) 2.30 (2.30–2.31) 9 (9–11)"),
           cell="depth"),
     Claim("tp6_transformer",
-          "In our runs learned rows and rotary had all right at the training length. With 64 positions rotary had 69 "
-          "%, and the learned rows, which are trained up to 16 only, 35 %.",
+          "In our runs learned and rotary positional encoding had all digits right at the training length. With 64 "
+          "positions rotary had 69 % (67–69), and learned 35 % (34–35)",
           ("learned 100 (100–100) 55 (55–55) 35 (34–35)", "rotary 100 (100–100) 100 (100–100) 69 (67–69)"),
           cell="which-positions"),
-    Claim("tp6_transformer", "Why is a model **without** positions better than chance?",
+    Claim("tp6_transformer", "Why is a model **without** positional encoding better than chance?",
           ("none 31 (30–31) 32 (32–33) 27 (26–27)",), cell="which-positions"),
     Claim("tp6_transformer",
-          "We trained both translators on this corpus with five seeds. Of 500 unseen sentences, that of session 5 had "
-          "97.4 % (97.0–97.6) right after 1 000 steps, the Transformer 98.2 % (98.0–98.6) after 1 500: median "
-          "(smallest–largest).",
+          "We trained both translators on this corpus with five seeds. Exact match on 500 unseen sentences, median "
+          "(smallest–largest): session 5's translator 97.4 % (97.0–97.6) after 1 000 steps, the Transformer 98.2 % "
+          "(98.0–98.6) after 1 500.",
           ("recurrent, session 5 97.4 (97.0 – 97.6); Transformer, session 6 98.2 (98.0 – 98.6)",),
           run="explanations",
           also=(Source(("right: 97.8% of 1000 unseen sentences",), cell="how-well"),)),
     Claim("tp6_transformer",
-          "We trained both translators with five seeds and asked each for 500 sentences: median (smallest–largest).",
+          "We trained both translators with five seeds and applied the explanations to 500 test sentences: median "
+          "(smallest–largest).",
           EXPLANATIONS, run="explanations"),
     Claim("tp6_transformer",
           "| attention weight | 98.8 (98.3–98.9) | 95.4 (93.8–96.2) | 93.8 (92.3–96.0) | 87.5 (85.5–91.3) | | weight × "
@@ -84,9 +84,8 @@ CLAIMS = [
           ("recurrent, session 5: same place | 49.9", "Transformer, session 6: same place | 54.7"),
           run="explanations"),
     Claim("tp6_transformer",
-          "That noun had one of the two largest effects by resampling for 55 % (28–82) of them in the recurrent model, "
-          "and for 68 % (38–85) in the Transformer. It had one of the two largest attention weights for 0 % (0–0) and "
-          "25 % (0–50).",
+          "It had one of the two largest effects by resampling for 55 % (28–82) in the recurrent model and for 68 % "
+          "(38–85) in the Transformer. It had one of the two largest attention weights for 0 % (0–0) and 25 % (0–50).",
           ("recurrent, session 5: attention weight | 100 (100 – 100) · 5 (0 – 10) | 100 (100 – 100) · 30 (20 – 45) | "
             "100 (100 – 100) · 0 (0 – 2) | 100 (100 – 100) · 0 (0 – 0) | 100 (100 – 100) | 2 (0 – 8)",
            "recurrent, session 5: resampling | 100 (100 – 100) · 20 (15 – 25) | 85 (57 – 90) · 92 (85 – 95) | 100 (98 "
@@ -97,26 +96,31 @@ CLAIMS = [
             " – 100) · 65 (60 – 92) | 100 (98 – 100) · 68 (38 – 85) | 100 (100 – 100) | 8 (0 – 15)"),
           run="explanations"),
     Claim("tp6_transformer",
-          "For 40 of them in each Transformer, weight × norm had the English article as top link in 100 % (98–100), "
-          "resampling in 50 % (32–80).",
+          "In the Transformer, weight × norm had the English article as top link for 100 % (98–100), resampling for "
+          "50 % (32–80).",
           ("Transformer, session 6: weight × norm | 100 (100 – 100) · 8 (0 – 12) | 100 (98 – 100) · 55 (48 – 85) | 100"
             " (100 – 100) · 22 (0 – 55) | 100 (100 – 100) · 35 (0 – 62) | 100 (92 – 100) | 10 (5 – 40)",
            "Transformer, session 6: resampling | 100 (100 – 100) · 22 (2 – 55) | 50 (32 – 80) · 95 (90 – 98) | 100 (92"
             " – 100) · 65 (60 – 92) | 100 (98 – 100) · 68 (38 – 85) | 100 (100 – 100) | 8 (0 – 15)"),
           run="explanations"),
     Claim("tp6_transformer",
-          "In the Transformer its largest effect is 1.16 nats (units of the natural logarithm; 0.98–1.22), that "
-          "of *est-ce* 13.95 (8.81–14.96)",
+          "In the Transformer its largest effect is 1.16 nats (0.98–1.22), that of *est-ce* 13.95 nats (8.81–14.96).",
           ("Transformer, session 6: que (est-ce que) | 40 | 0.00 (0.00 – 0.00) | 1.16 (0.98 – 1.22)",
            "Transformer, session 6: est-ce | 40 | 0.00 (0.00 – 0.00) | 13.95 (8.81 – 14.96)"),
           run="explanations"),
     Claim("tp6_transformer",
-          "in our five runs a precision of 96.5 % (95.8–97.5) and an agreement of 91.4 % (89.7–94.5) on the "
-          "Transformer, gradient × input 47.3 % and 44.2 %. Against attention weight and integrated gradients "
-          "the ranges of the agreement overlap, but in each of the five runs its agreement is the higher one. "
-          "Mean ablation agrees more in four of the five; it is an intervention itself.",
+          "On the Transformer it had, in our five runs, a precision of 96.5 % (95.8–97.5) and an agreement of 91.4 % "
+          "(89.7–94.5); gradient × input had 47.3 % and 44.2 %.",
           EXPLANATIONS, run="explanations"),
-    Claim("tp6_transformer", "mean ablation differs from it in 4.9 to 7.3 % of the top links of the Transformer.",
+    Claim("tp6_transformer",
+          "The agreement of weight × norm was higher than that of attention weight and that of integrated gradients in "
+          "each of the five runs, although the ranges overlap. Mean ablation agreed more than weight × norm in four of "
+          "the five, but mean ablation is itself an intervention.",
+          ("weight × norm above attention weight in 5 of 5", "weight × norm above integrated gradients in 5 of 5",
+           "mean ablation above weight × norm in 4 of 5"), run="explanations"),
+    Claim("tp6_transformer",
+          "mean ablation and resampling have different top links for 4.9 to 7.3 % of the French words in the "
+          "Transformer.",
           (*EXPLANATIONS, "100.0 (100.0 – 100.0)"), run="explanations"),
     Claim("tp6_transformer",
           "in our five runs it had one of the two largest effects for 22 % (2–55) of the nouns of two senses.",
@@ -127,21 +131,22 @@ CLAIMS = [
           "*cow* after the encoder.",
           ("encoder.blocks.0.attention at the (+0.29)", "encoder.norm at cow (+0.86)"), cell="patched"),
     Claim("tp6_transformer",
-          "Over five runs it cost 0.16 (0.03–0.33), the second 0.10 (0.05–0.27).",
+          "Ablating the head with the highest gold share added 0.16 nats (0.03–0.33), the second 0.10 nats "
+          "(0.05–0.27).",
           ("| 92 (91 – 95) | 73 (61 – 80) | 0.16 (0.03 – 0.33) |",
            "| 91 (90 – 94) | 70 (58 – 70) | 0.10 (0.05 – 0.27) |"), run="heads",
           also=(Source(("target → source 0 49% 28% 10% 10% 91%", "target → source 1 47% 28% 11% 11% 93%"),
                        cell="heads-found"),)),
+    Claim("tp6_transformer", "in our five runs it added the most loss three times, and the least once.",
+          ("adds the most loss in 3 of 5 runs, the least in 1.",), run="heads"),
     Claim("tp6_transformer",
-          "In our five runs the six cheapest heads together cost 1.33 (0.81–2.34), and the sum of their single costs "
-          "was 0.31 (0.30–0.34).",
+          "In our five runs the six heads that add least alone added 1.33 nats (0.81–2.34) together, and the sum of "
+          "their single losses was 0.31 nats (0.30–0.34).",
           ("| 1.33 (0.81 – 2.34) | 3.46 (1.92 – 5.84) | 0.31 (0.30 – 0.34) |",), run="heads",
           also=(Source(("6 target → source, 0 1.28 3.31 0.34",), cell="heads-found"),)),
     Claim("tp6_transformer",
-          "In our five runs all four heads of the second layer had a score of at least 0.90, rounded. Without "
-          "the one with the "
-          "largest score, replaced by its mean, 100 % (100–100) of the next tokens were right; without all four, 3 % "
-          "(2–4).",
+          "In our five runs all four heads of block 1 had a score of at least 0.90, rounded. With the highest-scoring "
+          "head ablated by its mean, 100 % (100–100) of the next tokens were right; with all four, 3 % (2–4).",
           ("layer 2: induction | 0.92 (0.91 – 0.92) | 0.91 (0.91 – 0.92) | 0.91 (0.91 – 0.92) | 0.90 (0.90 – 0.91)",
            "the head with the largest induction score | 100 (100 – 100)", "all heads of its layer | 3 (2 – 4)"),
           run="induction",
@@ -149,25 +154,22 @@ CLAIMS = [
                         "1 3 0.91 0.23 100% 94%", "right without all heads of layer 1: 4%"),
                        cell="induction-found"),)),
     Claim("tp6_transformer",
-          "In our five runs the head of the first layer (layer 0) with the largest previous-token "
-          "score had 0.93 "
-          "(0.84–0.96), and 1.00 (0.98–1.00) from its weights alone. For 100 % (96–100) of the tokens, the "
-          "query of a token in the second layer has its largest score with what this head writes for it (chance "
-          "level: 2 %; mean of the four heads): this output enters their keys "
-          "(**K-composition**). The head of the second layer with the largest induction score copies 94 % "
-          "(90–96) of the tokens.",
-          ("| 1 | 0.93 (0.84 – 0.96) | 1.00 (0.98 – 1.00) | 100 (96 – 100) |",
-           "| 1 | 0.92 (0.91 – 0.92) | 94 (90 – 96) |"),
-          run="induction"),
+          "In our five runs, for the head of block 0 with the largest previous-token score: - This score was 0.93 "
+          "(0.84–0.96) measured, and 1.00 (0.98–1.00) from its weights alone. - In block 1 the query of a token scores "
+          "highest with this head's output for the same token: for 100 % (96–100) of the tokens, averaged over the "
+          "four heads (chance level 2 %).",
+          ("| 1 | 0.93 (0.84 – 0.96) | 1.00 (0.98 – 1.00) | 100 (96 – 100) |",), run="induction"),
     Claim("tp6_transformer",
-          "In our five runs, for the head of the first layer with the largest previous-token score: 100 % "
-          "(100–100) of the next tokens stay right if only the queries or only the values read another row's "
-          "output, 74 % (16–92) if only the keys do, and 67 % (12–86) by all paths. Most of its effect goes "
-          "through the keys.",
+          "in our run two heads of block 0 with 71 to 92 % are not needed in exercise 14.",
+          ("0 0.54 0.69 79% 81% 75% 83%", "3 0.52 0.63 85% 92% 71% 90%"), cell="circuits-found",
+          also=(Source(("0 100% 100% 100% 100%", "3 100% 100% 100% 100%"), cell="paths-found"),)),
+    Claim("tp6_transformer",
+          "The head of block 1 with the largest induction score copies 94 % (90–96) of the tokens.",
+          ("| 1 | 0.92 (0.91 – 0.92) | 94 (90 – 96) |",), run="induction"),
+    Claim("tp6_transformer",
+          "In our five runs, for the head of block 0 with the largest previous-token score, the share of right next "
+          "tokens if another row's output is read: by the queries 100 % (100–100), by the keys 74 % (16–92), by the "
+          "values 100 % (100–100), by all 67 % (12–86). Most of its effect goes through the keys.",
           ("| 100 (96 – 100) | 100 (100 – 100) | 74 (16 – 92) | 100 (100 – 100) | 67 (12 – 86) |",),
           run="induction"),
-    Claim("tp6_transformer",
-          "More characters alone do not suffice: the scratchpad as on paper has 34, and 6 to 67 % of the answers "
-          "right.",
-          ("| as on paper | 9.3 (6.0 – 67.0) | 0.0 (0.0 – 0.0)",), run="workings"),
 ]

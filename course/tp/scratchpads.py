@@ -1,7 +1,7 @@
-"""Products with a scratchpad (a *working*), for session 6: its designs, operands held out for the test, batches.
+"""Multiplications with a scratchpad, for session 6: its designs, operands held out for the test, batches.
 
 A design is a function of two numbers of at most n digits and of n; it returns digits and commas. A text is question,
-working, answer, end; numbers of the question and of the answer are written units first.
+scratchpad, answer, end; numbers of the question and of the answer are written units first.
 """
 
 import random
@@ -9,18 +9,19 @@ import random
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-__all__ = ["CHARACTERS", "as_on_paper", "draw_operands", "no_working", "text_batch", "working", "written_out"]
+__all__ = ["CHARACTERS", "draw_operands", "local_scratchpad", "long_multiplication", "no_scratchpad", "text_batch",
+           "written_out"]
 
 CHARACTERS = "\n0123456789*=,"
 
 
-def no_working(a, b, n):
-    """Nothing."""
+def no_scratchpad(a, b, n):
+    """Return nothing."""
     return ""
 
 
-def as_on_paper(a, b, n):
-    """Partial products and running sums, 2n digits each."""
+def long_multiplication(a, b, n):
+    """Return partial products and running sums, 2n digits each."""
     parts, total = [], 0
     for row in range(n):
         part = a * (b // 10 ** row % 10) * 10 ** row
@@ -29,8 +30,8 @@ def as_on_paper(a, b, n):
     return ",".join(f"{part:0{2 * n}d}"[::-1] for part in parts)
 
 
-def working(a, b, n):
-    """Every digit beside those that it depends on, with every carry: a row for each digit of b, the lowest first.
+def local_scratchpad(a, b, n):
+    """Return every digit next to those that it depends on, with every carry: a row for each digit of b, lowest first.
 
     A row begins with its digit of b. Then come, for each digit of a, that digit, the last digit of the product with the
     carry, and the new carry; from the second row on also the digit of the sum so far, the last digit of its sum with
@@ -58,13 +59,13 @@ def working(a, b, n):
 
 
 def written_out(design, a, b, n):
-    """The whole text: question, working, answer, end."""
+    """Return the whole text: question, scratchpad, answer, end."""
     question = f"{a:0{n}d}"[::-1] + "*" + f"{b:0{n}d}"[::-1] + "="
     return question + design(a, b, n) + "=" + f"{a * b:0{2 * n}d}"[::-1] + "\n"
 
 
 def draw_operands(rng, n, held_out):
-    """Two numbers of at most n digits. A quarter of all pairs is held out, whichever way round."""
+    """Return two numbers of at most n digits. A quarter of all pairs is held out, in both orders."""
     while True:
         a, b = rng.randrange(10 ** n), rng.randrange(10 ** n)
         if (random.Random(f"{min(a, b)} {max(a, b)}").random() < 0.25) == held_out:
@@ -72,7 +73,7 @@ def draw_operands(rng, n, held_out):
 
 
 def text_batch(design, rng, B, n, held_out=False):
-    """B texts: a tensor of ids (B, T), filled up with −100, and the texts themselves."""
+    """Return B texts: a tensor of ids (B, T), filled up with −100, and the texts themselves."""
     texts = [written_out(design, *draw_operands(rng, n, held_out), n) for _ in range(B)]
     rows = [torch.tensor([CHARACTERS.index(character) for character in text]) for text in texts]
     return pad_sequence(rows, batch_first=True, padding_value=-100), texts
