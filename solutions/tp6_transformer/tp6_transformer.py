@@ -906,7 +906,7 @@ def learn(model, rows, view, rate=5e-3, seed=0, validation=None):
 # %% training="train-translator"
 if tp.done(*WHOLE):
     model = build()
-    view = tp.live(steps=1500, title="Transformer, one block, 64 units, 4 heads")
+    view = tp.live(steps=1500, title="Transformer, one layer, 64 units, 4 heads")
     learn(model, train_rows, view, validation=validation_rows)
     view.plot()
 
