@@ -118,7 +118,7 @@ def remembered(t):
 
 @check("heads", weight=2)
 def attended(t):
-    """Result of a batch, for given keys and values, under a mask."""
+    """Result and attention weights of a batch, for given keys and values, under a mask."""
     t.forbid(*FORBIDDEN)
     B, T, S, h, d = head_sizes(t)
     attention = heads_of(t, h * d, h)
@@ -500,23 +500,23 @@ def all_words_differ(t):
     t.output("restored by mix", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
 
 
-@check("cut", weight=2)
+@check("ablate", weight=2)
 def heads_replaced(t):
     """Some heads get the mean's columns, the others keep theirs; the traced activation does not change."""
     B, T, h, d = t.sizes("B T h d", low=3)
     heads = sorted(t.rng.permutation(h)[:2].tolist())
     z = t.torch.clone(t.normal(B, T, h * d))
-    t.output("with the mean", t["cut"](heads, d, t.normal(h * d))(z), axes="B T D")
-    t.output("with another sentence", t["cut"](heads, d, t.normal(B, T, h * d))(z), axes="B T D")
+    t.output("with the mean", t["ablate"](heads, d, t.normal(h * d))(z), axes="B T D")
+    t.output("with another sentence", t["ablate"](heads, d, t.normal(B, T, h * d))(z), axes="B T D")
     t.output("traced activation", z, axes="B T D")
 
 
-@check("cut")
+@check("ablate")
 def one_or_none(t):
     """One head; no head at all."""
     B, T, h, d = t.sizes("B T h d")
-    t.output("one head", t["cut"]([t.integer(0, h)], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
-    t.output("no head", t["cut"]([], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
+    t.output("one head", t["ablate"]([t.integer(0, h)], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
+    t.output("no head", t["ablate"]([], d, t.normal(h * d))(t.normal(B, T, h * d)), axes="B T D")
 
 
 class Norm(nn.LayerNorm):

@@ -192,14 +192,14 @@ FAULTS = [
                                    "':in']}")),
 
     # ------------------------------------------------------------ ablate
-    Fault("cut", "zeros", "You set the columns to 0. Replace them by those of `other`, for example by the mean.",
+    Fault("ablate", "zeros", "You set the columns to 0. Replace them by those of `other`, for example by the mean.",
             swap=("= other[..., k * d:(k + 1) * d]", "= 0")),
-    Fault("cut", "in-place", "You change the traced activation in place. Change a copy.",
+    Fault("ablate", "in-place", "You change the traced activation in place. Change a copy.",
             swap=("new = z.clone()", "new = z")),
-    Fault("cut", "one-head-later",
+    Fault("ablate", "one-head-later",
             "You replace head k + 1 instead of head k. Head 0 has the columns 0 … d − 1.",
             swap=(COLUMNS, "new[..., (k + 1) * d:(k + 2) * d] = other[..., (k + 1) * d:(k + 2) * d]")),
-    Fault("cut", "last-head-only", "Only the last of the heads is replaced.",
+    Fault("ablate", "last-head-only", "Only the last of the heads is replaced.",
             swap=("        for k in heads:\n            " + COLUMNS + "\n",
                   "        for k in heads[-1:]:\n            " + COLUMNS + "\n")),
 
@@ -539,25 +539,25 @@ def restored(model, clean, corrupt, target, name, measure):
 '''),
 
     # ------------------------------------------------------------ ablate
-    Variant("cut", "a mask of columns", swap=(
+    Variant("ablate", "a mask of columns", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
         '''        replaced = torch.zeros(z.shape[-1], dtype=torch.bool)
         for k in heads:
             replaced[k * d:(k + 1) * d] = True
         return torch.where(replaced, other, z)
 ''')),
-    Variant("cut", "heads unflattened", swap=(
+    Variant("ablate", "heads unflattened", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
         '''        new, columns = z.clone().unflatten(-1, (-1, d)), other.unflatten(-1, (-1, d))
         new[..., heads, :] = columns[..., heads, :]
         return new.flatten(-2)
 ''')),
-    Variant("cut", "pieces split and joined", swap=(
+    Variant("ablate", "pieces split and joined", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
         '''        own, foreign = z.split(d, dim=-1), other.expand_as(z).split(d, dim=-1)
         return torch.cat([foreign[k] if k in heads else own[k] for k in range(len(own))], dim=-1)
 ''')),
-    Variant("cut", "a list of columns", swap=(
+    Variant("ablate", "a list of columns", swap=(
         "        new = z.clone()\n        for k in heads:\n            " + COLUMNS + "\n        return new\n",
         '''        columns = [k * d + i for k in heads for i in range(d)]
         new = z.clone()
@@ -675,8 +675,8 @@ def ov_circuit(attention, k, y, readout):
     changed[..., own] = other[..., own]
     return norm(stream + attention.W_o(changed) - attention.W_o(z))
 '''),
-    Variant("path", "by cut", source='''def along(stream, z, other, attention, k, norm):
-    changed = cut([k], attention.head_size, other)(z)
+    Variant("path", "by ablate", source='''def along(stream, z, other, attention, k, norm):
+    changed = ablate([k], attention.head_size, other)(z)
     return norm(stream + (changed - z) @ attention.W_o.weight.T)
 '''),
     Variant("path", "einsum", swap=(

@@ -268,11 +268,11 @@ if tp.done("masks", "heads"):
         theirs.out_proj.bias.copy_(ours.W_o.bias)
     x = torch.randn(3, 6, 24)
     mask = causal_mask(6)
-    said = ours(x, *ours.remember(x), mask)
+    result = ours(x, *ours.remember(x), mask)
     # theirs: True = forbidden
     expected, weights = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
     print("largest difference from nn.MultiheadAttention: "
-          f"{(said - expected).abs().max():.1e},",
+          f"{(result - expected).abs().max():.1e},",
           f"of the weights: {(ours.attention_weights - weights).abs().max():.1e}")
 
 # %% [markdown]
@@ -286,10 +286,11 @@ if tp.done("heads"):
     torch.manual_seed(0)
     attention, x, order = (MultiHeadAttention(16, 2), torch.randn(1, 6, 16),
                            torch.randperm(6))
-    straight, shuffled = (attention(x, *attention.remember(x)),
-                          attention(x[:, order], *attention.remember(x[:, order])))
-    print("words shuffled, results shuffled back: largest difference",
-          f"{(straight[:, order] - shuffled).abs().max():.1e}")
+    results, of_permuted = (
+        attention(x, *attention.remember(x)),
+        attention(x[:, order], *attention.remember(x[:, order])))
+    print("words permuted: largest difference from the permuted results",
+          f"{(results[:, order] - of_permuted).abs().max():.1e}")
 
 # %% [markdown]
 # A **positional encoding** adds the position. There are four common ways:
@@ -650,6 +651,15 @@ def echo_right(model, T):
     return (model(digits).argmax(-1) == target)[counted].float().mean().item()
 
 
+def bag_right(T):
+    """Return the share of right digits of the best answer that ignores order.
+
+    It is the most frequent digit before the position.
+    """
+    digits, _ = echo_batch(2000, T)
+    counts = F.one_hot(digits, 10).cumsum(dim=1)[:, 1:-1].amax(dim=-1)
+    return (counts / torch.arange(2, T, device=device)).mean().item()
+
 # %% given="spread"
 def spread(values, digits=0):
     """Return shares as text, in per cent: the median (smallest–largest)."""
@@ -672,16 +682,17 @@ if tp.done(*STACK, "rotate"):
             for T in found:
                 found[T].append(echo_right(writer, T))
         rows.append([name, *(spread(shares) for shares in found.values())])
-    tp.table(rows, ["positions", "16 positions", "32", "64"],
-             caption="Right digits in per cent: median of three seeds "
-                     "(smallest–largest). Chance level: 10.")
+    rows.append(["best answer without order", *(spread([bag_right(T)]) for T in found)])
+    tp.table(rows, ["positional encoding", "16 positions", "32", "64"],
+             caption="Right digits, %: median of three seeds (smallest–largest). "
+                     "Chance level: 10.")
 
 # %% [markdown]
 # In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
 # rotary had 69 % (67–69), and learned 35 % (34–35): training reached only 14 of the 62 positions that count.
 #
-# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains, and
-# it may use some of their order: Haviv et al. 2022
+# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (last
+# row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022
 # ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and conjecture that the
 # causal mask lets them count the tokens before.
 #
@@ -709,21 +720,20 @@ class Deep(nn.Module):
 if tp.done(*STACK):
     rows = []
     for depth in (2, 8):
-        for name, pre_norm in (("before (pre-norm)", True),
-                               ("after (post-norm)", False)):
+        for name, pre_norm in (("pre-norm", True), ("post-norm", False)):
             losses, right = [], []
             for seed in range(3):
                 torch.manual_seed(seed)
                 deep = Deep(depth, pre_norm).to(device)
                 view = train_echo(deep, 400 if LONG_RUNS else 100,
-                                  f"{depth} blocks, norm {name}, seed {seed}", 1e-2, 1)
+                                  f"{depth} blocks, {name}, seed {seed}", 1e-2, 1)
                 losses.append(view.history["loss"][-1][1])
                 right.append(echo_right(deep, 16))
             rows.append([
                 depth, name,
                 f"{sorted(losses)[1]:.2f} ({min(losses):.2f}–{max(losses):.2f})",
                 spread(right)])
-    tp.table(rows, ["blocks", "the norm stands", "last loss", "right digits, %"],
+    tp.table(rows, ["blocks", "norm", "last loss", "right digits, %"],
              caption="Three seeds: median (smallest–largest). "
                      "Chance level: loss 2.30, 10 %.")
 
@@ -906,7 +916,7 @@ def learn(model, rows, view, rate=5e-3, seed=0, validation=None):
 # %% training="train-translator"
 if tp.done(*WHOLE):
     model = build()
-    view = tp.live(steps=1500, title="Transformer, one layer, 64 units, 4 heads")
+    view = tp.live(steps=1500, title="Transformer, one block, 64 units, 4 heads")
     learn(model, train_rows, view, validation=validation_rows)
     view.plot()
 
@@ -942,15 +952,16 @@ def sentences_right(model, rows, decode=greedy_slowly):
 # %% demo="how-well"
 if tp.done(*WHOLE):
     right = sentences_right(model, test_rows)
-    print(f"right: {sum(right) / len(right):.1%} of {len(right)} unseen sentences")
+    print(f"exact match: {100 * sum(right) / len(right):.1f} % of {len(right)} "
+          "unseen sentences")
     by_length = {}
     for pair, was in zip(corpus.test, right):
         by_length.setdefault(min((len(pair.source_words) - 1) // 4, 3), []).append(was)
-    names = ["3", "4 to 7", "8 to 11", "12 or more"]
+    names = ["4", "5 to 8", "9 to 12", "13 or more"]
     tp.table([[names[k], len(by_length[k]),
-               f"{sum(by_length[k]) / len(by_length[k]):.1%}"]
+               f"{100 * sum(by_length[k]) / len(by_length[k]):.1f}"]
               for k in sorted(by_length)],
-             ["English words", "sentences", "right"])
+             ["English tokens", "sentences", "exact match, %"])
 
 # %% [markdown]
 # **Against session 5.** We trained both translators on this corpus with five seeds. Exact match on 500 unseen
@@ -1302,10 +1313,10 @@ def explained(model, rows):
 
 # %% demo="leaderboard"
 if tp.done(*WHOLE):
-    asked = test_rows[:20 if tp.quick() else 500]
-    pairs = corpus.test[:len(asked)]
+    some = test_rows[:20 if tp.quick() else 500]
+    pairs = corpus.test[:len(some)]
     gold = [pair.alignment for pair in pairs]
-    maps = {name: explained(one, asked) for name, one in models.items()}
+    maps = {name: explained(one, some) for name, one in models.items()}
     for name, found in maps.items():
         links = {way: top_links(ours, gold) for way, ours in found.items()}
         board = []
@@ -1315,11 +1326,11 @@ if tp.done(*WHOLE):
             if "resampling" in links:
                 same = map(int.__eq__, links[way], links["resampling"])
                 scores.append(sum(same) / len(links[way]))
-            board.append([way, *(f"{score:.1%}" for score in scores)])
-        header = ["explanation", "precision", "recall", "agreement"]
+            board.append([way, *(f"{100 * score:.1f}" for score in scores)])
+        header = ["explanation", "precision, %", "recall, %", "agreement, %"]
         tp.table(board, header[:len(board[0])],
                  caption=f"{name}: top links of {len(links[way])} French words in "
-                         f"{len(asked)} sentences")
+                         f"{len(some)} sentences")
 
 # %% [markdown]
 # We trained both translators with five seeds and applied the explanations to 500 test sentences: median
@@ -1358,17 +1369,17 @@ if tp.done(*WHOLE):
 
 # %% demo="weight-and-cause"
 if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
-    parted = Counter()
+    different = Counter()
     for pair, weighed, used in zip(pairs, maps["Transformer"]["weight × norm"],
                                   maps["Transformer"]["resampling"]):
         for t, (a, b) in enumerate(zip(weighed.argmax(-1).tolist(),
                                        used.argmax(-1).tolist())):
             if t < len(pair.alignment) and a in pair.alignment[t] and a != b:
-                parted[pair.target_words[t], pair.source_words[a]] += 1
-    tp.table([[*words, n] for words, n in parted.most_common(8)],
-             ["French word", "weight × norm links it to", "times"],
-             caption="Transformer: resampling finds another English word: "
-                     f"{parted.total()} French words")
+                different[pair.target_words[t], pair.source_words[a]] += 1
+    tp.table([[*words, n] for words, n in different.most_common(8)],
+             ["French word", "top link by weight × norm", "times"],
+             caption=f"Transformer: {different.total()} French words with a gold word "
+                     "as top link by weight × norm, and another by resampling")
     text = "the big cow does not sleep ."
     source_words, target_words = text.split(), "la grande vache ne dort pas .".split()
     found = explained(model, [(english.encode(source_words),
@@ -1383,7 +1394,7 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
 
 # %% demo="explore-explained"
 def explained_steps(model, text):
-    """An English sentence → the steps of its translation, with three explanations."""
+    """Return the steps of a translation, with three explanations."""
     words = text.lower().replace(".", " .").replace("?", " ?").split()
     source = torch.tensor([english.encode(words)], device=device)
     target = torch.full_like(source[:, :1], PAD)  # its last column is never read
@@ -1395,7 +1406,7 @@ def explained_steps(model, text):
             target = F.pad(target, (0, 1))
         likely = model(source, target)[0].softmax(dim=-1).topk(5)
     found = explained(model, [(source[0].tolist(), target[0].tolist())])
-    said = [french.words[i] for i in target[0].tolist()]
+    output = [french.words[i] for i in target[0].tolist()]
     return [tp.Step(
         read=before, written=word, source=words,
         weights=found["attention weight"][0][t],
@@ -1403,7 +1414,7 @@ def explained_steps(model, text):
             likely.values[t].tolist(), likely.indices[t].tolist())},
         explanations={name: found[name][0][t]
                       for name in ("integrated gradients", "resampling")})
-        for t, (before, word) in enumerate(zip(["<sos>", *said], said))]
+        for t, (before, word) in enumerate(zip(["<sos>", *output], output))]
 
 
 if tp.done(*WHOLE, "gradients", "effects"):
@@ -1468,8 +1479,8 @@ tp.check("patching")
 # %% demo="patched"
 if tp.done(*WHOLE, "patching"):
     clean, corrupt = "the cow sleeps .".split(), "the dog sleeps .".split()
-    said_words = ["la", "vache", "dort", "."]
-    target = torch.tensor([french.encode(said_words) + [EOS]], device=device)
+    target_words = ["la", "vache", "dort", "."]
+    target = torch.tensor([french.encode(target_words) + [EOS]], device=device)
     sources = [torch.tensor([english.encode(words)], device=device)
                for words in (clean, corrupt)]
     sites = {"encoder": ["embedding", "blocks.0.attention", "blocks.0.feed_forward",
@@ -1484,7 +1495,7 @@ if tp.done(*WHOLE, "patching"):
                                            measure) for part in parts])
             tp.plots.effects_heatmap(
                 shares, [f"{side}.{part}" for part in parts],
-                clean if side == "encoder" else ["SOS", *said_words],
+                clean if side == "encoder" else ["SOS", *target_words],
                 title=f"{right} against {wrong}: patched in the {side}")
 
 # %% [markdown] answer="explanations" points=4
@@ -1531,11 +1542,11 @@ if tp.done(*WHOLE, "patching"):
 #
 # ### Exercise 10 · Ablation of heads
 #
-# **Write** `cut(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, which
+# **Write** `ablate(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, which
 # replaces the columns of all `heads` (a list of numbers) by those of `other`. `other` is the mean, (h · d,), or a
 # tensor of the shape of the activation: another sentence's, for resampling.
 #
-# *Tiny example.* `cut([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
+# *Tiny example.* `ablate([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
 #
 # *Minutes* 6 · *Difficulty* ●●○○
 #
@@ -1552,8 +1563,8 @@ if tp.done(*WHOLE, "patching"):
 # <code>new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]</code>.
 # </details>
 
-# %% exercise="cut"
-def cut(heads, d, other):
+# %% exercise="ablate"
+def ablate(heads, d, other):
     """Return a patch, (…, h · d) → (…, h · d): columns of `heads` are from `other`."""
     # TODO: a function that replaces the columns of these heads
     ### BEGIN SOLUTION
@@ -1565,13 +1576,13 @@ def cut(heads, d, other):
     return patch
     ### END SOLUTION
 
-# %% check="cut" points=2
-tp.check("cut")
+# %% check="ablate" points=2
+tp.check("ablate")
 
 # %% given="head-map"
-PARTS = {"encoder.blocks.0.attention": "source → source",
-         "decoder.blocks.0.attention": "target → target",
-         "decoder.blocks.0.cross": "target → source"}
+PARTS = {"encoder.blocks.0.attention": "encoder self-attention",
+         "decoder.blocks.0.attention": "decoder self-attention",
+         "decoder.blocks.0.cross": "cross-attention"}
 
 
 @torch.no_grad()
@@ -1589,7 +1600,7 @@ def loss_without(model, rows, chosen, by="mean"):
                   source if "encoder" in part else shifted(target))
         other = z[ids != PAD].mean(dim=0) if by == "mean" else z.roll(1, dims=0)
         heads = [k for name, k in chosen if name == part]
-        patches[f"{part}.W_o:in"] = cut(
+        patches[f"{part}.W_o:in"] = ablate(
             heads, model.get_submodule(part).head_size, other)
     with tp.trace(model, patches):
         return loss_of(model, source, target).item()
@@ -1634,34 +1645,36 @@ def writes(model, rows, k):
     return found[words].float().mean().item()
 
 # %% demo="heads-found"
-if tp.done(*WHOLE, "cut"):
+if tp.done(*WHOLE, "ablate"):
     some = validation_rows[:200]
     roles, whole = (attends_to(model, corpus.validation[:200]),
                     loss_without(model, some, []))
-    costs = {head: [loss_without(model, some, [head], by) - whole
+    added = {head: [loss_without(model, some, [head], by) - whole
                     for by in ("mean", "resampling")] for head in roles}
     shown = [[*roles[part, k], writes(model, some, k)] if "cross" in part
              else roles[part, k][:4] for part, k in roles]
-    tp.table([[PARTS[part], k, *(f"{share:.0%}" for share in shares),
-               *[""] * (6 - len(shares)), *(f"{cost:.2f}" for cost in costs[part, k])]
+    tp.table([[PARTS[part], k, *(f"{100 * share:.0f}" for share in shares),
+               *[""] * (6 - len(shares)), *(f"{loss:.2f}" for loss in added[part, k])]
               for (part, k), shares in zip(roles, shown)],
-             ["attention", "head", "same", "before", "after", "mark", "gold", "writes",
-              "cost, mean", "cost, resampling"],
-             caption="Share of words with the largest weight on the same position, the "
-                     "one before, the one after, the final mark (source only), a "
-                     "gold word; right word among the ten most raised by the head "
-                     f"(writes); loss added by its ablation (whole model: {whole:.3f})")
-    rows, gone = [], []
-    for head, _ in sorted(costs.items(), key=lambda item: item[1][0]):
-        gone.append(head)
-        alone = sum(costs[one][0] for one in gone)
-        rows.append([len(gone), f"{PARTS[head[0]]}, {head[1]}",
-                     *(f"{loss_without(model, some, gone, by) - whole:.2f}"
+             ["attention", "head", "same", "previous", "next", "punct.", "gold",
+              "writes", "loss added, mean", "resampling"],
+             caption="Words, %, with the largest weight on the same position, the "
+                     "previous, the next, the final punctuation mark (source only), a "
+                     "gold word; French words among the ten most raised by the head "
+                     "(writes), %; loss added by its ablation, nats (whole model: "
+                     f"{whole:.3f})")
+    rows, ablated = [], []
+    for head, _ in sorted(added.items(), key=lambda item: item[1][0]):
+        ablated.append(head)
+        alone = sum(added[one][0] for one in ablated)
+        rows.append([len(ablated), f"{PARTS[head[0]]}, {head[1]}",
+                     *(f"{loss_without(model, some, ablated, by) - whole:.2f}"
                        for by in ("mean", "resampling")), f"{alone:.2f}"])
     tp.table(rows,
-             ["heads cut", "the last of them", "loss added, mean", "resampling",
-              "sum of single costs"],
-             caption="Pruned in the order of their cost by the mean")
+             ["heads ablated", "the last of them", "loss added, mean", "resampling",
+              "sum of single losses, mean"],
+             caption="Loss added, nats: heads ablated together, in the order of the "
+                     "loss that each adds alone (mean)")
 
 # %% demo="head-maps"
 if tp.done(*WHOLE):
@@ -1788,7 +1801,7 @@ def continued(model, ids, chosen=(), by="mean"):
                        [k for one, k in chosen if one == block])
         z = seen[name]
         other = z.mean(dim=(0, 1)) if by == "mean" else z.roll(1, dims=0)
-        patches[name] = cut(heads, model.blocks[block].attention.head_size, other)
+        patches[name] = ablate(heads, model.blocks[block].attention.head_size, other)
     with tp.trace(model, patches):
         output = model(ids).argmax(dim=-1)
     L = ids.shape[1] // 2
@@ -1815,33 +1828,33 @@ if tp.done(*STACK, "induction"):
     repeater = train_repeats(20 if tp.quick() else 800)
 
 # %% demo="induction-found"
-if tp.done(*STACK, "induction", "cut", "patching"):
+if tp.done(*STACK, "induction", "ablate", "patching"):
     twice = torch.rand(200, 48, device=device).argsort(dim=-1)[:, :12].repeat(1, 2)
     scores = head_scores(repeater, twice)
-    tp.table([[layer, head, f"{induction:.2f}", f"{before:.2f}",
-               *(f"{continued(repeater, twice, [(layer, head)], by):.0%}"
+    tp.table([[block, head, f"{induction:.2f}", f"{before:.2f}",
+               *(f"{100 * continued(repeater, twice, [(block, head)], by):.0f}"
                  for by in ("mean", "resampling"))]
-              for (layer, head), (induction, before) in scores.items()],
-             ["layer", "head", "induction score", "previous token",
-              "right without it, mean", "resampling"],
+              for (block, head), (induction, before) in scores.items()],
+             ["block", "head", "induction score", "previous-token score",
+              "right if ablated, mean, %", "resampling, %"],
              caption=f"Right next tokens of the whole model: "
-                     f"{continued(repeater, twice):.0%}")
-    for layer in (0, 1):
-        print(f"right without all heads of layer {layer}: "
-              f"{continued(repeater, twice, [(layer, k) for k in range(4)]):.0%}")
+                     f"{100 * continued(repeater, twice):.0f} %")
+    for block in (0, 1):
+        right = continued(repeater, twice, [(block, k) for k in range(4)])
+        print(f"right if all heads of block {block} are ablated: {100 * right:.0f} %")
 
     clean, p = twice[:1], 4
     corrupt = clean.clone()
     corrupt[0, p] = next(i for i in range(48) if i not in clean[0])
     measure = lambda logits: logits[0, 12 + p].log_softmax(dim=-1)[clean[0, p + 1]]
-    sites = ["embedding", *(f"blocks.{layer}.{part}" for layer in (0, 1)
+    sites = ["embedding", *(f"blocks.{block}.{part}" for block in (0, 1)
                             for part in ("attention", "feed_forward"))]
     shares = torch.stack([restored(repeater, clean, corrupt, None, site, measure)
                           for site in sites])
     tp.plots.effects_heatmap(
         shares, sites, [str(i) for i in clean[0].tolist()], numbers=False,
-        title=f"token {p} of the first reading is another one: what restores the "
-              f"answer at position {12 + p}")
+        title=f"token {p} replaced in the first reading: share of the answer at "
+              f"position {12 + p} that each patch restores")
 
 # %% [markdown]
 # In our five runs all four heads of block 1 had a score of at least 0.90, rounded. With the highest-scoring head
@@ -2044,15 +2057,15 @@ def composes(model, first, second):
 # %% demo="circuits-found"
 if tp.done(*STACK, "induction", "circuits"):
     tp.table([[k, f"{scores[0, k][1]:.2f}", f"{previous_token(repeater, k):.2f}",
-               *(f"{composes(repeater, k, j):.0%}" for j in range(4))]
+               *(f"{100 * composes(repeater, k, j):.0f}" for j in range(4))]
               for k in range(4)],
-             ["head of layer 0", "previous token, measured", "from the weights",
+             ["head of block 0", "previous token, measured", "from the weights",
               *(f"keys of head {j}" for j in range(4))],
-             caption="Right columns: tokens whose query in layer 1 has its largest "
-                     "score with what this head writes for the same token")
-    tp.table([[k, f"{scores[1, k][0]:.2f}", f"{copies(repeater, k):.0%}"]
+             caption="Right columns: tokens, %, whose query in block 1 has its largest "
+                     "score with the output of this head for the same token")
+    tp.table([[k, f"{scores[1, k][0]:.2f}", f"{100 * copies(repeater, k):.0f}"]
               for k in range(4)],
-             ["head of layer 1", "induction score", "tokens that it copies"])
+             ["head of block 1", "induction score", "tokens that it copies, %"])
 
 # %% [markdown]
 # In our five runs, for the head of block 0 with the largest previous-token score:
@@ -2122,13 +2135,13 @@ def right_along(model, ids, k, reader):
         return continued(model, ids)
 
 # %% demo="paths-found"
-if tp.done(*STACK, "induction", "cut", "path"):
-    tp.table([[k, *(f"{right_along(repeater, twice, k, reader):.0%}"
+if tp.done(*STACK, "induction", "ablate", "path"):
+    tp.table([[k, *(f"{100 * right_along(repeater, twice, k, reader):.0f}"
                     for reader in ("W_q", "W_k", "W_v")),
-               f"{continued(repeater, twice, [(0, k)], 'resampling'):.0%}"]
+               f"{100 * continued(repeater, twice, [(0, k)], 'resampling'):.0f}"]
               for k in range(4)],
-             ["head of layer 0", "queries", "keys", "values", "all paths"],
-             caption="Right next tokens if layer 1 reads another row's output of "
+             ["head of block 0", "queries", "keys", "values", "all paths"],
+             caption="Right next tokens, %, if block 1 reads another row's output of "
                      "this head by one path")
 
 # %% [markdown]
@@ -2231,10 +2244,10 @@ def probe_scores(model, pairs):
 
 # %% demo="probes-read"
 if tp.done(*WHOLE, "probe"):
-    tp.table([[site, *(f"{share:.0%}" for share in shares)] for site, shares in
+    tp.table([[site, *(f"{100 * share:.0f}" for share in shares)] for site, shares in
               probe_scores(model, corpus.train[:3_000]).items()],
              ["vector", "gender of known nouns", "of new nouns", "control labels"],
-             caption="Right labels by a probe")
+             caption="Right labels by a probe, %")
 
 # %% [markdown]
 # A high share for known nouns is not evidence if the share for control labels is nearly as high. A probe shows that a
@@ -2343,7 +2356,7 @@ if tp.done(*STACK, "cache"):
 # %% demo="explore"
 @torch.no_grad()
 def steps_of(text):
-    """An English sentence → the steps of its translation."""
+    """Return the steps of the translation of an English sentence."""
     words = text.lower().replace(".", " .").replace("?", " ?").split()
     source, caches, read = (torch.tensor([english.encode(words)], device=device),
                             None, SOS)

@@ -115,7 +115,7 @@ def test_a_patched_word_restores_all_and_a_word_that_is_the_same_nothing(names, 
 def test_a_head_ablated_by_zero_adds_nothing(names, translator):
     model, source, target = translator
     part = model.decoder.blocks[0].cross
-    with tp.trace(model, {"decoder.blocks.0.cross.W_o:in": names["cut"]([1], 8, torch.zeros(16))}):
+    with tp.trace(model, {"decoder.blocks.0.cross.W_o:in": names["ablate"]([1], 8, torch.zeros(16))}):
         patched = model(source, target)
     with torch.no_grad():
         part.W_o.weight[:, 8:] = 0
