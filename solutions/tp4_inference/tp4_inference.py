@@ -552,8 +552,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # %% [markdown]
 # We trained five seeds: all five gave the right answers to `581+495`, `94+8`, `7-512` and `86-8`, two of them to
 # `999+999`, and none to `340-340`. Of the 2000 questions, 98.5 to 99.4 % of the additions were right, and 94.9 to 98.8
-# % of the subtractions. (A difference of 0 between numbers of three digits is rare in training: about one of 8100
-# differences.)
+# % of the subtractions. A difference of 0 between numbers of three digits is rare in training: about one of 8100
+# differences.
 #
 # Much of what follows needs a network that makes more errors: `unfinished`, a copy made after 70 % of the training.
 

@@ -652,10 +652,7 @@ def echo_right(model, T):
 
 
 def bag_right(T):
-    """Return the share of right digits of the best answer that ignores order.
-
-    It is the most frequent digit before the position.
-    """
+    """Return the share of right digits if the most frequent digit before is written."""
     digits, _ = echo_batch(2000, T)
     counts = F.one_hot(digits, 10).cumsum(dim=1)[:, 1:-1].amax(dim=-1)
     return (counts / torch.arange(2, T, device=device)).mean().item()
@@ -765,10 +762,7 @@ if tp.done(*STACK):
 
 # %% given="batches"
 class Words:
-    """The words of one language, the most frequent first.
-
-    `ids` word → id, `words` id → word.
-    """
+    """The words of a language, frequent ones first: `ids` by word, `words` by id."""
 
     def __init__(self, sentences):
         counts = Counter(word for sentence in sentences for word in sentence)
@@ -1285,10 +1279,7 @@ def attention_parts(model, seen):
 
 
 def explained(model, rows):
-    """Return the maps (T', S') of all rows, by name of an explanation.
-
-    Only explanations that you have implemented.
-    """
+    """Return the maps (T', S') of all rows, by each explanation that you have."""
     maps, (mean, drawn) = {}, replacements(model)
     for row in rows:
         source, target = padded([row])
@@ -1609,8 +1600,7 @@ def loss_without(model, rows, chosen, by="mean"):
 @torch.no_grad()
 def attends_to(model, pairs):
     """Return, by (part, head), the shares of words whose largest weight lies on the
-    same, the previous or the next position, the final punctuation mark, a gold word.
-    """
+    same, previous or next position, the final punctuation mark, a gold word."""
     found = {}
     for pair, row in zip(pairs, rows_of(pairs)):
         model(*padded([row]))

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,5 +73,6 @@ def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
     busy = SimpleNamespace(
         request_body=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
         work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
-    asyncio.run(handlers.Working.post.__wrapped__(busy))
+    with ThreadPoolExecutor(1) as thread:  # this one may have a loop, of a browser that another test has open
+        thread.submit(asyncio.run, handlers.Working.post.__wrapped__(busy)).result()
     assert said["status"] == 400 and "other work is still running" in said["wrong"]

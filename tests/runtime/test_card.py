@@ -123,7 +123,7 @@ def test_cards_can_be_read(page_of_it, width):
                 one.getBoundingClientRect().right > innerWidth + 0.5).map(one => one.outerHTML.slice(0, 80))"""
             assert page.evaluate(wide) == []
         cards = page.locator(".tp-card")
-        assert cards.count() == 8 and page.locator(".tp-card.ok").count() == 1 == page.locator(".tp-beside").count()
+        assert cards.count() == 10 and page.locator(".tp-card.ok").count() == 1 == page.locator(".tp-beside").count()
         contrasts = [one for card in cards.all() for one in card.evaluate(CONTRASTS)]
         assert len(contrasts) > 60 and [text for text, ratio in contrasts if ratio < 4.5] == []
         assert page.evaluate("window.owned") is None and page.locator(".tp-card img, .tp-card script").count() == 0

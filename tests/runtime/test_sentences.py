@@ -25,7 +25,8 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
 @pytest.mark.parametrize("want, have, spec, said", [
     (1.4, 0.49, {}, "`y`: expected 1.4, got 0.49."),
     (1.0, 1.00004, {}, "`y`: expected 1, got 1.00004."),
-    (1, 2.5, {}, "`y`: expected 1, got 2.5."),
+    (1, 2, {}, "`y`: expected 1, got 2."),
+    (1, 2.5, {}, "`y`: expected the number 1, got the number 2.5."),
     (True, False, {}, "`y`: expected True, got False."),
     (3.0, "text", {}, "`y`: expected the number 3, got the string 'text'."),
     (torch.zeros(2), None, {}, "`y`: expected a tensor of shape (2,), got None. Is a `return` missing?"),

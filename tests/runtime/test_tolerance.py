@@ -84,10 +84,10 @@ def test_odd_numbers_agree_with_themselves_alone_and_warn_of_nothing():
 
 
 @pytest.mark.parametrize("want, have, kind", [
-    (3, 3.0, None), (3, True, "value"), (1, True, None), (True, 1, None), (True, False, "value"), (2.0, 2, None),
+    (3, 3.0, "type"), (3, True, "value"), (1, True, None), (True, 1, None), (True, False, "value"), (2.0, 2, None),
     (3, torch.tensor([[3]]), None), (3.0, torch.tensor([3.0]), None), (3, torch.tensor([3, 3]), "type"),
     (3, torch.tensor([3j]), "type"), (3, "3", "type"), (3, None, "nothing"), (3, [3], "type"), (3, 4, "value"),
-    (3, torch.tensor([4]), "value"), (3, 3.000001, "value"), (3.0, 3.000001, None), ("a", 3, "type"), ("a", "a", None),
+    (3, torch.tensor([4]), "value"), (3, 3.000001, "type"), (3.0, 3.000001, None), ("a", 3, "type"), ("a", "a", None),
     (None, None, None), ([1], (1,), None), ({}, [], "type"), (object(), object(), None), (object(), 3, "type"),
     (torch.ones(2), torch.ones(2).numpy(), "type"), (torch.ones(2).numpy(), torch.ones(2), None),
     (torch.ones(2).numpy(), np.ones(2), None), (torch.ones(2), torch.ones(2).double(), "dtype"),
