@@ -13,6 +13,21 @@ BY_LENGTH = ("| network, 1 000 steps | 26.1 (26.0 – 26.2) | 35.2 (35.1 – 35.
              "| 59.4 (58.4 – 60.4) |",
              "| Transformer, 1 000 steps | 28.5 (28.5 – 28.6) | 40.9 (40.6 – 41.3) | 55.1 (54.6 – 55.5) "
              "| 72.9 (72.5 – 73.2) |")
+PUBLISHED = (
+    ("| bidirectional LSTM, alignments given | Yao and Zweig 2015, arXiv 1506.00196 | CMUdict PRONALSYL "
+     "2007: 106 837 training and 12 000 test words | 23.55 | 5.45 |"),
+    ("| attention, several models together | Toshniwal and Livescu 2016, arXiv 1610.06540 | CMUdict "
+     "PRONALSYL 2007: 106 837 training and 12 000 test words | 20.24 | 4.69 |"),
+    ("| Transformer | Yolchuyeva, Németh and Gyires-Tóth 2019, arXiv 2004.06338 | CMUdict; the list of "
+     "kr-MATAGI/G2P-Test, from which the rates are, does not name the split | 22.1 | 5.23 |"),
+    ("| phonetisaurus | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 837 training and 12 "
+     "000 test words | 24.4 | – |"),
+    ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 "
+     "837 training and 12 000 test words | 20.2 | – |"),
+    "| phonetisaurus | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without stress | 33.89 | – |",
+    ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without "
+     "stress | about 31 | – |"),
+)
 
 CLAIMS = [
     Claim("tp7_pronunciation",
@@ -41,21 +56,7 @@ CLAIMS = [
           "together (Toshniwal and Livescu 2016) | 20.24 | | `phonetisaurus`, measured for "
           "[g2p-seq2seq](https://github.com/cmusphinx/g2p-seq2seq) | 24.4 | | Transformer, 2 layers, width 256,"
           " of g2p-seq2seq | 20.2 |",
-          (
-          ("| bidirectional LSTM, alignments given | Yao and Zweig 2015, arXiv 1506.00196 | CMUdict PRONALSYL "
-           "2007: 106 837 training and 12 000 test words | 23.55 | 5.45 |"),
-          ("| attention, several models together | Toshniwal and Livescu 2016, arXiv 1610.06540 | CMUdict "
-           "PRONALSYL 2007: 106 837 training and 12 000 test words | 20.24 | 4.69 |"),
-          ("| Transformer | Yolchuyeva, Németh and Gyires-Tóth 2019, arXiv 2004.06338 | CMUdict; the list of "
-           "kr-MATAGI/G2P-Test, from which the rates are, does not name the split | 22.1 | 5.23 |"),
-          ("| phonetisaurus | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 837 training and 12 "
-           "000 test words | 24.4 | – |"),
-          ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 "
-           "837 training and 12 000 test words | 20.2 | – |"),
-          "| phonetisaurus | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without stress | 33.89 | – |",
-          ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without "
-           "stress | about 31 | – |"),
-          ),
+          PUBLISHED,
           bench="pronunciation"),
     Claim("tp7_pronunciation",
           "The rates of the two papers are from a list, not from the papers. Another list gives 22.1 for the "
@@ -63,21 +64,7 @@ CLAIMS = [
           "2004.06338](https://arxiv.org/abs/2004.06338)) and does not name its split. On a newer version of "
           "the dictionary the authors of g2p-seq2seq give 33.89 for `phonetisaurus` and about 31 for the "
           "Transformer.",
-          (
-          ("| bidirectional LSTM, alignments given | Yao and Zweig 2015, arXiv 1506.00196 | CMUdict PRONALSYL "
-           "2007: 106 837 training and 12 000 test words | 23.55 | 5.45 |"),
-          ("| attention, several models together | Toshniwal and Livescu 2016, arXiv 1610.06540 | CMUdict "
-           "PRONALSYL 2007: 106 837 training and 12 000 test words | 20.24 | 4.69 |"),
-          ("| Transformer | Yolchuyeva, Németh and Gyires-Tóth 2019, arXiv 2004.06338 | CMUdict; the list of "
-           "kr-MATAGI/G2P-Test, from which the rates are, does not name the split | 22.1 | 5.23 |"),
-          ("| phonetisaurus | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 837 training and 12 "
-           "000 test words | 24.4 | – |"),
-          ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | CMUdict PRONALSYL 2007: 106 "
-           "837 training and 12 000 test words | 20.2 | – |"),
-          "| phonetisaurus | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without stress | 33.89 | – |",
-          ("| Transformer, 2 layers, width 256 | README of cmusphinx/g2p-seq2seq | a newer CMUdict, without "
-           "stress | about 31 | – |"),
-          ),
+          PUBLISHED,
           bench="pronunciation"),
     Claim("tp7_pronunciation",
           "We trained session 6's Transformer and a `Speller` alike: the same batches, losses and peak learning"
