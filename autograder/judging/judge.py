@@ -203,7 +203,9 @@ def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | N
     if len(causes) != 1 or all(found):
         return found
     (cause,) = causes.values()
-    fault = next(one for one in truth.faults_of(exercise) if one.name == cause.name)
+    fault = next((one for one in truth.faults_of(exercise) if one.name == cause.name), None)
+    if fault is None:  # two listed faults at once, which have a name of their own
+        return found
     for i, (own, replies) in enumerate(zip(records, answers, strict=False)):
         seen = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
         if found[i] is None and any(seen):

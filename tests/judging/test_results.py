@@ -197,6 +197,11 @@ def test_no_fault_is_asked_where_none_or_several_were_recognised_or_nothing_is_l
     assert named((ONE, ONE, ONE), answers, [WRONG] * 6) == (["one"] * 3, [])
 
 
+def test_two_faults_at_once_that_have_a_name_of_their_own_are_not_asked_about_relations():
+    both = Recognised("one+other", "Two things at once.")
+    assert named((both, None, None), {"one": 5, "other": 5}, SEEN) == (["one+other", None, None], [])
+
+
 def test_what_a_lost_kernel_did_not_answer_has_no_name():
     assert named((ONE, None), {"one": 5}, SEEN[:4], lost=TOO_LATE) == (["one", "one", None], [("one", 1)])
 
