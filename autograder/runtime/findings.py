@@ -30,6 +30,7 @@ class Finding:
     """One thing that is wrong: the checks that see it, in order, with what each of them sees."""
 
     results: tuple[CheckResult, ...]
+    alone: bool = True  # nothing else is wrong
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
         if one.difference:
             cause = ("fault", one.fault.name) if one.fault else _cause(one.difference, one.place)
             groups.setdefault(cause, []).append(one)
-    return tuple(Finding(tuple(seen)) for seen in groups.values())
+    return tuple(Finding(tuple(seen), len(groups) == 1) for seen in groups.values())
 
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:

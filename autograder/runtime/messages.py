@@ -15,7 +15,7 @@ from .recorded import Error, Where
 from .values import a, number
 
 RELATIONS = {
-    "memory": "The first call is right, but the same call, made again, is not.",
+    "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
     "other inputs": "The first call is right, but the next call, with other inputs, is not.",
     "gradient": "The values are right, but the gradients are not.",
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
@@ -61,7 +61,8 @@ def headline(finding: Finding, advise: bool = False) -> str:
     if finding.fault:
         return finding.fault.says
     if finding.relation:
-        return RELATIONS[finding.relation]
+        seen = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
+        return seen + RELATIONS[finding.relation]
     first = finding.differences[0]
     return f"{difference(first)} {_advice(first)}".strip() if advise else difference(first)
 

@@ -177,6 +177,14 @@ def test_a_fault_and_a_relation_are_said_before_the_values():
     assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
 
 
+def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
+    broken = [failed(check, Difference("value", relation="one timestep", output="y")) for check in "ab"]
+    (alone,) = findings(broken)
+    relation, _ = findings([*broken, failed("c", number("y", 1, 2))])
+    assert messages.headline(alone) == "It is right on sequences, but not on a single timestep."
+    assert messages.headline(relation) == "In `a`, `b`: It is right on sequences, but not on a single timestep."
+
+
 def test_the_same_exception_is_said_once():
     seen = [failed(check, stops(message, 2)) for check, message in (("a", "3 of 4"), ("b", "5 of 6"), ("c", "no"))]
     (finding,) = findings(seen)
