@@ -315,6 +315,16 @@ def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch
         collect(course, path)
 
 
+def test_many_files_of_one_student_refuse_no_archive(course, zipped, monkeypatch):
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 4)
+    monkeypatch.setattr(archive, "MAX_ENTRIES_OF_ONE", 2)
+    many = [(f"{MOODLE.format(name='Eve', id=2)}/{i}.txt", "") for i in range(9)]
+    rows = collect(course, zipped([*many, (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))[TINY]
+    assert [row.what for row in rows if row.name == "Eve"][2:] == [
+        "left out: with it, 7 of one student's 9 files are left out; the first 2 are read"]
+    assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
+
+
 def test_a_bomb_that_lies_about_its_size_is_not_unpacked(course, zipped, monkeypatch):
     """What the directory of the archive says of the size is a student's word."""
     monkeypatch.setattr(archive, "MAX_BYTES", 2**20)

@@ -6,7 +6,7 @@ Every entry is read into memory by itself and bounded, whatever the archive says
 import stat
 import zipfile
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from ...judging.submission import MAX_BYTES
 
 MAX_ENTRIES = 20_000
+MAX_ENTRIES_OF_ONE = 500  # files of one student
 MAX_TOTAL = 4 * 2**30  # bytes of notebooks, of the whole class
 MAX_OF_ONE = 2 * MAX_BYTES  # bytes of notebooks, of one student
 
@@ -32,24 +33,33 @@ class Found:
 
 
 def files(path: Path, owner: Callable[[str], Hashable], suffix: str = ".ipynb") -> Iterator[Found]:
-    """Return the files of a zip, in order; those of another suffix are named and not read.
+    """Return the files of a zip, student by student; those of another suffix are named and not read.
 
-    ``owner`` says whose a file is, by its name: of one student so many bytes are read.
+    ``owner`` says whose a file is, by its name: of one student so many files and bytes are read.
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
-            if len(entries) > MAX_ENTRIES:
-                raise ArchiveError(f"{path} holds {len(entries)} files; at most {MAX_ENTRIES} are read")
-            taken: Counter[Hashable] = Counter()
-            for entry in entries:
-                by = owner(entry.filename)
-                found = _file(archive, entry, suffix, MAX_OF_ONE - taken[by])
-                taken[by] += len(found.data)
-                if taken.total() > MAX_TOTAL:
-                    raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
-                yield found
+            groups: dict[Hashable, list[zipfile.ZipInfo]] = defaultdict(list)
+            for entry in archive.infolist():
+                if not entry.filename.endswith("/"):
+                    groups[owner(entry.filename)].append(entry)
+            number = sum(min(len(own), MAX_ENTRIES_OF_ONE) for own in groups.values())
+            if number > MAX_ENTRIES:
+                raise ArchiveError(f"{path} holds {number} files; at most {MAX_ENTRIES} are read")
+            total = 0
+            for own in groups.values():
+                taken = 0
+                for entry in own[:MAX_ENTRIES_OF_ONE]:
+                    found = _file(archive, entry, suffix, MAX_OF_ONE - taken)
+                    taken += len(found.data)
+                    if total + taken > MAX_TOTAL:
+                        raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
+                    yield found
+                total += taken
+                if more := len(own[MAX_ENTRIES_OF_ONE:]):
+                    yield Found(own[MAX_ENTRIES_OF_ONE].filename, problem=f"with it, {more} of one student's "
+                                f"{len(own)} files are left out; the first {MAX_ENTRIES_OF_ONE} are read")
     except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
 
