@@ -54,16 +54,22 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         nbformat.write(notebook, folder / names[-1])
     (folder / "README.md").write_text(_readme(course, kind, details.title, names, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
-    (folder / ".binder" / "requirements.txt").write_text(binder_requirements(course, f"./{engine}"), encoding="utf-8")
+    for name, text in binder(course, f"./{engine}").items():
+        (folder / name).write_text(text, encoding="utf-8")
     return names
 
 
-def binder_requirements(course: Course, engine: str) -> str:
-    """Return what Binder installs, with the engine's wheel or folder; its machines have no GPU.
+def binder(course: Course, engine: str) -> dict[str, str]:
+    """Return what Binder reads, by name, with the engine's wheel or folder; its machines have no GPU.
 
-    The path has a slash in it: by that Binder knows that the repository's files are needed.
+    The path has a slash in it: by that Binder knows that the repository's files are needed. A list of requirements
+    cannot ask for a package without what it requires; `postBuild` is run when the list is installed.
     """
-    return "\n".join([f"--extra-index-url {CPU_INDEX}", *about(course).requirements, engine, ""])
+    details = about(course)
+    files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *details.requirements, engine]}
+    if details.files_of:
+        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {one} || true" for one in details.files_of)]
+    return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 
 def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:

@@ -98,8 +98,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
 def hosts(course: Course) -> dict[str, str]:
     """Return what Binder and Codespaces read, by name."""
     details, (wheel, _) = about(course), engine_wheel()
-    return {".binder/requirements.txt": editions.binder_requirements(course, f"./{wheel}"),
-            ".binder/runtime.txt": f"python-{details.python}\n",
+    return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{details.python}\n",
             ".devcontainer/devcontainer.json": _devcontainer(details)}
 
 

@@ -1,13 +1,14 @@
 """What other hosts read: Binder and Codespaces of the public repository, and the container for instructors."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 
 from environments import clean
 
-from autograder.publish import editions, kit, public
+from autograder.publish import kit, public
 from autograder.publish.about import CPU_INDEX, about
 from autograder.publish.engine_wheel import engine_wheel
 from conftest import REPOSITORY
@@ -17,8 +18,23 @@ ROOT = REPOSITORY.root
 
 def test_binder_installs_what_a_student_needs_without_cuda():
     text, (wheel, _) = public.hosts(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
-    assert text == editions.binder_requirements(REPOSITORY, f"./{wheel}") and CPU_INDEX in text.splitlines()[0]
+    assert text.splitlines()[-1] == f"./{wheel}" and CPU_INDEX in text.splitlines()[0]
     assert public.hosts(REPOSITORY)[".binder/runtime.txt"] == f"python-{about(REPOSITORY).python}\n"
+
+
+def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(tmp_path):
+    (tmp_path / "postBuild").write_text(public.hosts(REPOSITORY)[".binder/postBuild"])
+    (tmp_path / "pip").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit 1\n')
+    (tmp_path / "pip").chmod(0o755)
+    done = subprocess.run(["sh", "-e", "postBuild"], cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in about(REPOSITORY).files_of]
+
+
+def test_the_commands_for_conda_and_colab_name_these_packages_too():
+    page = (ROOT / "docs" / "where.md").read_text(encoding="utf-8")
+    for package in about(REPOSITORY).files_of:
+        assert f"pip install --no-deps . {package}" in page and f"%pip install --quiet --no-deps {package}" in page
 
 
 def test_pip_reads_the_file_of_binder(tmp_path):

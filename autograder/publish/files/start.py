@@ -21,6 +21,8 @@ CELL = "from start import show; show()  # run this cell: the table then follows 
 BLANK = "*Your answer here.*"
 BARE = {"name": "python"}  # what a released notebook says of its language
 SECONDS = 5  # between two looks at the notebooks
+# JupyterLab asks about news and offers newer versions of itself: neither is for a student of the tested versions.
+QUIET = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def main(arguments: list[str]) -> int:
         print(table())
         return 0
     opened = f"--LabApp.default_url=/lab/tree/{page.name}"
-    return subprocess.call([sys.executable, "-m", "jupyterlab", opened, *arguments], cwd=HERE)
+    return subprocess.call([sys.executable, "-m", "jupyterlab", opened, *QUIET, *arguments], cwd=HERE)
 
 
 if __name__ == "__main__":
