@@ -11,12 +11,12 @@
 # - find the units of a state that keep a piece of information;
 # - derive and measure how a gradient vanishes.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 1, 4, 5 and 8, with the text around them. **You need** Python, tensors
-# in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is.
+# **Time:** {time}. **In 90 minutes:** exercises 1, 4, 5 and 8, with the text around them. **You need first:** Python,
+# tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is.
 #
 # **How it works.** Fill in one cell per exercise; the cell below it checks your work. You can leave an exercise out.
 #
-# **Sizes:** T timesteps, B batch, V vocabulary, D embedding, H hidden state.
+# **Sizes:** T timesteps, B batch, V vocabulary, D embedding, H hidden state. Time comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -59,13 +59,13 @@ ENDINGS = ["", "today", "very often", "in the garden"]
 
 
 def noun_phrase(rng, number):
-    """`the dog`, `the old dog`: `number` is 0 for singular, 1 for plural."""
+    """Return words as `the old dog`: `number` is 0 for singular, 1 for plural."""
     adjective = [rng.choice(ADJECTIVES)] if rng.random() < 0.4 else []
     return ["the", *adjective, rng.choice(NOUNS)[number]]
 
 
 def make_sentence(rng):
-    """A sentence with at most three nouns between its first noun and its verb."""
+    """Make a sentence with at most three nouns between its first noun and its verb."""
     number = rng.randrange(2)
     words = noun_phrase(rng, number)
     for _ in range(rng.randrange(4)):
@@ -95,7 +95,7 @@ print(*corpus[:6], sep="\n")
 # - `encode(sentence, vocabulary)`: a string → its ids, `torch.long`, (T,). A token outside the vocabulary gets the id
 #   of `"<unk>"`. If the vocabulary has `"<eos>"`, its id comes last.
 #
-# **Example.** `build_vocabulary(["the dog runs .", "the cat runs ."])` is
+# *Tiny example.* `build_vocabulary(["the dog runs .", "the cat runs ."])` is
 # `{"<unk>": 0, ".": 1, "cat": 2, "dog": 3, "runs": 4, "the": 5}`. With it, `encode("the cow runs", vocabulary)` is
 # `tensor([5, 0, 4])`.
 #
@@ -119,9 +119,9 @@ print(*corpus[:6], sep="\n")
 
 # %% exercise="vocabulary"
 def build_vocabulary(sentences, specials=("<unk>",)):
-    """The ids of some special tokens, and of all tokens in a list of strings.
+    """Return the ids of some special tokens, and of all tokens in a list of strings.
 
-    Returns a dict, token → id: first `specials`, in their order, then the alphabet.
+    They are a dict, token → id: first `specials`, in their order, then the alphabet.
     """
     # TODO: collect the distinct tokens, sort them, number all
     ### BEGIN SOLUTION
@@ -131,8 +131,8 @@ def build_vocabulary(sentences, specials=("<unk>",)):
 
 
 def encode(sentence, vocabulary):
-    """The ids of a string's tokens, (T,), whole numbers; at the end that of <eos>,
-    if the vocabulary has it. An unknown token has the id of <unk>.
+    """Return the ids of a string's tokens, (T,), whole numbers; at the end that of
+    <eos>, if the vocabulary has it. An unknown token has the id of <unk>.
     """
     # TODO: one id per token, and one for the end if there is an <eos>
     ### BEGIN SOLUTION
@@ -194,7 +194,7 @@ if tp.done("vocabulary"):
 #
 # Do not use `torch.nn.functional.one_hot`.
 #
-# **Example.** `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
+# *Tiny example.* `one_hot(torch.tensor([2, 0]), 3)` is `tensor([[0., 0., 1.], [1., 0., 0.]])`.
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
@@ -215,10 +215,9 @@ if tp.done("vocabulary"):
 
 # %% exercise="one-hot"
 def one_hot(ids, vocabulary_size):
-    """One-hot vectors of ids.
+    """Return the one-hot vectors of ids, floats, (…, V), for example (T, B, V).
 
     ids: whole numbers, (…), for example (T, B).
-    Returns floats, (…, V), for example (T, B, V).
     """
     # TODO: 1.0 where the place on the last axis is the id, 0.0 elsewhere
     ### BEGIN SOLUTION
@@ -275,7 +274,7 @@ if tp.done("vocabulary", "one-hot"):
 # `embed` must also refuse an id that has no row, because it is too large *or negative*: raise an `IndexError` with a
 # message. Do not use `nn.functional.embedding`.
 #
-# **Example.** With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
+# *Tiny example.* With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
 # table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
 # `tensor([[[20., 21.]]])`: half of row 0 and half of row 2. A look-up cannot do that. Session 3 uses such weighted
 # sums.
@@ -300,9 +299,9 @@ if tp.done("vocabulary", "one-hot"):
 
 # %% exercise="embed"
 def embed_by_product(one_hots, table):
-    """Embeddings as a matrix product.
+    """Return embeddings (T, B, D) as a matrix product.
 
-    one_hots (T, B, V), table (V, D). Returns (T, B, D).
+    one_hots (T, B, V), table (V, D).
     """
     # TODO: the product
     ### BEGIN SOLUTION
@@ -311,9 +310,9 @@ def embed_by_product(one_hots, table):
 
 
 def embed(ids, table):
-    """Embeddings as a look-up.
+    """Return embeddings (T, B, D) as a look-up.
 
-    ids (T, B), whole numbers, table (V, D). Returns (T, B, D).
+    ids (T, B), whole numbers, table (V, D).
     Raises IndexError when an id is negative or V and more.
     """
     # TODO: refuse ids that have no row, then look the rows up
@@ -415,7 +414,7 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # Do not use `nn.RNN` or `nn.RNNCell`. All sentences of the batch are read side by side, so one loop, over time, is
 # enough.
 #
-# **Example.** Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
+# *Tiny example.* Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
 # states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input still has an effect at the end, and
 # it shrinks at each step.
 #
@@ -498,7 +497,7 @@ if tp.done("rnn-loop"):
 # are scores before a softmax. Do not apply one: the loss does. This loss is the **cross-entropy**, the mean of
 # −log(probability of the right token).
 #
-# **Example.** With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
+# *Tiny example.* With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
 # token that may follow the first four tokens of sentence number 1.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
@@ -531,7 +530,7 @@ class NextToken(nn.Module):
         self.readout = nn.Linear(hidden_size, vocabulary_size)
 
     def forward(self, ids, state=None):
-        """ids (T, B), a state or None. Returns logits (T, B, V) and the new state."""
+        """Return logits (T, B, V) and the new state; ids (T, B), a state or None."""
         # TODO: embedding, recurrence, readout
         ### BEGIN SOLUTION
         h_ts, state = self.recurrence(self.embedding(ids), state)
@@ -559,20 +558,20 @@ tp.check("next-token")
 
 # %% given="reader-tools"
 def agreement(model, nouns_between, pairs=100):
-    """The share of right verbs when all nouns in between have the other number."""
+    """Return the share of right verbs if all nouns between have the other number."""
     return readers.agreement(model, vocabulary, NOUNS, PREPOSITIONS, VERBS,
                              nouns_between, pairs)
 
 
 def pieces(ids, timesteps=20):
-    """A stream of ids (N,) as pieces (T, P), and the same one token later."""
+    """Return a stream of ids (N,) as pieces (T, P), and the same one token later."""
     P = len(ids) // timesteps - 1
     return (ids[:P * timesteps].view(P, timesteps).T,
             ids[1:P * timesteps + 1].view(P, timesteps).T)
 
 
 def loss_of(model, inputs, targets):
-    """The loss of predicting targets (T, B) from inputs (T, B)."""
+    """Return the loss of predicting targets (T, B) from inputs (T, B)."""
     logits, _ = model(inputs)
     return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
@@ -671,7 +670,7 @@ if tp.done("vocabulary", "next-token"):
 #
 # Return the new state, (B, H). Do not use `nn.GRU` or `nn.GRUCell`.
 #
-# **Example.** When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
+# *Tiny example.* When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
 # becomes 0.5 · 0 + 0.5 · 4 = 2.
 #
 # *Minutes* 20 · *Difficulty* ●●○○
@@ -694,7 +693,7 @@ if tp.done("vocabulary", "next-token"):
 
 # %% exercise="gru-cell"
 def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
-    """One timestep of a GRU, as torch defines it (parts in the order r, z, n).
+    """Make one timestep of a GRU, as torch defines it (parts in the order r, z, n).
 
     x_t (B, D), h (B, H), W_ih (3H, D), W_hh (3H, H), b_ih (3H,), b_hh (3H,).
     Returns the new state (B, H).
@@ -742,7 +741,7 @@ tp.check("gru-cell")
 #
 # Do not use `nn.LSTM` or `nn.LSTMCell`.
 #
-# **Example.** When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4
+# *Tiny example.* When all weights and biases are 0, the three gates are 0.5 and the candidate is 0. From h = 1, c = 4
 # follows c = 0.5 · 4 + 0.5 · 0 = 2 and h = 0.5 · tanh(2) = 0.48.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
@@ -765,7 +764,7 @@ tp.check("gru-cell")
 
 # %% exercise="lstm-cell"
 def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
-    """One timestep of an LSTM, as torch defines it (parts in the order i, f, g, o).
+    """Make one timestep of an LSTM, as torch defines it (in the order i, f, g, o).
 
     x_t (B, D), state a pair (h, c) of (B, H) each,
     W_ih (4H, D), W_hh (4H, H), b_ih (4H,), b_hh (4H,). Returns the new pair (h, c).
@@ -788,7 +787,7 @@ tp.check("lstm-cell")
 
 # %% given="unroll"
 def unroll(cell, x, state, weights):
-    """A cell over all timesteps of x (T, B, D).
+    """Run a cell over all timesteps of x (T, B, D).
 
     Returns h_ts (T, B, H) and the last state.
     """
@@ -799,7 +798,7 @@ def unroll(cell, x, state, weights):
 
 
 def weights_of(layer):
-    """The four weights of a torch layer, in the order that your cells expect."""
+    """Return the four weights of a torch layer, in the order that your cells expect."""
     return layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0
 
 # %% demo="same-as-torch"
@@ -1000,7 +999,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # Leave the caller's `x` as it is: work on a copy. The result does not need a gradient of its own.
 #
-# **Example.** If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
+# *Tiny example.* If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
 # B = 2 and D = 8 all T norms are √16 = 4.
 #
 # *Minutes* 20 · *Difficulty* ●●●○
@@ -1023,7 +1022,7 @@ if tp.done("vocabulary", "next-token", "trained"):
 
 # %% exercise="gradients"
 def gradient_norms(run, x):
-    """How much the last state depends on the input of each timestep.
+    """Measure how much the last state depends on the input of each timestep.
 
     run: x (T, B, D) → (h_ts (T, B, H), anything). x: (T, B, D), left as it is.
     Returns (T,): the norm of the gradient of h_ts[-1].sum() with respect to x[t],
@@ -1142,7 +1141,7 @@ if tp.done("rnn-loop", "gradients"):
 # Then write the general rule: `lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first)`
 # returns three tuples of numbers, the shapes of `output`, `h_n` and `c_n`. No LSTM may be run for it.
 #
-# **Example.** `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
+# *Tiny example.* `lstm_shapes(16, 10, 32, 1, False, False)` is `((10, 16, 32), (1, 16, 32), (1, 16, 32))`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○ · *Extension*: come back to it when a later session uses two layers or two
 # directions.
@@ -1166,7 +1165,7 @@ if tp.done("rnn-loop", "gradients"):
 # %% exercise="lstm-shapes"
 def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional,
                 batch_first):
-    """The shapes of output, h_n and c_n of an nn.LSTM, as three tuples of numbers."""
+    """Return the shapes of output, h_n and c_n of an nn.LSTM, as three tuples."""
     # TODO: three tuples, from the numbers alone
     ### BEGIN SOLUTION
     directions = 2 if bidirectional else 1
@@ -1222,7 +1221,7 @@ if tp.done("lstm-shapes"):
 # - Out: (B, 2H). The first H numbers are the last layer's forward state after *its* last token; the other H numbers are
 #   the last layer's backward state after *its* last token, which is the first token of the sentence.
 #
-# **Example.** With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1
+# *Tiny example.* With 2 layers the four parts of `h_n` are, in this order: layer 0 forward, layer 0 backward, layer 1
 # forward, layer 1 backward.
 #
 # *Minutes* 10 · *Difficulty* ●●○○ · *Extension*
@@ -1244,11 +1243,10 @@ if tp.done("lstm-shapes"):
 
 # %% exercise="both-ends"
 def both_ends(output, h_n):
-    """One vector per sentence: the last layer's two final states, forward and backward.
+    """Return the last layer's two final states, forward and backward, (B, 2H).
 
     output (B, T, 2H), h_n (2 · layers, B, H), of a bidirectional LSTM with
     batch_first=True.
-    Returns (B, 2H).
     """
     # TODO: the end of each direction, side by side
     ### BEGIN SOLUTION

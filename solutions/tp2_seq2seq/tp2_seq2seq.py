@@ -14,8 +14,10 @@
 # - measure a sequence model by exact match;
 # - explain the effect of the order of the answer's characters.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then part 6 up to your own questions. **You need first**
+# **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then part 6 up to your own questions. **You need first:**
 # session 1.
+#
+# **Sizes:** those of session 1. Time comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -68,7 +70,7 @@ tp.table(zip([x[::-1] for x in X], X, y),
 # - in: `decoder_input`, float, `(T, B, V)`, left as it is;
 # - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is all zeros.
 #
-# **Example** (T = 3, B = 1, V = 2): `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
+# *Tiny example.* `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
@@ -87,9 +89,7 @@ tp.table(zip([x[::-1] for x in X], X, y),
 
 # %% exercise="shift"
 def shifted_target(decoder_input):
-    """What the decoder must write, from what it reads.
-
-    (T, B, V) → (T, B, V), one timestep earlier.
+    """Return the target (T, B, V), one timestep earlier than the input (T, B, V).
     """
     # TODO: drop the first timestep, add a timestep of zeros at the end
     ### BEGIN SOLUTION
@@ -127,7 +127,7 @@ if tp.done("shift"):
 #   starts from zeros;
 # - out: `henc_ts`, `(T, B, H)`, the hidden state after each timestep, and `henc_final`, `(1, B, H)`, the last one.
 #
-# **Example.** For T = 7, B = 64, V = 15, H = 256: `henc_ts` is `(7, 64, 256)`, `henc_final` is `(1, 64, 256)`, and
+# *Tiny example.* For T = 7, B = 64, V = 15, H = 256: `henc_ts` is `(7, 64, 256)`, `henc_final` is `(1, 64, 256)`, and
 # `henc_ts[-1]` equals `henc_final[0]`.
 #
 # *Minutes* 10 · *Difficulty* ●○○○
@@ -159,7 +159,10 @@ class EncoderRNN(nn.Module):
         self.gru = nn.GRU(input_size, hidden_size).to(device)
 
     def forward(self, encoder_input, henc_init=None):
-        """(T, B, V), (1, B, H) or None → henc_ts (T, B, H), henc_final (1, B, H)."""
+        """Return henc_ts (T, B, H), henc_final (1, B, H).
+
+        `encoder_input` (T, B, V), `henc_init` (1, B, H) or None.
+        """
         # TODO: run the GRU over the question, from henc_init (zeros when it is missing)
         ### BEGIN SOLUTION
         henc_ts, henc_final = self.gru(encoder_input, henc_init)
@@ -233,7 +236,7 @@ if tp.done("encoder"):
 # - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`,
 #   the last hidden state.
 #
-# **Example.** With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two
+# *Tiny example.* With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two
 # equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
@@ -272,9 +275,9 @@ class DecoderRNN(nn.Module):
         self.linear = nn.Linear(hidden_size, output_size).to(device)
 
     def forward(self, decoder_input, hdec_init, henc_ts=None):
-        """(T, B, V), (1, B, H) → output (T, B, V), hdec_final (1, B, H).
+        """Read (T, B, V), (1, B, H) → output (T, B, V), hdec_final (1, B, H).
 
-        The output are log-probabilities.
+        The output is log-probabilities.
         """
         # TODO: the GRU from hdec_init, the linear layer on each hidden state,
         # log-softmax over the characters
@@ -357,7 +360,7 @@ class Calculator(calculator.Calculator):
 # In free running the right answer is not read, even where it is given. Use the attributes in the table above; new
 # tensors belong on `self.device`.
 #
-# **Example.** If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`.
+# *Tiny example.* If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`.
 # Inference stops there, with 4 timesteps of output.
 #
 # *Minutes* 30 · *Difficulty* ●●●○
@@ -384,9 +387,9 @@ class Seq2seq(Calculator):
 
     def forward(self, encoder_input, decoder_input=None, teacher_enforce=True,
                 inference=False):
-        """(T_enc, B, V_enc), (T_dec, B, V_dec) or None → (T_dec, B, V_dec).
+        """Answer: (T_enc, B, V_enc), (T_dec, B, V_dec) or None → (T_dec, B, V_dec).
 
-        What comes out are log-probabilities.
+        The result is log-probabilities.
         """
         # TODO: encode; then teacher forcing (one call), or free running (a loop,
         # which inference leaves at EOS)
@@ -460,7 +463,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after
 # its `EOS` does not count.
 #
-# **Example.** The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`,
+# *Tiny example.* The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`,
 # `1 0 EOS 2 EOS EOS`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
@@ -483,7 +486,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 
 # %% exercise="exact-match"
 def exact_match(output, target):
-    """Share of answers that are right up to and with EOS, a number in 0 … 1.
+    """Return the share of answers that are right up to and with EOS, in 0 … 1.
 
     Both tensors (T, B, V).
     """
@@ -506,7 +509,7 @@ tp.check("exact-match")
 # %% demo="four-measures"
 if tp.done("encoder", "decoder", "seq2seq", "exact-match", "classic"):
     def token_accuracy(output, target):
-        """Share of right characters, EOS included, padding left out: a number.
+        """Return the share of right characters, EOS included, padding left out.
 
         Both tensors (T, B, V).
         """
@@ -603,7 +606,7 @@ def keep_longer(gru):
 
 
 def build(X, y, embedding=True):
-    """A new model of 128 units for these questions and answers."""
+    """Make a new model of 128 units for these questions and answers."""
     model = Seq2seq(X, y, hidden_size=128)
     for part, V in ((model.encoder, model.encoder_vocabulary_size),
                     (model.decoder, model.decoder_vocabulary_size)):

@@ -69,7 +69,7 @@ def last_axis(t):
 
 @check("weights", without=BY_HAND)
 def temperature(t):
-    """The scores are divided by the temperature: above 1 the weights come together, below 1 they part."""
+    """The scores are divided by the temperature: above 1 the weights become more alike, below 1 less."""
     t.forbid(*SOFTMAX)
     T, S = t.sizes("T S")
     scores = t.normal(T, S)

@@ -14,9 +14,9 @@
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 2, 5, 11 and 12. **You need first:** sessions 1 and 2.
 #
-# **Sizes:** B = batch, S = source timesteps (encoder), T = target timesteps (decoder), H = hidden size, D =
-# embedding size, V = vocabulary. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes first, as in
-# session 2.
+# **Sizes:** B sequences, S source timesteps (encoder), T target timesteps (decoder), H numbers in a hidden vector, D in
+# an embedding, V tokens. The batch comes first: `henc_ts` is (B, S, H). From part 5 on, time comes first, as in session
+# 2.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -74,7 +74,7 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 #
 # **Shapes.** `hdec` (H,), `henc_ts` (S, H) → scores (S,).
 #
-# **A tiny example.** `hdec` = (1, 2) and `henc_ts` = (3, 0), (0, 1), (1, 1) → scores (3, 2, 3).
+# *Tiny example.* `hdec` = (1, 2) and `henc_ts` = (3, 0), (0, 1), (1, 1) → scores (3, 2, 3).
 #
 # *Minutes* 10 · *Difficulty* ●○○○
 #
@@ -91,7 +91,7 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 
 # %% exercise="scores"
 def scores_by_hand():
-    """The four scores of the example, worked out with a pencil: (4,) floats."""
+    """Return the four scores of the example, worked out with a pencil: (4,) floats."""
     # TODO: a tensor with your four numbers, in the order of the encoder vectors
     ### BEGIN SOLUTION
     return torch.tensor([15.0, 60.0, 15.0, 35.0])
@@ -99,7 +99,7 @@ def scores_by_hand():
 
 
 def step1_scores(hdec, henc_ts):
-    """The dot product of the decoder vector with each encoder vector.
+    """Return the dot product of the decoder vector with each encoder vector.
 
     hdec (H,), henc_ts (S, H) → scores (S,).
     """
@@ -145,7 +145,7 @@ if tp.done("scores"):
 #
 # **Shapes.** scores (…, S) → attention weights (…, S).
 #
-# **A tiny example.** scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
+# *Tiny example.* scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
 #
 # Do not use torch's `softmax` and `log_softmax`.
 #
@@ -165,7 +165,7 @@ if tp.done("scores"):
 
 # %% exercise="weights"
 def step2_weights(scores, temperature=1.0):
-    """The softmax of scores / temperature over the last axis: it adds up to 1.
+    """Return the softmax of scores / temperature over the last axis.
 
     scores (..., S) → attention_weights (..., S).
     """
@@ -245,7 +245,7 @@ if tp.done("scores", "weights"):
 #
 # **Shapes.** `attention_weights` (S,), `henc_ts` (S, H) → weighted (S, H) → context vector (H,).
 #
-# **A tiny example.** weights (0.25, 0.75), vectors (4, 0), (0, 8) → weighted (1, 0), (0, 6) → context (1, 6).
+# *Tiny example.* weights (0.25, 0.75), vectors (4, 0), (0, 8) → weighted (1, 0), (0, 6) → context (1, 6).
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
@@ -263,7 +263,7 @@ if tp.done("scores", "weights"):
 
 # %% exercise="context"
 def step3_weigh(attention_weights, henc_ts):
-    """Every encoder vector times its weight.
+    """Return every encoder vector times its weight.
 
     attention_weights (S,), henc_ts (S, H) → weighted (S, H).
     """
@@ -274,7 +274,7 @@ def step3_weigh(attention_weights, henc_ts):
 
 
 def step4_context(weighted):
-    """The context vector: the sum of the weighted vectors.
+    """Return the context vector: the sum of the weighted vectors.
 
     weighted (S, H) → context_vector (H,).
     """
@@ -324,7 +324,7 @@ if tp.done("scores", "weights", "context"):
 # **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights`
 # (T, S). The input of `cell` is (D + H,).
 #
-# **A tiny example.** S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
+# *Tiny example.* S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
 # first step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
 #
 # *Minutes* 20 · *Difficulty* ●●○○ · *Extension*: session 5 writes this decoder with Bahdanau's own cell.
@@ -344,7 +344,7 @@ if tp.done("scores", "weights", "context"):
 
 # %% exercise="steps"
 def attention_decoder(cell, decoder_inputs, hdec_init, henc_ts):
-    """A decoder that attends to all encoder vectors before each of its steps.
+    """Decode, and attend to all encoder vectors before each step.
 
     cell: (D + H,), (H,) → (H,). decoder_inputs (T, D), hdec_init (H,), henc_ts (S, H)
     → hdec_ts (T, H), attention_weights (T, S).
@@ -391,7 +391,9 @@ if tp.done("steps"):
 
 # %% given="loops"
 def attention_loops(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → contexts (B, T, H), weights (B, T, S)."""
+    """Attend: hdec_ts (B, T, H), henc_ts (B, S, H)
+    → contexts (B, T, H), weights (B, T, S).
+    """
     contexts = torch.zeros_like(hdec_ts)
     weights = hdec_ts.new_zeros(*hdec_ts.shape[:2], henc_ts.shape[1])
     for b in range(len(hdec_ts)):
@@ -412,7 +414,7 @@ def attention_loops(hdec_ts, henc_ts):
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).
 #
-# **A tiny example.** B = T = 1, S = 2: `hdec_ts` = [[(ln 3, 0)]], `henc_ts` = [[(1, 0), (0, 1)]] → weights
+# *Tiny example.* B = T = 1, S = 2: `hdec_ts` = [[(ln 3, 0)]], `henc_ts` = [[(1, 0), (0, 1)]] → weights
 # [[(0.75, 0.25)]], context [[(0.75, 0.25)]].
 #
 # *Minutes* 20 · *Difficulty* ●●○○
@@ -431,7 +433,7 @@ def attention_loops(hdec_ts, henc_ts):
 
 # %% exercise="batched"
 def batched_attention(hdec_ts, henc_ts):
-    """Dot-product attention of all decoder timesteps over all encoder timesteps.
+    """Attend by dot products, with all decoder timesteps to all encoder timesteps.
 
     hdec_ts (B, T, H), henc_ts (B, S, H)
     → context_vectors (B, T, H), attention_weights (B, T, S).
@@ -453,9 +455,8 @@ tp.check("batched")
 
 # %% demo="measure"
 def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
-    """Seconds for one forward and backward pass of `attention`, the best of `repeats`.
-
-    Returns them and the context vectors.
+    """Return the seconds of a forward and backward pass, the best of `repeats`, and the
+    context vectors.
     """
     torch.manual_seed(0)
     hdec_ts, henc_ts = (torch.randn(B, T, H, requires_grad=True),
@@ -470,7 +471,7 @@ def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
 
 
 def attention_built_in(hdec_ts, henc_ts):
-    """torch's own; `scale=1` because it would divide the scores by √H otherwise."""
+    """Call torch's own; `scale=1`, or it would divide the scores by √H."""
     return F.scaled_dot_product_attention(hdec_ts, henc_ts, henc_ts, scale=1.0), None
 
 
@@ -522,7 +523,7 @@ if tp.done("batched"):
 # **Shapes.** `lengths` (B,) integers → mask (B, S) booleans. `scores` (B, T, S), `mask` (B, S) → weights (B, T, S). A
 # mask may have holes anywhere, not only at the end.
 #
-# **A tiny example.** lengths (2, 0), S = 3 → mask [[True, True, False], [False, False, False]]. With all scores 0, the
+# *Tiny example.* lengths (2, 0), S = 3 → mask [[True, True, False], [False, False, False]]. With all scores 0, the
 # weights of row 0 are (0.5, 0.5, 0), those of row 1 are (0, 0, 0).
 #
 # *Minutes* 20 · *Difficulty* ●●●○
@@ -542,7 +543,7 @@ if tp.done("batched"):
 
 # %% exercise="masked"
 def padding_mask(lengths, S):
-    """True at the real tokens: lengths (B,) → mask (B, S), booleans."""
+    """Return a mask (B, S), True at the real tokens; lengths (B,)."""
     # TODO: position s is real in row b when s < lengths[b]
     ### BEGIN SOLUTION
     positions = torch.arange(S, device=lengths.device)
@@ -551,7 +552,7 @@ def padding_mask(lengths, S):
 
 
 def masked_softmax(scores, mask):
-    """Softmax over the source, with a weight of exactly 0 wherever the mask is False.
+    """Return a softmax over the source, exactly 0 wherever the mask is False.
 
     scores (B, T, S), mask (B, S) booleans → attention_weights (B, T, S);
     all 0 where a row has no real token.
@@ -607,7 +608,7 @@ if tp.done("masked"):
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → scores (B, T, S).
 #
-# **A tiny example.** $s$ = (3, 4), $h$ = (6, 8): dot 50, scaled dot 50/√2 = 35.36, cosine 1.
+# *Tiny example.* $s$ = (3, 4), $h$ = (6, 8): dot 50, scaled dot 50/√2 = 35.36, cosine 1.
 #
 # *Minutes* 10 · *Difficulty* ●●○○ · *Extension*: the rest of the session needs the dot product alone.
 #
@@ -626,7 +627,7 @@ if tp.done("masked"):
 
 # %% exercise="plain-scores"
 def dot_score(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot products."""
+    """Return dot products (B, T, S); hdec_ts (B, T, H), henc_ts (B, S, H)."""
     # TODO
     ### BEGIN SOLUTION
     return hdec_ts @ henc_ts.transpose(1, 2)
@@ -634,7 +635,7 @@ def dot_score(hdec_ts, henc_ts):
 
 
 def scaled_dot_score(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): dot product / √H."""
+    """Return dot products / √H (B, T, S); hdec_ts (B, T, H), henc_ts (B, S, H)."""
     # TODO
     ### BEGIN SOLUTION
     H = hdec_ts.shape[2]
@@ -643,7 +644,7 @@ def scaled_dot_score(hdec_ts, henc_ts):
 
 
 def cosine_score(hdec_ts, henc_ts):
-    """hdec_ts (B, T, H), henc_ts (B, S, H) → scores (B, T, S): cosines.
+    """Return cosines (B, T, S); hdec_ts (B, T, H), henc_ts (B, S, H).
 
     The cosine of a vector of zeros is 0.
     """
@@ -672,7 +673,7 @@ tp.check("plain-scores")
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, G) → scores (B, T, S). Parameters: general `W_a` (H, G); additive
 # `W_a` (A, H), `U_a` (A, G), `v_a` (A,); location `W_a` (S, H).
 #
-# **A tiny example.** H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1,
+# *Tiny example.* H = G = 1, $s$ = 2, $h$ = 3. General with $W_a$ = 10: 60. Additive with $W_a$ = 1, $U_a$ = −1,
 # $v_a$ = 5: 5 · tanh(−1) = −3.81. Location with $W_a$ = (1, 4), two source positions: scores (2, 8).
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: session 5 asks for the additive score again, where it is trained.
@@ -692,7 +693,7 @@ tp.check("plain-scores")
 
 # %% exercise="learned-scores"
 def general_score(hdec_ts, henc_ts, W_a):
-    """hdec_ts (B, T, H), henc_ts (B, S, G), W_a (H, G) → scores (B, T, S): sᵀ W_a h."""
+    """Return sᵀ W_a h (B, T, S); hdec_ts (B, T, H), henc_ts (B, S, G), W_a (H, G)."""
     # TODO
     ### BEGIN SOLUTION
     return hdec_ts @ W_a @ henc_ts.transpose(1, 2)
@@ -700,7 +701,7 @@ def general_score(hdec_ts, henc_ts, W_a):
 
 
 def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
-    """v_aᵀ tanh(W_a s + U_a h) for every pair of timesteps.
+    """Return v_aᵀ tanh(W_a s + U_a h) for every pair of timesteps.
 
     hdec_ts (B, T, H), henc_ts (B, S, G), W_a (A, H), U_a (A, G), v_a (A,)
     → scores (B, T, S).
@@ -714,7 +715,7 @@ def additive_score(hdec_ts, henc_ts, W_a, U_a, v_a):
 
 
 def location_score(hdec_ts, W_a):
-    """hdec_ts (B, T, H), W_a (S, H) → scores (B, T, S): the entries of W_a s.
+    """Return the entries of W_a s (B, T, S); hdec_ts (B, T, H), W_a (S, H).
 
     They come from the decoder alone.
     """
@@ -806,9 +807,9 @@ if tp.done("plain-scores", "learned-scores"):
 
 # %% given="data"
 def gen_data(N, d, low, high):
-    """N rows of d integers in [low, high), an index for each, and the entry there.
+    """Draw N rows of d integers in [low, high), an index for each, and the entry there.
 
-    Returns ((data (N, d), target_idx (N,)), y (N,)), all int64.
+    They are ((data (N, d), target_idx (N,)), y (N,)), all int64.
     """
     data = torch.randint(low, high, (N, d))
     target_idx = torch.randint(0, d, (N,))
@@ -843,7 +844,7 @@ def fit(net, make_batch, steps, title="", learning_rate=0.01, watch=None):
 
 @torch.no_grad()
 def hits(net, data, target_idx, y):
-    """Whether each row is answered right: (N,) booleans, measured without dropout."""
+    """Return whether each row is answered right, (N,) booleans, without dropout."""
     net.eval()
     return net(data, target_idx).argmax(dim=1) == y
 
@@ -864,7 +865,7 @@ class LastVector(nn.Module):
             nn.Linear(2 * size, 64), nn.ReLU(), nn.Linear(64, n_values))
 
     def forward(self, data, target_idx):
-        """data (B, S), target_idx (B,) → logits (B, n_values)."""
+        """Return logits (B, n_values); data (B, S), target_idx (B,)."""
         _, henc_final = self.gru(self.token_embedding(data))  # (1, B, H)
         return self.answer(
             torch.cat([henc_final[0], self.index_embedding(target_idx)], dim=1))
@@ -992,7 +993,7 @@ print("after the division by .sum(1), the rows add up to",
 # **Shapes.** `data` (B, S) and `target_idx` (B,), integers → logits (B, n_values). `self.attention_weights` (B, S).
 # Hidden vectors of the LSTM: (B, S, 2 × hidden_size).
 #
-# **A tiny example.** If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden
+# *Tiny example.* If the query of a row is 0, its weights are all 1/S, and the context is the mean of its hidden
 # vectors.
 #
 # *Minutes* 20 · *Difficulty* ●●●○ · *Extension*: the core goes on in part 5, with attention in the decoder.
@@ -1025,7 +1026,7 @@ class Net(nn.Module):
         self.output_layer = nn.Linear(2 * hidden_size, n_values)
 
     def forward(self, data, target_idx):
-        """data (B, S), target_idx (B,) → logits (B, n_values).
+        """Return logits (B, n_values); data (B, S), target_idx (B,).
 
         Keeps self.attention_weights (B, S).
         """
@@ -1050,7 +1051,7 @@ tp.check("net")
 
 # %% given="start-weights"
 def good_start(net):
-    """Orthogonal recurrent matrices, one per gate, and small token vectors.
+    """Start from orthogonal recurrent matrices, one per gate, and small token vectors.
 
     The rest stays as torch made it.
     """
@@ -1075,9 +1076,9 @@ if tp.done("batched", "net"):
     maps = {}
 
     def look(step):
-        """Every 20 steps, the loss on 1000 rows never trained on.
+        """Return, every 20 steps, the loss on 1000 rows never trained on.
 
-        Now and then their mean weights, by the index, too: (10, 10).
+        At four of the steps, keep their mean weights, by the index: (10, 10).
         """
         if step % 20:
             return {}
@@ -1172,7 +1173,7 @@ if tp.done("batched", "net"):
 # **Shapes.** `data` (B, S), `target_idx` (B,) → logits (B, n_values); `self.attention_weights` (B, S).
 # `best_without_order`: (B, S) → a number.
 #
-# **A tiny example.** `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
+# *Tiny example.* `best_without_order` of the rows (7, 7, 7, 2) and (1, 2, 3, 1): (3/4 + 2/4) / 2 = 0.625.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: the same look-up without a recurrence.
 #
@@ -1203,7 +1204,7 @@ class BagNet(nn.Module):
         self.output_layer = nn.Linear(hidden_size, n_values)
 
     def forward(self, data, target_idx):
-        """data (B, S), target_idx (B,) → logits (B, n_values).
+        """Return logits (B, n_values); data (B, S), target_idx (B,).
 
         Keeps self.attention_weights (B, S).
         """
@@ -1224,7 +1225,7 @@ class BagNet(nn.Module):
 
 
 def best_without_order(data):
-    """The mean over rows of (count of the most frequent value) / S.
+    """Return the mean over rows of (count of the most frequent value) / S.
 
     data (B, S) → a number.
     """
@@ -1313,7 +1314,7 @@ if tp.done("content-only"):
 
 # %% given="time-first"
 def attend(hdec_ts, henc_ts):
-    """Your `batched_attention`, time first.
+    """Call your `batched_attention`, time first.
 
     hdec_ts (T, B, H), henc_ts (S, B, H)
     → context_vectors (T, B, H), attention_weights (T, B, S).
@@ -1336,7 +1337,7 @@ class EmbeddedGRU(nn.Module):
         self.gru = nn.GRU(embedding_size, hidden_size)
 
     def forward(self, input, hx=None):
-        """(T, B, V), (1, B, H) → (T, B, H), (1, B, H)."""
+        """Read (T, B, V), (1, B, H) → (T, B, H), (1, B, H)."""
         return self.gru(input @ self.embedding, hx)
 
 # %% [markdown]
@@ -1353,7 +1354,7 @@ class EmbeddedGRU(nn.Module):
 # true, the context alone predicts the character. `attend` computes the attention. The **weights** are a softmax, the
 # **output** is a log-softmax.
 #
-# **Example.** T = 3, B = 64, H = 128, S = 5, V = 13: `output` is `(3, 64, 13)` and `output.exp()` sums to 1 over the
+# *Tiny example.* T = 3, B = 64, H = 128, S = 5, V = 13: `output` is `(3, 64, 13)` and `output.exp()` sums to 1 over the
 # last axis; `self.attention_weights` is `(3, 64, 5)` and sums to 1 over its last axis; `hdec_final` is
 # `(1, 64, 128)`.
 #
@@ -1391,9 +1392,9 @@ class DecoderRNN(nn.Module):
         self.linear = nn.Linear(hidden_size, output_size).to(device)
 
     def forward(self, decoder_input, hdec_init, henc_ts=None):
-        """(T, B, V), (1, B, H), (S, B, H) or None → output (T, B, V), hdec_final.
+        """Read (T, B, V), (1, B, H), (S, B, H) or None → output (T, B, V), hdec_final.
 
-        The output are log-probabilities; hdec_final is (1, B, H).
+        The output is log-probabilities; hdec_final is (1, B, H).
         """
         # TODO: the GRU; without attention, predict from its states;
         # with attention, from the context, and keep the weights
@@ -1442,7 +1443,7 @@ class Calculator(calculator.Calculator):
 # As before, free running starts from `GO` and the encoder's last state, reads its own arg-max as one-hot, carries the
 # hidden state, and makes `self.max_decoder_sequence_length` timesteps. Inference, on a batch of one, stops at `EOS`.
 #
-# **Example.** A free run with T = 5, B = 64, S = 5 calls the decoder five times; afterwards `self.attention_weights`
+# *Tiny example.* A free run with T = 5, B = 64, S = 5 calls the decoder five times; afterwards `self.attention_weights`
 # is `(5, 64, 5)`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
@@ -1466,12 +1467,12 @@ class Calculator(calculator.Calculator):
 class Seq2seq(Calculator):
     """Questions in, answers out.
 
-    With attention, the decoder sees all states of the encoder.
+    With attention, the decoder gets all states of the encoder.
     """
 
     def forward(self, encoder_input, decoder_input=None, teacher_enforce=True,
                 inference=False):
-        """(S, B, V_enc), (T, B, V_dec) or None → log-probabilities (T, B, V_dec)."""
+        """Return log-probabilities (T, B, V_dec) of (S, B, V_enc), (T, B, V_dec)."""
         # TODO: as in session 2; henc_ts goes to the decoder at every call, and the
         # attention weights are kept
         ### BEGIN SOLUTION
@@ -1555,7 +1556,7 @@ def look(model, question, name, numbers=None):
 # - `predict` out: `output`, `(T, B, V)`, log-probabilities: **state first, then context**, side by side;
 #   `dense_tanh`, tanh, `dense_final`, log-softmax.
 #
-# **Example.** State `[1, 2]` and context `[3, 4]` become `[1, 2, 3, 4]`.
+# *Tiny example.* State `[1, 2]` and context `[3, 4]` become `[1, 2, 3, 4]`.
 #
 # *Minutes* 10 · *Difficulty* ●○○○
 #
@@ -1592,7 +1593,7 @@ class ConcatDecoderRNN(nn.Module):
         self.to(device)
 
     def predict(self, hdec_ts, context_vectors):
-        """State (T, B, H) and context (T, B, H) → log-probabilities (T, B, V)."""
+        """Return log-probabilities (T, B, V) of state and context, both (T, B, H)."""
         # TODO: side by side, state first; dense_tanh, tanh, dense_final, log-softmax
         ### BEGIN SOLUTION
         both = torch.cat([hdec_ts, context_vectors], dim=-1)
@@ -1601,7 +1602,10 @@ class ConcatDecoderRNN(nn.Module):
         ### END SOLUTION
 
     def forward(self, decoder_input, hdec_init, henc_ts):
-        """(T, B, V), (1, B, H), (S, B, H) → output (T, B, V), hdec_final (1, B, H)."""
+        """Return output (T, B, V), hdec_final (1, B, H).
+
+        `decoder_input` (T, B, V), `hdec_init` (1, B, H), `henc_ts` (S, B, H).
+        """
         hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)  # as in session 2
         context_vectors, self.attention_weights = attend(hdec_ts, henc_ts)
         return self.predict(hdec_ts, context_vectors), hdec_final
@@ -1618,7 +1622,7 @@ tp.check("concat")
 
 # %% given="groups"
 def exact_match_by(group_of, questions, written, truth):
-    """Share of right answers in each group: a dict {group: number in 0 … 1}.
+    """Return the share of right answers in each group: a dict {group: 0 … 1}.
 
     `group_of(question)` is the group of a question.
     """
@@ -1638,7 +1642,7 @@ class AddedDecoderRNN(DecoderRNN):
 
 
 def build(decoder, attention, X, y):
-    """A model for these questions and answers, with an embedding before each GRU."""
+    """Make a model for questions and answers, with an embedding before each GRU."""
     model = Seq2seq(X, y, hidden_size=128, attention=attention)
     model.decoder = decoder(128, model.decoder_vocabulary_size, model.device, attention)
     model.encoder = EmbeddedGRU(model.encoder_vocabulary_size, 32, 128)
@@ -1647,7 +1651,7 @@ def build(decoder, attention, X, y):
 
 
 def train(draw, steps, title, decoder, attention, teacher_enforce=True, seed=0):
-    """A new model, trained for `steps` batches of the task `draw`.
+    """Make a new model, and train it for `steps` batches of the task `draw`.
 
     `decoder` is the class of its decoder.
     """

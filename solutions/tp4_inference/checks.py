@@ -216,7 +216,7 @@ def mean_loss(t):
 
 @check("training-pass")
 def one_sequence(t):
-    """The same for a batch of one; logits far apart are no harm to the loss."""
+    """The same for a batch of one; also with logits that are far apart."""
     S, T, V, H = t.sizes("S T V H")
     model = toy(t, V, H)
     logits, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
@@ -334,7 +334,7 @@ def one_of_each_length(lengths, longest):
 
 @check("decode-sequence", weight=2)
 def a_batch(t):
-    """Each sequence of a batch until its own end, then still; and no step more than needed."""
+    """Each sequence of a batch until its own end, then EOS; and no step more than needed."""
     S, B, V, H = t.sizes("S B V H")
     model, many = talker(t, V, H, 12), t.integers(0, V, S, 60)
     lengths = ends(t["decode_sequence"].value(model.value, many), model.value.EOS)  # on the judge's side only
@@ -444,7 +444,7 @@ def only_the_teacher(t):
 
 @check("scheduled-sampling")
 def only_itself(t):
-    """With all decisions false, the decoder reads GO and then what it has said; a batch of one."""
+    """With all decisions false, the decoder reads GO and then its own output; a batch of one."""
     S, T, V, H = t.sizes("S T V H")
     t.output("logits", sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))[2], axes="T 1 V")
 

@@ -13,6 +13,9 @@
 # - search with a beam, and tell a search error from a model error.
 #
 # **Time:** {time}. **In 90 minutes:** parts 1 to 5, exercises 1 to 6. **You need first:** session 2.
+#
+# **Sizes:** S timesteps of the question, T of the answer, B sequences in a batch, V characters of an alphabet, D numbers
+# in an embedding, H numbers in a hidden vector. Time comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -40,12 +43,10 @@ torch.set_num_threads(1)  # matrices as small as ours are multiplied fastest by 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 # %% [markdown]
-# ## 1 · The task and the axes
+# ## 1 · The task
 #
 # The task is that of session 2: `581+495` goes in, `1076` comes out, both written backwards. The operators are `+` and
-# `-`; numbers of one, two and three digits are equally frequent. Characters are integers here. Time is the first axis,
-# then the batch: S steps of the question, T of the answer, B sequences, V characters, D for the embedding, H for the
-# hidden vectors.
+# `-`; numbers of one, two and three digits are equally frequent. Characters are integers here.
 
 # %% given="data"
 GO = arithmetic.DECODER_ALPHABET.index(arithmetic.GO)
@@ -55,7 +56,7 @@ MAX_LENGTH = 5
 
 
 def tokens_of(encoder_ids, decoder_ids):
-    """What `arithmetic` draws → `encoder_tokens` (S, B) and `target_tokens` (T, B).
+    """Return `encoder_tokens` (S, B), `target_tokens` (T, B) of a sample.
 
     They are integers on our device. A target is the answer, then EOS until the last
     step.
@@ -65,16 +66,16 @@ def tokens_of(encoder_ids, decoder_ids):
 
 
 def fresh_batches(n_digits=3, seed=0):
-    """Batches of 64 new questions without end, none of them one that we test on."""
+    """Yield batches of 64 new questions without end, none of them a held-out one."""
     for ids in arithmetic.batches(64, n_digits, operators="+-", even_lengths=True,
                                   least_digit_first=True, seed=seed):
         yield tokens_of(*ids)
 
 
 def held_out(n, n_digits=3):
-    """`n` questions that training never draws.
+    """Return `n` questions that training never draws.
 
-    Returns `encoder_tokens` (S, n) and `target_tokens` (T, n).
+    They are `encoder_tokens` (S, n) and `target_tokens` (T, n).
     """
     sample = arithmetic.draw_split(np.random.default_rng(1), n, training=False,
                                    n_digits=n_digits, operators="+-",
@@ -87,13 +88,13 @@ encoder_tokens, target_tokens = held_out(2000)
 
 # %% given="texts"
 def question_texts(encoder_tokens):
-    """Tokens (S, B) → B strings, the right way round."""
+    """Return B strings, the right way round, of tokens (S, B)."""
     return [text[::-1] for text in arithmetic.decode(encoder_tokens,
                                                      arithmetic.ENCODER_ALPHABET)]
 
 
 def answer_texts(tokens):
-    """Tokens (T, B) → B strings up to EOS, the right way round."""
+    """Return B strings up to EOS, the right way round, of tokens (T, B)."""
     return [text[::-1] for text in arithmetic.decode(tokens)]
 
 # %% demo="data-seen"
@@ -120,7 +121,7 @@ class EncoderLSTM(nn.Module):
         self.lstm = nn.LSTM(embedding_size, latent_dim)
 
     def forward(self, encoder_tokens):
-        """`encoder_tokens` (S, B) → `henc_ts` (S, B, H) and `encoder_states`.
+        """Read `encoder_tokens` (S, B) → `henc_ts` (S, B, H) and `encoder_states`.
 
         The states are the tuple (h, c), each (1, B, H).
         """
@@ -174,7 +175,7 @@ class DecoderLSTM(nn.Module):
         self.dense_final = nn.Linear(latent_dim, vocabulary_size)
 
     def forward(self, decoder_tokens, states, henc_ts=None):
-        """`decoder_tokens` (T, B), `states` (h, c) → `logits` (T, B, V), `states`.
+        """Read `decoder_tokens` (T, B), `states` (h, c) → `logits` (T, B, V), `states`.
 
         The states, old and new, are each (1, B, H).
         """
@@ -265,7 +266,7 @@ class Seq2seq(nn.Module):
 
 # %% exercise="training-pass"
 def training_pass(model, encoder_tokens, target_tokens):
-    """One pass with teacher forcing.
+    """Make one pass with teacher forcing.
 
     `encoder_tokens` (S, B), `target_tokens` (T, B)
     → `logits` (T, B, V) and the mean cross-entropy `loss`.
@@ -329,7 +330,7 @@ tp.check("optimizer")
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
-    """The learning rate at `progress` (0 … 1) of a training.
+    """Return the learning rate at `progress` (0 … 1) of a training.
 
     It goes up to `peak` for the part `rise`, then slowly to 0.
     """
@@ -422,7 +423,9 @@ if tp.done("decoder", "training-pass", "optimizer"):
 
 # %% exercise="inference-programs"
 def encode(model, encoder_tokens):
-    """`encoder_tokens` (S, B) → `henc_ts` (S, B, H), `encoder_states`; no gradient."""
+    """Read `encoder_tokens` (S, B)
+    → `henc_ts` (S, B, H), `encoder_states`; no gradient.
+    """
     # TODO: read the question, once
     ### BEGIN SOLUTION
     with torch.no_grad():
@@ -431,9 +434,8 @@ def encode(model, encoder_tokens):
 
 
 def decoder_step(model, tokens, states, henc_ts):
-    """One step: `tokens` (B,), `states` (h, c) → `log_probabilities` (B, V), `states`.
-
-    Without gradient; the states that come back are the new ones.
+    """Make one step: `tokens` (B,), `states` (h, c)
+    → `log_probabilities` (B, V), the new `states`; no gradient.
     """
     # TODO: give the tokens a time axis, call the decoder, turn the logits into
     # log-probabilities
@@ -489,7 +491,7 @@ tp.check("inference-programs")
 
 # %% exercise="decode-sequence"
 def decode_sequence(model, encoder_tokens):
-    """Greedy decoding of a batch: `encoder_tokens` (S, B) → `tokens` (T, B).
+    """Decode a batch greedily: `encoder_tokens` (S, B) → `tokens` (T, B).
 
     From the end of each sequence on there is EOS.
     """
@@ -518,12 +520,12 @@ tp.check("decode-sequence")
 
 # %% given="exact-match"
 def padded(tokens, T):
-    """`tokens` (T', B) with T' ≤ T → (T, B), with EOS after the end."""
+    """Return `tokens` (T', B) with T' ≤ T as (T, B), with EOS after the end."""
     return F.pad(tokens, (0, 0, 0, T - len(tokens)), value=EOS)
 
 
 def exact_match(model, encoder_tokens, target_tokens):
-    """The share of questions whose greedy answer is right in every character."""
+    """Return the share of questions whose greedy answer is right in every character."""
     answers = padded(decode_sequence(model, encoder_tokens), len(target_tokens))
     return (answers == target_tokens).all(dim=0).float().mean().item()
 
@@ -532,7 +534,7 @@ SHOWN = ["581+495", "94+8", "7-512", "999+999", "340-340", "86-8"]
 
 
 def encoded_questions(questions):
-    """Strings such as `581+495` → `encoder_tokens` (S, B)."""
+    """Return `encoder_tokens` (S, B) of strings such as `581+495`."""
     backwards = [question[::-1] for question in questions]
     return arithmetic.encode(backwards, arithmetic.ENCODER_ALPHABET,
                              length=7).long().to(device)
@@ -567,8 +569,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # What the decoder reads is known in advance in training (the right answer), and it is not at inference: the next input
 # is the last output. So training is one call over all T steps, and inference a loop of single steps, with states
 # carried by hand and an end that depends on the output (EOS). `training_pass` cannot be used for inference, because it
-# needs the answer. `decode_sequence` cannot train: the arg-max has no gradient, it runs without gradient, its length
-# depends on the output, and it would be slow.
+# needs the answer. `decode_sequence` cannot train: it returns tokens, and an arg-max has no gradient; it runs without
+# gradient, its length depends on the output, and it would be slow.
 #
 # **Rubric.** 1 point: the inputs are known beforehand in one case only; hence one call against a loop with carried
 # states. 1 point: one sound reason for each direction (needs the answer; arg-max has no gradient / lengths differ /
@@ -617,8 +619,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 
 # %% exercise="accuracy-by-step"
 def accuracy_by_step(predicted_tokens, target_tokens, EOS):
-    """`predicted_tokens`, `target_tokens` (T, B) → (T,): the share of right tokens
-    among the sequences still running.
+    """Return (T,): the share of right tokens among the sequences still running.
+
+    `predicted_tokens`, `target_tokens` (T, B).
     """
     # TODO: which sequences are still running at each step?
     # How many of those are right?
@@ -664,7 +667,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
                           device=device)
 
     def with_a_slip(target_tokens, at):
-        """The target, each digit at step `at` replaced by the next digit."""
+        """Return the target, each digit at step `at` replaced by the next digit."""
         slipped, is_digit = target_tokens.clone(), torch.isin(target_tokens[at], digits)
         after = digits[(torch.searchsorted(digits, target_tokens[at]) + 1) % 10]
         slipped[at] = torch.where(is_digit, after, target_tokens[at])
@@ -750,7 +753,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 
 # %% exercise="scheduled-sampling"
 def scheduled_sampling_pass(model, encoder_tokens, target_tokens, forced):
-    """A training pass in which the decoder reads some of its own output.
+    """Make a training pass in which the decoder reads some of its own output.
 
     `encoder_tokens` (S, B), `target_tokens` (T, B), `forced` (T, B): true = read the
     right token → `logits` (T, B, V).
@@ -865,7 +868,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 
 # %% exercise="beam-step"
 def beam_step(log_probabilities, scores, finished, beam_width, EOS):
-    """The best candidates: `log_probabilities` (K, V), `scores` (K,), `finished` (K,)
+    """Return the best candidates: `log_probabilities` (K, V), `scores`, `finished` (K,)
     → `tokens`, `parents`, `scores`, each (n,).
     """
     # TODO: the table of all candidates, with a single one for each finished
@@ -1056,7 +1059,7 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 
 # %% exercise="wider-loses"
 def wider_loses(first):
-    """Three probabilities, the largest first → a table in which a wider beam loses.
+    """Return a table in which a wider beam loses; `first`: three, the largest first.
 
     The table is a dict, word → {next word: probability}.
     """
@@ -1109,7 +1112,7 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
 # %% given="log-probability"
 @torch.no_grad()
 def log_probability(model, encoder_tokens, answers):
-    """The log-probability of given `answers` (T, B), each up to its EOS → (B,)."""
+    """Return the log-probability of `answers` (T, B), each up to its EOS, (B,)."""
     logits, _ = training_pass(model, encoder_tokens, answers)
     each = logits.log_softmax(dim=-1).gather(-1, answers[..., None])[..., 0]
     return each.masked_fill((answers == EOS).cumsum(dim=0) > 1, 0.0).sum(dim=0)
@@ -1213,6 +1216,11 @@ if tp.done("decoder", "training-pass", "inference-programs", "decode-sequence",
 # ### END SOLUTION
 
 # %% [markdown]
+# ## Summary
+#
+# You wrote the training pass and the programs of inference, measured exposure bias, and told search errors from model
+# errors. Session 5 translates sentences.
+#
 # **Further reading**
 #
 # - Bengio, Vinyals, Jaitly & Shazeer 2015, arXiv 1506.03099: scheduled sampling. Huszár 2015, arXiv 1511.05101:

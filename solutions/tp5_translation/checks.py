@@ -451,7 +451,7 @@ def teacher_forcing(t):
 
 @check("translator", weight=2)
 def free_running(t):
-    """Every decision false: the decoder reads SOS and what it said itself, EOS or whatever it was."""
+    """Every decision false: the decoder reads SOS and then its own output, also after EOS."""
     said = translated(t, *a_translator(t), lambda T: [False] * T)
     t.require(min(said.shape) < 3 or ((said[:-2] == EOS).any() and (said[:-1] == PAD).any()))
 

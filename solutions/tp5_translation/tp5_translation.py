@@ -141,9 +141,9 @@ assert ids[-1] == EOS and ids[tokens.index("pierre")] == UNK, "not this vocabula
 
 # %% exercise="collate" covers="8"
 def collate(pairs):
-    """B pairs of lists of ids → `source` (S, B), `lengths` (B,), `target` (T, B).
+    """Return `source` (S, B), `lengths` (B,), `target` (T, B), all int64.
 
-    All are int64.
+    They are made of B pairs of lists of ids.
     """
     # TODO: pad the sources, pad the targets, keep the lengths of the sources
     ### BEGIN SOLUTION
@@ -241,7 +241,9 @@ class Encoder(nn.Module):
         self.W_s = nn.Linear(hidden_size // 2, hidden_size)
 
     def forward(self, source, lengths):
-        """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
+        """Read `source` (S, B), `lengths` (B,)
+        → `henc_ts` (S, B, H), `hdec_init` (B, H).
+        """
         # TODO: embed, pack, read, unpack; and the decoder's first state
         ### BEGIN SOLUTION
         packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
@@ -324,14 +326,14 @@ class AdditiveScore(nn.Module):
         self.v_a = nn.Linear(hidden_size, 1, bias=False)
 
     def keys(self, henc_ts):
-        """`henc_ts` (S, B, H) → `keys` (S, B, H): what the decoder does not change."""
+        """Return `keys` (S, B, H) of `henc_ts` (S, B, H), the same at every step."""
         # TODO: the part of the formula that is the same at every step
         ### BEGIN SOLUTION
         return self.U_a(henc_ts)
         ### END SOLUTION
 
     def forward(self, hdec, keys):
-        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        """Return `scores` (B, S) of `hdec` (B, H) and `keys` (S, B, H)."""
         # TODO: the rest of the formula
         ### BEGIN SOLUTION
         return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T
@@ -342,14 +344,14 @@ class DotScore(nn.Module):
     """Luong's simplest score: no parameters."""
 
     def keys(self, henc_ts):
-        """`henc_ts` (S, B, H) → `keys` (S, B, H)."""
+        """Return `keys` (S, B, H) of `henc_ts` (S, B, H)."""
         # TODO: what the decoder's state is compared with
         ### BEGIN SOLUTION
         return henc_ts
         ### END SOLUTION
 
     def forward(self, hdec, keys):
-        """`hdec` (B, H), `keys` (S, B, H) → `scores` (B, S)."""
+        """Return `scores` (B, S) of `hdec` (B, H) and `keys` (S, B, H)."""
         # TODO: the dot product of the state with every key
         ### BEGIN SOLUTION
         return (hdec * keys).sum(-1).T
@@ -388,7 +390,7 @@ tp.check("scores")
 
 # %% exercise="attend" covers="14"
 def attend(scores, mask, henc_ts):
-    """`scores` and `mask` (B, S), `henc_ts` (S, B, H)
+    """Attend: `scores` and `mask` (B, S), `henc_ts` (S, B, H)
     → `context_vectors` (B, H), `attention_weights` (B, S).
     """
     # TODO: no weight on padding; softmax over the source; weighted sum
@@ -465,7 +467,7 @@ class PlainDecoder(nn.Module):
         self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
 
     def forward(self, tokens, hdec, memory):
-        """`tokens` (B,), `hdec` (B, H)
+        """Make one step: `tokens` (B,), `hdec` (B, H)
         → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S).
         """
         # TODO: new state; context from it; logits
@@ -521,13 +523,13 @@ class Translator(nn.Module):
         self.encoder, self.decoder = encoder, decoder
 
     def remember(self, source, lengths):
-        """`source` (S, B), `lengths` (B,) → its `Memory`, and `hdec_init` (B, H)."""
+        """Read `source` (S, B), `lengths` (B,) → its `Memory`, `hdec_init` (B, H)."""
         henc_ts, hdec_init = self.encoder(source, lengths)
         keys = self.decoder.score.keys(henc_ts)
         return Memory(henc_ts, keys, (source != PAD).T), hdec_init
 
     def forward(self, source, lengths, target, forced):
-        """`source` (S, B), `lengths` (B,), `target` (T, B), T booleans
+        """Translate: `source` (S, B), `lengths` (B,), `target` (T, B), T booleans
         → `logits` (T, B, V), `attention_weights` (T, B, S).
         """
         # TODO: read the source; then one step for each target token
@@ -582,9 +584,9 @@ tp.check("translator")
 
 # %% exercise="loss" covers="21"
 def translation_loss(logits, target, smoothing=0.0):
-    """`logits` (T, B, V), `target` (T, B) → the mean smoothed cross-entropy, ().
+    """Return the mean smoothed cross-entropy, (), without PAD.
 
-    PAD is not counted.
+    `logits` (T, B, V), `target` (T, B).
     """
     # TODO: smoothed cross-entropy of the real tokens
     ### BEGIN SOLUTION
@@ -859,8 +861,8 @@ if tp.done(*WHOLE):
 
 # %% exercise="bleu" covers="26"
 def clipped_matches(hypothesis, reference, n):
-    """Two lists of tokens → how many n-grams of the hypothesis are in the reference,
-    clipped; and how many it has.
+    """Return how many n-grams of the hypothesis are in the reference, clipped, and how
+    many it has; both are lists of tokens.
     """
     # TODO: count the n-grams of both, and what they share
     ### BEGIN SOLUTION
@@ -871,7 +873,7 @@ def clipped_matches(hypothesis, reference, n):
 
 
 def corpus_bleu(hypotheses, references):
-    """Two lists of lists of tokens → BLEU-4 of the corpus, from 0 to 100."""
+    """Return BLEU-4 of the corpus, from 0 to 100, of two lists of lists of tokens."""
     # TODO: sum matches and totals over the corpus; precisions, penalty, geometric mean
     ### BEGIN SOLUTION
     log_precisions = 0.0
@@ -893,9 +895,9 @@ tp.check("bleu")
 # %% given="judged" covers="25"
 @torch.no_grad()
 def judged(model, dataset, vocabulary, copying=False):
-    """Exact match and BLEU of the greedy translations of a dataset, and these texts.
+    """Return exact match and BLEU of the greedy translations, and these texts.
 
-    BLEU is sacrebleu's. With `copying`, the English word of the largest weight
+    BLEU is sacrebleu's. With `copying`, the English word with the largest weight
     stands in the place of each `<unk>`.
     """
     texts = [""] * len(dataset)
@@ -1017,7 +1019,7 @@ if tp.done(*WHOLE):
 
 # %% exercise="aer" covers="29"
 def alignment_error_rate(attention_weights, alignments):
-    """A list of weights (T', S'), a list of gold alignments → the AER, a float."""
+    """Return the AER of a list of weights (T', S') and one of gold alignments."""
     # TODO: count proposed, sure, proposed and sure, proposed and possible
     ### BEGIN SOLUTION
     proposed = sure = in_sure = in_possible = 0
@@ -1036,7 +1038,7 @@ tp.check("aer")
 # %% demo="scored-alignment" covers="29,30"
 @torch.no_grad()
 def weights_of(model, dataset):
-    """For each pair the weights (T', S') when the decoder is fed the right words."""
+    """Return the weights (T', S') of each pair, with teacher forcing."""
     found = []
     for ids in dataset:
         source, lengths, target = (part.to(device) for part in collate([ids]))
@@ -1058,7 +1060,7 @@ if tp.done(*WHOLE, "aer"):
 # %% [markdown] answer="reading" points=3 covers="29"
 # **Question 2.** Read the map above, and one of your own: type a sentence with *not*, or with *him*, *her* or *them*,
 # into the cell before exercise 10. (a) Where do the maps leave the diagonal, and what does that say about the two
-# languages? (b) *du* comes from two English words, *of* and *the*; *que* in *est-ce que* comes from the helper (*Did*)
+# languages? (b) *du* comes from two English words, *of* and *the*; *que* in *est-ce que* comes from the auxiliary (*Did*)
 # and the question mark. Where are the weights of *du* and *que*? How can the decoder choose the right word with these
 # weights? (c) The alignment was never shown to the model. Why did it learn one?
 #
@@ -1131,7 +1133,9 @@ class BothEnds(Encoder):
         self.W_s = nn.Linear(hidden_size, hidden_size)
 
     def forward(self, source, lengths):
-        """`source` (S, B), `lengths` (B,) → `henc_ts` (S, B, H), `hdec_init` (B, H)."""
+        """Read `source` (S, B), `lengths` (B,)
+        → `henc_ts` (S, B, H), `hdec_init` (B, H).
+        """
         sentences = pack_padded_sequence(self.embedding(source), lengths.cpu(),
                                          enforce_sorted=False)
         both_ways, ends = self.gru(sentences)
@@ -1259,7 +1263,7 @@ EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio",
 
 
 def plan():
-    """What you expect, what you try, and with which seeds.
+    """Return what you expect, what you try, and with which seeds.
 
     → `expected` {name: sentence}, `values` {name: list of numbers}, `seeds`
     """
@@ -1286,7 +1290,7 @@ def plan():
 
 
 def cost(steps):
-    """How many steps the first three experiments take, with `steps` for each run."""
+    """Return the steps of the first three experiments, with `steps` for each run."""
     # TODO: each value of each experiment meets each seed
     ### BEGIN SOLUTION
     _, values, seeds = plan()
@@ -1433,7 +1437,7 @@ class GatedCell(nn.Module):
             nn.Linear(context_size, hidden_size, bias=False) for _ in range(3))
 
     def forward(self, embedded, hdec, context_vectors):
-        """`embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C)
+        """Make one step: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C)
         → the new `hdec` (B, H).
         """
         # TODO: the two gates, the candidate, the mixture of old and new
@@ -1505,7 +1509,7 @@ class PaperDecoder(nn.Module):
         self.readout = nn.Linear(2 * hidden_size, vocabulary_size)
 
     def forward(self, tokens, hdec, memory):
-        """`tokens` (B,), `hdec` (B, H)
+        """Make one step: `tokens` (B,), `hdec` (B, H)
         → `logits` (B, V), new `hdec` (B, H), `attention_weights` (B, S).
         """
         # TODO: context from the state before; new state; logits
@@ -1630,8 +1634,8 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 # %% exercise="effects"
 @torch.no_grad()
 def effects(model, source, target):
-    """`source` (S, 1), `target` (T, 1) → (T, S): how much the log-probability of each
-    true token falls when the vector of each source word is overwritten by the mean.
+    """Return (T, S): how much the log-probability of each true token falls when the
+    vector of each source word is overwritten. `source` (S, 1), `target` (T, 1).
     """
     # TODO: a copy of the sentence for each overwritten vector, and one more;
     # then the decoder on the right translation
@@ -1663,7 +1667,7 @@ tp.check("effects")
 # %% demo="right-without"
 @torch.no_grad()
 def right_without(model, source, target, weights):
-    """For each token of `target` (T, 1), whether it is still written when the word of
+    """Return whether each token of `target` (T, 1) is still written when the word with
     its largest weight is masked.
     """
     right, S = [], len(source)
@@ -1780,8 +1784,9 @@ if RUN_HARD and tp.done(*WHOLE):
 # %% [markdown]
 # ## 13 · Extension: cost and other applications
 #
-# The Transformer has attention from a sentence to itself. There the dot product is divided by √d. This *scaled* dot
-# product comes from Vaswani et al. (2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
+# The Transformer has attention from a sentence to itself. There the dot product is divided by √d, d being the size of a
+# vector. This *scaled* dot product comes from Vaswani et al. (2017, [arXiv
+# 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
 
 # %% [markdown] answer="costs" points=2
 # **Question 8.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name
@@ -1801,6 +1806,11 @@ if RUN_HARD and tp.done(*WHOLE):
 # ### END SOLUTION
 
 # %% [markdown]
+# ## Summary
+#
+# You wrote a translator with attention, measured it by BLEU and alignment error rate, and planned experiments with their
+# spread. Session 6 replaces the recurrence by attention.
+#
 # **Further reading**
 #
 # - Sennrich, Haddow and Birch 2016, [arXiv 1508.07909](https://arxiv.org/abs/1508.07909): subword units, the usual

@@ -412,12 +412,12 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # them: the **residual stream**. Each part of a block reads it, and *adds* its result:
 # - **self-attention**;
 # - in a decoder, **cross-attention**: the same class, with keys and values from the encoder;
-# - a **feed-forward** network: two linear layers with a ReLU between, for each token by itself.
+# - a **feed-forward** network: two linear layers with a ReLU, max(0, x), between, for each token by itself.
 #
 # The sums grow from block to block, so the vector of each token is normalised to mean 0 and variance 1; then each entry
 # gets a learned gain and shift. This is **layer norm** (Ba, Kiros and Hinton 2016,
-# [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)), `nn.LayerNorm` in PyTorch. Two orders are common. **Post-norm**
-# (Vaswani et al. 2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong et al. 2020,
+# [arXiv 1607.06450](https://arxiv.org/abs/1607.06450)), `nn.LayerNorm` in PyTorch. **Post-norm** (Vaswani et
+# al. 2017): norm(x + part(x)). **Pre-norm** (most models today; Xiong et al. 2020,
 # [arXiv 2002.04745](https://arxiv.org/abs/2002.04745)): x + part(norm(x)).
 #
 # ### Exercise 4 · The forward pass of a block
@@ -1381,7 +1381,7 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# Type a sentence, and choose a model. Which maps show the verb that decides the sense of *bat*?
+# Which maps show the verb that decides the sense of *bat*?
 
 # %% demo="explore-explained"
 def explained_steps(model, text):
@@ -1690,9 +1690,9 @@ if tp.done(*WHOLE):
 # (b) In our five runs the six heads that add least alone added 1.33 nats (0.81–2.34) together, and the sum of their
 # single losses was 0.31 nats (0.30–0.34). If the joint loss is above the sum, heads may be redundant: the model works
 # without either of two, but not without both. This is no proof. Cross-entropy is convex in the logits, and the whole
-# model is near its minimum, so two ablations whose effects on the logits simply add up already cost more together than
-# the sum of both. If the joint loss is below the sum, one head needs the output of the other, and the second ablation
-# adds little.
+# model is near its minimum. So two ablations that move the logits in the same direction can cost more together than the
+# sum of both, even if their effects on the logits simply add up. If the joint loss is below the sum, one head may need
+# the output of the other.
 #
 # **Rubric.** 1 point: both orders with numbers. 1 point: together against the sum, with its reason.
 # ### END SOLUTION
@@ -1944,7 +1944,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # Leave the biases out. The scores of a head for vectors x (queries) and y (keys) are
 # $x W_q^\top W_k\, y^\top / \sqrt d$: its **QK circuit**. If the head attends to y with weight 1, it adds
 # $y W_v^\top W_o^\top$ to the residual stream. The product of this vector with the output layer is the contribution of
-# y to the logits: the **OV circuit**. Both circuits need weights only, no sentence.
+# y to the logits: the **OV circuit**. Both need weights only, no sentence.
 #
 # **Write** `qk_circuit(attention, k, x, y)` and `ov_circuit(attention, k, y, readout)`.
 # - in: `attention`, a `MultiHeadAttention` with as many heads of keys as of queries; the head's number k; `x` (T, D),
@@ -2341,7 +2341,7 @@ if tp.done(*STACK, "cache"):
           f"{(at_once - step_by_step).abs().max():.1e}")
 
 # %% [markdown]
-# Step through a translation, decoded with your cache:
+# A translation, decoded with your cache:
 
 # %% demo="explore"
 @torch.no_grad()
@@ -2501,6 +2501,10 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # ### END SOLUTION
 
 # %% [markdown]
+# ## Summary
+#
+# You wrote a Transformer and scored explanations of its outputs.
+#
 # **Further reading**
 #
 # - ARENA, chapter 1, [learn.arena.education](https://learn.arena.education): these tools on language models, function
