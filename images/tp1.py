@@ -125,8 +125,8 @@ def gru_cell():
     d.text(136, 228, "reset", "attention", 13, anchor="end")
     d.text(521, 190, "update", "attention", 13, anchor="end")
     d.text(856, 382, "candidate", "decoder", 13)
-    d.text(745, top - 24, "what is kept", "encoder", 13)
-    d.text(812, 278, "what is new", "decoder", 13, anchor="start")
+    d.text(745, top - 24, "kept part", "encoder", 13)
+    d.text(812, 278, "new part", "decoder", 13, anchor="start")
     d.lines(70, 468, ["r = σ(W_{r} x_{t} + U_{r} h_{t−1} + b_{r})", "z = σ(W_{z} x_{t} + U_{z} h_{t−1} + b_{z})"],
             leading=32, size=18, anchor="start", kind="math")
     d.lines(480, 468, ["n = tanh(W_{n} x_{t} + b_{n} + r ⊙ (U_{n} h_{t−1} + c_{n}))",

@@ -97,5 +97,5 @@ def decoder_concat_attention():
     d.arrow(dense.right, final.left, role="output")
     d.arrow(final.bottom, (896, 330), role="output")
     d.text(896, 350, "output (T, B, V)", "output", 12.5, kind="mono")
-    d.text(490, 392, "At inference the encoder’s states must be kept: every step looks at them again.", "soft", 13.5)
+    d.text(490, 392, "At inference the encoder’s states must be kept: every step attends to them again.", "soft", 13.5)
     return d

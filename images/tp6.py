@@ -42,7 +42,7 @@ def query_key_value():
 @figure("self_attention", "Self-attention, without and with a causal mask", """
     Two maps of five positions by five. Left, without a mask: every position attends to every position, all
     cells are filled. Right, with a causal mask: each position attends to itself and to those before it, and
-    the upper triangle, the future, is empty.""")
+    the upper triangle, the later positions, is empty.""")
 def self_attention():
     d = Drawing(980, 380)
     d.title("Self-attention, without and with a causal mask")
@@ -57,15 +57,15 @@ def self_attention():
                     d.rect(left + 24 + 48 * s, 125 + 48 * t, 46, 46, "data", extra=" thin")
                 else:
                     d.rect_filled(left + 24 + 48 * s, 125 + 48 * t, 46, 46, "attention", 0.55)
-    d.text(895, 140, "the future:", "soft", 13.5, anchor="start")
-    d.text(895, 160, "weight 0", "soft", 13.5, anchor="start")
+    d.text(868, 140, "later positions:", "soft", 13.5, anchor="start")
+    d.text(868, 160, "weight 0", "soft", 13.5, anchor="start")
     d.text(24, 240, "queries", "decoder", 13.5, anchor="start")
     return d
 
 
 @figure("four_positions", "Four positional encodings", """
     Four small pictures. Sinusoidal: three waves of different length, added to the embedding. Learned: a
-    table with a row for each position, added to the embedding. Rotary: two arrows, query and key, turned by
+    table with a row for each position, added to the embedding. Rotary: two arrows, query and key, rotated by
     angles that grow with their positions, so that the angle between them depends on the distance. ALiBi: bars that
     fall with the distance, added to the scores.""")
 def four_positions():
@@ -73,7 +73,7 @@ def four_positions():
     d.title("Four positional encodings")
     xs = (130, 370, 610, 850)
     names = (("sinusoidal", "added to the embedding"), ("learned", "added to the embedding"),
-             ("rotary", "queries and keys are turned"), ("ALiBi", "added to the scores"))
+             ("rotary", "queries and keys are rotated"), ("ALiBi", "added to the scores"))
     for x, (name, where) in zip(xs, names, strict=True):
         d.box(x, 175, 210, 190, "", "data", radius=12)
         d.text(x, 296, name, "page", 15, bold=True)
@@ -97,21 +97,21 @@ def four_positions():
     d.text(centre[0] + 12, centre[1] - 40, "7 − 4", "attention", 14)
     for i, height in enumerate((20, 45, 70, 95, 120)):
         d.rect_filled(xs[3] - 76 + 38 * i, 245 - height / 2, 26, height, "attention", 0.6)
-    d.text(xs[3], 104, "nearer: more", "attention", 13)
+    d.text(xs[3], 104, "nearer: higher", "attention", 13)
     return d
 
 
 @figure("transformer_block", "A block of the decoder, norm first", """
     The input goes straight up along a line, the residual stream. Three parts stand beside it, from below:
-    attention to itself, attention to the source, and a feed-forward network. Each reads the line through a
+    self-attention, cross-attention, and a feed-forward network. Each reads the line through a
     layer norm, and adds its result to it at a plus sign. Keys and values of the second part come from the
     encoder.""")
 def transformer_block():
     d = Drawing(980, 520)
     d.title("Each part reads the stream through a norm, and adds to it")
     x, ys = 250, (400, 270, 140)
-    parts = (("attention to itself", "causal mask", "decoder"),
-             ("attention to the source", "padding mask", "attention"),
+    parts = (("self-attention", "causal mask", "decoder"),
+             ("cross-attention", "padding mask", "attention"),
              ("feed-forward", "linear, ReLU, linear", "output"))
     start = d.token(x, 482, "x (B, T, D)", "data", w=130)
     below = start.top
@@ -140,7 +140,7 @@ def transformer_block():
     fourth position attends to all four.""")
 def key_value_cache():
     d = Drawing(980, 360)
-    d.title("The fourth word: what is computed, what is kept")
+    d.title("The fourth word: keys and values, computed or kept")
     xs = (330, 450, 570, 690)
     for y, name, kept in ((130, "without a cache", 0), (260, "with a cache", 3)):
         d.text(36, y + 5, name, "page", 15, anchor="start", bold=True)
