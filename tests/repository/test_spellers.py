@@ -115,6 +115,16 @@ def test_the_shipped_file_holds_large_weights_in_eight_bits_and_small_ones_as_th
     assert (tmp_path / "pronunciation.bin").stat().st_size == numbers
 
 
+def test_a_kept_network_has_its_last_weights_or_their_mean(nb, dictionary, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "KEPT", tmp_path)
+    training = spellers.trained("tiny", bench.speller(nb), RECIPE, 0, dictionary, [*dictionary], folder=tmp_path)
+    mean, last = bench.networks(training)
+    for part, model in (("average", mean), ("model", last)):
+        (found,) = bench.kept(nb, "tiny", RECIPE, 2, part)
+        for name, weight in model.state_dict().items():
+            assert torch.equal(found.state_dict()[name], weight)
+
+
 def test_several_networks_that_are_one_say_what_it_says(nb, dictionary):
     torch.manual_seed(1)
     model = nb.Speller(8, 6, 10).eval()
