@@ -497,8 +497,8 @@ if tp.done("rnn-loop"):
 # are scores before a softmax. Do not apply one: the loss does. This loss is the **cross-entropy**, the mean of
 # −log(probability of the right token).
 #
-# *Tiny example.* With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of the
-# token that may follow the first four tokens of sentence number 1.
+# *Tiny example.* With T = 6, B = 2, V = 33, H = 32 the logits have shape (6, 2, 33). `logits[3, 1]` are the scores of
+# the token that may follow the first four tokens of sentence number 1.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
@@ -670,8 +670,8 @@ if tp.done("vocabulary", "next-token"):
 #
 # Return the new state, (B, H). Do not use `nn.GRU` or `nn.GRUCell`.
 #
-# *Tiny example.* When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then h = 4
-# becomes 0.5 · 0 + 0.5 · 4 = 2.
+# *Tiny example.* When all weights and biases are 0, both gates are σ(0) = 0.5 and the candidate is tanh(0) = 0. Then
+# h = 4 becomes 0.5 · 0 + 0.5 · 4 = 2.
 #
 # *Minutes* 20 · *Difficulty* ●●○○
 #
@@ -999,8 +999,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # Leave the caller's `x` as it is: work on a copy. The result does not need a gradient of its own.
 #
-# *Tiny example.* If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished: for
-# B = 2 and D = 8 all T norms are √16 = 4.
+# *Tiny example.* If `run` adds up its inputs (`h_ts = x.cumsum(0)`), every input reaches the last state undiminished:
+# for B = 2 and D = 8 all T norms are √16 = 4.
 #
 # *Minutes* 20 · *Difficulty* ●●●○
 #

@@ -236,8 +236,8 @@ if tp.done("encoder"):
 # - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`,
 #   the last hidden state.
 #
-# *Tiny example.* With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`: two
-# equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
+# *Tiny example.* With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`:
+# two equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
@@ -360,8 +360,8 @@ class Calculator(calculator.Calculator):
 # In free running the right answer is not read, even where it is given. Use the attributes in the table above; new
 # tensors belong on `self.device`.
 #
-# *Tiny example.* If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`, `2`.
-# Inference stops there, with 4 timesteps of output.
+# *Tiny example.* If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`,
+# `2`. Inference stops there, with 4 timesteps of output.
 #
 # *Minutes* 30 · *Difficulty* ●●●○
 #
@@ -463,8 +463,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after
 # its `EOS` does not count.
 #
-# *Tiny example.* The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong: `1 0 2 4 EOS EOS`,
-# `1 0 EOS 2 EOS EOS`.
+# *Tiny example.* The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong:
+# `1 0 2 4 EOS EOS`, `1 0 EOS 2 EOS EOS`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #

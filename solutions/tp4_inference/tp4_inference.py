@@ -14,8 +14,8 @@
 #
 # **Time:** {time}. **In 90 minutes:** parts 1 to 5, exercises 1 to 6. **You need first:** session 2.
 #
-# **Sizes:** S timesteps of the question, T of the answer, B sequences in a batch, V characters of an alphabet, D numbers
-# in an embedding, H numbers in a hidden vector. Time comes first.
+# **Sizes:** S timesteps of the question, T of the answer, B sequences in a batch, V characters of an alphabet, D
+# numbers in an embedding, H numbers in a hidden vector. Time comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder

@@ -1060,9 +1060,9 @@ if tp.done(*WHOLE, "aer"):
 # %% [markdown] answer="reading" points=3 covers="29"
 # **Question 2.** Read the map above, and one of your own: type a sentence with *not*, or with *him*, *her* or *them*,
 # into the cell before exercise 10. (a) Where do the maps leave the diagonal, and what does that say about the two
-# languages? (b) *du* comes from two English words, *of* and *the*; *que* in *est-ce que* comes from the auxiliary (*Did*)
-# and the question mark. Where are the weights of *du* and *que*? How can the decoder choose the right word with these
-# weights? (c) The alignment was never shown to the model. Why did it learn one?
+# languages? (b) *du* comes from two English words, *of* and *the*; *que* in *est-ce que* comes from the auxiliary
+# (*Did*) and the question mark. Where are the weights of *du* and *que*? How can the decoder choose the right word
+# with these weights? (c) The alignment was never shown to the model. Why did it learn one?
 #
 # *Minutes* 8
 #
@@ -1808,8 +1808,8 @@ if RUN_HARD and tp.done(*WHOLE):
 # %% [markdown]
 # ## Summary
 #
-# You wrote a translator with attention, measured it by BLEU and alignment error rate, and planned experiments with their
-# spread. Session 6 replaces the recurrence by attention.
+# You wrote a translator with attention, measured it by BLEU and alignment error rate, and planned experiments with
+# their spread. Session 6 replaces the recurrence by attention.
 #
 # **Further reading**
 #
