@@ -117,6 +117,7 @@ def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatc
     assert install.main(["-r", "requirements.txt", "-c", "constraints.txt"]) == 0
     assert [command[-4:] for command in ran] == [["-r", "requirements.txt", "-c", "constraints.txt"],
                                                  [*ran[1][-4:-2], "-r", "requirements.txt"]]
+    assert all("--compile-bytecode" in command for command in ran), "no sandbox can write what it compiles"
     assert "constraints.txt" not in ran[1] and "trying others" in capsys.readouterr().out
 
 

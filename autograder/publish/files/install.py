@@ -37,8 +37,8 @@ def main(arguments: list[str]) -> int:
     os.environ["PIP_EXTRA_INDEX_URL"] = " ".join(extra)
     with tempfile.TemporaryDirectory() as folder:
         uv = _uv(Path(folder))
-        status = _tried([uv, "pip", "install", "--quiet", "--python", sys.executable, *_as_uv()], arguments, "uv") \
-            if uv else None
+        options = ["--quiet", "--compile-bytecode", "--python", sys.executable]  # pip compiles unasked
+        status = _tried([uv, "pip", "install", *options, *_as_uv()], arguments, "uv") if uv else None
     if status != 0:
         if status is not None:
             print("uv cannot install this: pip tries.", flush=True)
