@@ -26,6 +26,7 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     from .judge import Judge
 
+DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, which takes seconds
 MEASURE = "measure"  # in the place of a pace
 
 
@@ -102,6 +103,8 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         if first:
             with contextlib.suppress(Exception):  # likewise
                 judge.prepare(*first)
+            if DYNAMO in sys.modules:
+                sandbox.load(DYNAMO)
         gc.collect()
         gc.freeze()  # what all judges share is not to be copied for being looked through
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))

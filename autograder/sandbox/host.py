@@ -78,6 +78,12 @@ class Sandbox:
             self.close()
             return self._forked(seed)
 
+    def load(self, module: str) -> None:
+        """Have the warm parent, if it is there, import a module that each kernel would import otherwise."""
+        if self.warm is not None:
+            with contextlib.suppress(WarmParentLost):
+                self.warm.load(module)
+
     def branch(self) -> "Sandbox":
         """Return another sandbox, for another process, that shares what this one's warm parent has imported."""
         branched = None

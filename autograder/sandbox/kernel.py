@@ -110,6 +110,10 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
                 return socket.socket(fileno=fds[0])
             os.close(fds[0])
             guards.add(branch)
+        elif order.startswith(b"import"):
+            importlib.import_module(order.split()[1].decode())
+            gc.collect()
+            gc.freeze()
         elif order.startswith(b"fork"):
             apart, guard = _fork(control, fds[0], shell, {**limits, "seed": int(order.split()[1])}, refused)
             guards.add(guard)

@@ -69,6 +69,10 @@ class WarmParent(ABC):
         self.reusable = apart == b"1" or not self.isolated
         return ours, int(guard)
 
+    def load(self, module: str) -> None:
+        """Have it import a module that many kernels will need, and do not wait for it."""
+        self._order(b"import " + module.encode())
+
     def branch(self) -> "Branched":
         """Fork a process like this one, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -111,6 +111,18 @@ def test_judges_come_from_the_fork_server_that_was_begun_for_whoever_judges_alik
     assert watched.judge_for(TINY_COURSE, options)._fork_server is not fork_server
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [(TINY, "first"), None], ids=["got ready", "control"])
+def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, first):
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    course = tiny_copy(tmp_path, **{TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")})
+    cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
+    with watched.begun(course, Options(limits=SHORT), first):
+        judge = watched.judge_for(course, Options(limits=SHORT))
+        given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
+        assert (judge.judge(given, "first").score > 0) == bool(first)
+
+
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     options = Options(limits=SHORT)

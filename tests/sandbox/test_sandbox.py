@@ -288,12 +288,15 @@ LISTENS = f"import socket\nfor family, place in {[*DOORS.values()]!r}:\n" \
           "    door = socket.socket(family); door.bind(place); door.listen(); globals()[family] = door"
 
 
-def test_kernels_of_branches_share_nothing_at_the_same_time():
+def test_kernels_of_branches_share_what_was_imported_and_nothing_else_at_the_same_time(kernel):
     """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
     with started() as parent:
         parent.begin()
+        parent.load("wave")
         with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(), right.fork()
+            loaded = "'wave' in __import__('sys').modules"
+            assert [ask(each, loaded) for each in (one, other, kernel)] == [True, True, False]
             run(one, "open('/scratch/mine', 'w').write('x'); open('/dev/shm/mine', 'w').write('x')")
             assert run(one, LISTENS).error is None
             for family, place in DOORS.values():
