@@ -23,6 +23,7 @@ from autograder.classroom import samples
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.course import Course, find
 from autograder.judging import watched
+from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model import source
@@ -141,6 +142,24 @@ def judging_here(short_judge, monkeypatch):
     return short_judge
 
 
+@pytest.fixture(scope="session")
+def fork_server():
+    """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
+    server = ForkServer(TINY_COURSE, Options(limits=SHORT))
+    server.begin((TINY, "first"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def served_here(fork_server, monkeypatch):
+    """Whoever asks for a watched judge, of whatever course and options, gets one of that fork server."""
+    monkeypatch.setattr(watched, "_begun_for", lambda *args: fork_server)
+    yield fork_server
+    for key in [key for key in watched._kept if key[0] is fork_server]:
+        watched._kept.pop(key).close()
+
+
 @pytest.fixture
 def grade_here(judging_here):
     """Grade a class of the tiny session with that judge: student → what happened."""
@@ -200,20 +219,31 @@ def fingerprint(*folders) -> str:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests that share a fixture of their module go to one process, which makes it once; folders take turns.
+    """Tests that share something dear go to one process, which makes it once; folders take turns.
 
     Those of the sandbox and of pages wait much: beside them others compute.
     """
     if not config.pluginmanager.hasplugin("xdist"):
         return
+    sessions = REPOSITORY.assignments
     for item in items:
-        made = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values() if found]
-        if any(fixture.scope == "module" for fixture in made):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+        if shared := _shared(item, sessions):
+            item.add_marker(pytest.mark.xdist_group(shared))
     if "PYTEST_XDIST_WORKER" in os.environ:
         sizes = Counter(item.path.parent for item in items)
         count = {folder: itertools.count(1) for folder in sizes}
         items.sort(key=lambda item: next(count[item.path.parent]) / sizes[item.path.parent])
+
+
+def _shared(item, sessions) -> str | None:
+    """Name what a test shares: the fork server, a fixture of its module, or the solution of a session."""
+    fixtures = item._fixtureinfo.name2fixturedefs
+    if "fork_server" in fixtures:
+        return "fork_server"
+    if any(found[-1].scope == "module" for found in fixtures.values() if found):
+        return str(item.path.relative_to(TESTS))
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return next((one for one in given if isinstance(one, str) and one in sessions), None)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -118,7 +118,7 @@ def test_the_real_course_is_packed_with_its_helpers(tmp_path):
     assert "course/course/tp/__init__.py" in names and set(about(REPOSITORY).requirements) <= set(needs)
 
 
-def test_what_stalls_the_judge_has_results_too(packed, tmp_path, monkeypatch):
+def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, monkeypatch):
     """The judge is watched there as it is elsewhere."""
     with zipfile.ZipFile(packed[1]) as archive:
         archive.extractall(tmp_path / "source")

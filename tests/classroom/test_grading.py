@@ -32,6 +32,7 @@ from autograder.model.oracle import oracle
 from autograder.publish import release
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed
+from shell import typed
 
 OPTIONS = Options(limits=SHORT)
 FULL = automatic_points(TINY_COURSE, TINY)
@@ -291,7 +292,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
     assert scores(term) == {"ada": FULL, "eve": 0, "tom": 0}
 
 
-def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, seed, monkeypatch):
+def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
     canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._answer
 
     def answer_or_die(self, one, seed):
@@ -384,9 +385,8 @@ def four(course, right):
 
 def test_plain_nbgrader_grades_with_the_judge(four):
     def nbgrader(*command):
-        done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=four.root, capture_output=True,
-                              text=True)
-        assert done.returncode == 0, done.stderr[-2000:]
+        status, _, said = typed("nbgrader", *command, folder=four.root)
+        assert status == 0, said[-2000:]
 
     four.released.mkdir(exist_ok=True)
     (four.released / "helper.py").touch()
@@ -428,7 +428,7 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
     assert [entry.student for entry in VerdictStore(course).entries(TINY)] == ["ada"]
 
 
-def test_a_run_that_is_killed_goes_on_where_it_stopped(four):
+def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
     command = [sys.executable, "-m", "autograder.cli", "grade", TINY, "--jobs", "2", "--device", "cpu"]
     verdicts = four.gradebook / "verdicts" / TINY
     process = subprocess.Popen(command, cwd=four.root, start_new_session=True, stdout=subprocess.DEVNULL,

@@ -5,11 +5,9 @@ import pytest
 from autograder.classroom.grading import MANY, Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.judging.pace import LEAST, LOOSE, SHARE, TIMES, Pace
-from autograder.sandbox.options import Limits, Options
+from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
-from conftest import TINY, TINY_COURSE
-
-LIMITS = Limits(cell_seconds=4, exercise_seconds=4, notebook_seconds=40)
+from conftest import SHORT, TINY, TINY_COURSE
 
 
 def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
@@ -31,7 +29,7 @@ def test_a_budget_is_late_when_its_patience_is_over():
 
 
 @pytest.mark.parametrize("wall", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["wall", "control"])
-def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, monkeypatch, wall):
+def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served_here, monkeypatch, wall):
     if not wall:
         monkeypatch.setattr("autograder.classroom.grading.MANY", 1000)
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
@@ -41,7 +39,7 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, monkey
     for i in range(MANY):
         hand_in(course, f"honest-{i}", TINY, notebook(TINY_COURSE, TINY, right))
     order = []
-    graded = grade_class(Classroom(course), [TINY], Options(limits=LIMITS),
+    graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT),
                          each=lambda one, done, total: order.append(one.handed.student))
     assert (set(order[-2:]) == set(slow)) == wall
     assert all(one.verdict.score == one.verdict.max_score for one in graded), "a grade does not depend on it"

@@ -79,7 +79,7 @@ def test_a_folder_in_which_nothing_can_be_read_is_no_crash(course, put):
     assert len(untaken(course)) == 1
 
 
-def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, capfd):
+def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, served_here, capfd):
     put(f"zed/tp0/{TINY}.ipynb")
     said = f"\n  zed/tp0: no session is called so: rename the folder {TINY}\n"
     command = ["--course", str(course.root), "grade", "--device", "cpu"]

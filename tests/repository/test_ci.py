@@ -1,18 +1,20 @@
 """What runs on a server is what runs here: workflows that can be read, and the very commands of a course's checks."""
 
-import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from string import Template
 
 import pytest
 import yaml
 
 from autograder.course import Course
 from conftest import REPOSITORY, TINY, TINY_COURSE
+from shell import typed
 
 ROOT = REPOSITORY.root
 BIN = Path(sys.executable).parent
@@ -86,37 +88,38 @@ def test_the_examples_give_inputs_that_exist():
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """What a server has when the engine is installed: the tiny course, released, and how often it is audited."""
+    """What a server sets: the tiny course, released, and how often it is audited."""
     course = tmp_path_factory.mktemp("ci") / "course"
     shutil.copytree(TINY_COURSE.root, course)
     source = Course(course).script(TINY)
     text = source.read_text(encoding="utf-8")
     # Its training cell raises, to show that grading leaves it out; a server executes it.
     source.write_text(re.sub(r"^raise SystemExit\(.*\)$", "pass", text, flags=re.M), encoding="utf-8")
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-                   "COURSE": str(course), "SEEDS": str(INPUTS["seeds"]["default"])}
-    done = run('autograder --course "$COURSE" release', environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return environment
+    variables = {"COURSE": str(course), "SEEDS": INPUTS["seeds"]["default"]}
+    status, said = run('autograder --course "$COURSE" release', variables)
+    assert status == 0, said
+    return variables
 
 
-def run(command, environment):
-    return subprocess.run(["bash", "-ec", command], env=environment, capture_output=True, text=True, timeout=300)
+def run(command, variables):
+    """Type a command with these variables: (exit status, all that it says)."""
+    words = [Template(word).substitute(variables) for word in shlex.split(command)]
+    status, out, err = typed(*words, folder=variables["COURSE"])
+    return status, out + err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_are_content_with_a_course_that_is_well(command, environment):
-    done = run(command, environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    status, said = run(command, environment)
+    assert status == 0, said
 
 
 def test_a_changed_source_makes_the_release_stale(environment, tmp_path):
     course = shutil.copytree(environment["COURSE"], tmp_path / "course")
     source = Course(course).script(TINY)
     source.write_text(source.read_text(encoding="utf-8").replace("# # A tiny TP", "# # A small TP"), encoding="utf-8")
-    done = run(COMMANDS[0], {**environment, "COURSE": str(course)})
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{TINY}.ipynb" in done.stdout + done.stderr
+    status, said = run(COMMANDS[0], {**environment, "COURSE": str(course)})
+    assert status == 1 and f"{TINY}.ipynb" in said, said
 
 
 def test_everything_that_names_the_version_names_the_same():

@@ -1,15 +1,10 @@
 """A course in a folder of its own: the engine makes, proves and grades it by the command line alone."""
 
 import json
-import multiprocessing
-import os
 import re
 import shutil
-import sys
-import tempfile
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -20,23 +15,9 @@ from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
+from shell import typed
 
 POINTS = automatic_points(TINY_COURSE, TINY)
-
-
-# A fresh process for each command, forked from one that has imported what most of them need.
-WARM = multiprocessing.get_context("forkserver")
-WARM.set_forkserver_preload(["autograder.cli", "autograder.model.oracle", "autograder.publish.release",
-                             "nbclient", "nbgrader.preprocessors", "nbgrader.api"])
-
-
-def typed(command, folder, out, err):
-    """What a shell does with a command, its output in two files."""
-    os.environ.pop("PYTHONPATH", None)
-    os.chdir(folder)
-    for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-    sys.exit(cli.main(command))
 
 
 @dataclass
@@ -47,14 +28,9 @@ class Elsewhere:
 
     def __call__(self, *command, at=None):
         """Type a command: (exit status, what it prints). An exception that nobody foresaw fails the test."""
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            process = WARM.Process(target=typed, args=(list(map(str, command)), at or self.course.root, out, err))
-            process.start()
-            process.join()
-            self.said = err.read_text(encoding="utf-8")
-            assert "autograder/cli.py" not in self.said, self.said[-2000:]
-            return process.exitcode, out.read_text(encoding="utf-8")
+        status, out, self.said = typed("autograder", *command, folder=at or self.course.root)
+        assert "autograder/cli.py" not in self.said, self.said[-2000:]
+        return status, out
 
     def files(self):
         """Everything that lies in the folder, but for what Python keeps for itself, by name."""
@@ -197,8 +173,13 @@ def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)
 
 
-def test_submissions_are_checked_graded_and_reported(copied, right):
+def test_submissions_are_checked_graded_and_reported(copied, right, judging_here, monkeypatch, capfd):
     course = copied.course
+
+    def judging(*command):
+        monkeypatch.chdir(course.root)
+        return cli.main(list(map(str, command))), capfd.readouterr().out
+
     shutil.copy(REPOSITORY.root / "nbgrader_config.py", course.root)
     blank = course.released / TINY / f"{TINY}.ipynb"
     filled = nbformat.read(blank, 4)
@@ -210,11 +191,11 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
         places[student].parent.mkdir(parents=True)
         nbformat.write(notebook, places[student])
 
-    done, out = copied("check", places["ada"], "--json", "--device", "cpu")
+    done, out = judging("check", places["ada"], "--json", "--device", "cpu")
     assert (done, json.loads(out)["score"]) == (0, POINTS)
 
     assert copied("report") == (0, "Nothing is graded yet: run autograder grade first\n")
-    status, out = copied("grade", "--device", "cpu")
+    status, out = judging("grade", "--device", "cpu")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if TINY in line}
     assert status == 0 and {student: row[2] for student, row in rows.items()} == {
         "ada": f"{POINTS:.4g}/{POINTS:.4g}", "eve": f"0/{POINTS:.4g}"}
@@ -228,9 +209,9 @@ def test_submissions_are_checked_graded_and_reported(copied, right):
     assert autograded <= copied.files()
 
     # again: kept; under another limit: judged anew
-    assert [line.split()[-1] for line in copied("grade", "--device", "cpu")[1].splitlines() if TINY in line] == [
+    assert [line.split()[-1] for line in judging("grade", "--device", "cpu")[1].splitlines() if TINY in line] == [
         "kept", "kept"]
-    out = copied("grade", "--device", "cpu", "--time-limit", 20)[1]
+    out = judging("grade", "--device", "cpu", "--time-limit", 20)[1]
     assert not any("kept" in line for line in out.splitlines() if TINY in line)
     assert [entry.key.options.limits.exercise_seconds for entry in VerdictStore(course).entries(TINY)] == [20, 20]
 
