@@ -11,10 +11,12 @@ folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 sh setup.sh --programs npm bwrap
 
-[ -x "$folder/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder"
+made=""
+[ -x "$folder/bin/python" ] || { "${PYTHON:-python3}" -m venv "$folder"; made="$folder/bin"; }
 (cd / && runuser -u nobody -- "$folder/bin/python" -c "") 2>/dev/null || {
     echo "Other accounts cannot run $folder/bin/python: take a folder and a Python (PYTHON=/usr/bin/python3) that" \
          "everybody may read" >&2
+    [ -z "$made" ] || rm -f "$made"/python*  # else the next call keeps this Python
     exit 2
 }
 pip() {
