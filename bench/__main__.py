@@ -28,7 +28,7 @@ def main():
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="part",
                         help=f"what to measure (all: {', '.join(PARTS)})")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, into a temporary folder")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="how often each part is measured (3)")
     parser.add_argument("--report-only", action="store_true", help="write the page from what was measured before")
     options = parser.parse_args()
     torch.set_num_threads(1)

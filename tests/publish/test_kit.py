@@ -288,6 +288,9 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
             assert b"JupyterLab" in page.read()
         with urllib.request.urlopen(f"{root}/api/contents/start.ipynb?token=x") as answer:
             assert "Start here" in json.load(answer)["content"]["cells"][0]["source"]
+        name = "@jupyterlab/apputils-extension:notification"  # which asks about news where its setting is "none"
+        with urllib.request.urlopen(f"{root}/lab/api/settings/{name}?token=x") as answer:
+            assert json.load(answer)["schema"]["properties"]["fetchNews"]["default"] == "false"
     finally:
         os.killpg(server.pid, 15)
         server.wait()

@@ -5,6 +5,7 @@ This file needs nothing but Python, and JupyterLab to open the page.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,8 +22,8 @@ CELL = "from start import show; show()  # run this cell: the table then follows 
 BLANK = "*Your answer here.*"
 BARE = {"name": "python"}  # what a released notebook says of its language
 SECONDS = 5  # between two looks at the notebooks
-# JupyterLab asks about news and offers newer versions of itself: neither is for a student of the tested versions.
-QUIET = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+# JupyterLab asks about news and offers newer versions of itself, unless these are its default settings.
+SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,16 @@ def settle(folder: Path = HERE) -> None:
             continue
 
 
+def _with_settings(folder: Path) -> dict[str, str]:
+    """Write the default settings of JupyterLab into a hidden folder; return the environment that leads it there."""
+    path = folder / ".jupyter" / "labconfig" / "default_setting_overrides.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(SETTINGS), encoding="utf-8")
+    before = os.environ.get("JUPYTER_CONFIG_PATH")
+    folders = [str(folder / ".jupyter"), *([before] if before else [])]
+    return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(folders)}
+
+
 def _save(path: Path, notebook: dict[str, Any]) -> None:
     """Write a notebook whole, or not at all."""
     text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
@@ -169,7 +180,7 @@ def main(arguments: list[str]) -> int:
         print(table())
         return 0
     opened = f"--LabApp.default_url=/lab/tree/{page.name}"
-    return subprocess.call([sys.executable, "-m", "jupyterlab", opened, *QUIET, *arguments], cwd=HERE)
+    return subprocess.call([sys.executable, "-m", "jupyterlab", opened, *arguments], cwd=HERE, env=_with_settings(HERE))
 
 
 if __name__ == "__main__":
