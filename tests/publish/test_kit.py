@@ -275,7 +275,7 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
                "--IdentityProvider.token=x"]
     with open(tmp_path / "log", "w") as log:
         server = subprocess.Popen(["sh", "start.sh", *options], cwd=lab, stdout=log, stderr=log, start_new_session=True,
-                                  env=clean(HOME=str(tmp_path), JUPYTER_NO_CONFIG="1"))
+                                  env=clean(HOME=str(tmp_path)))
     try:
         for _ in range(600):
             found = re.search(r"http://\S+/lab/tree/start\.ipynb\S*", (tmp_path / "log").read_text())
