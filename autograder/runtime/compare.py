@@ -66,14 +66,14 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
     asked = list(dict.fromkeys(spec.relation for spec in record.specs.values() if spec.relation))
     unanswered = [relation for relation in asked
                   if any(spec.relation == relation and name not in got.outputs for name, spec in record.specs.items())]
+    stopped = unanswered[0] if unanswered else None  # here the calls of the relations ended
     for relation in RELATIONS:
-        answered = relation in asked and relation not in unanswered
-        found = _outputs_difference(record, got, relation) if answered else None
-        if found:
-            return replace(found, relation=relation)
-    if unanswered:
-        found = error_difference(got.error) if got.error else _outputs_difference(record, got, unanswered[0])
-        return replace(found, relation=unanswered[0]) if found else None
+        if relation == stopped and got.error:
+            return replace(error_difference(got.error), relation=relation)
+        if relation == stopped or relation in asked and relation not in unanswered:
+            found = _outputs_difference(record, got, relation)
+            if found:
+                return replace(found, relation=relation)
     return None
 
 

@@ -121,6 +121,14 @@ def test_a_relation_that_is_broken_is_named_with_what_differs():
     assert (stopped.kind, stopped.relation, stopped.error.type) == ("raised", "gradient", "ValueError")
 
 
+def test_calls_of_a_relation_that_stop_are_said_before_gradients_which_they_may_spoil():
+    specs = {"y": Spec(), **{name: Spec(relation=name) for name in ("gradient", "other inputs", "memory")}}
+    record = RecordedCheck([], Reply(dict.fromkeys(specs, describe(1))), specs, 1)
+    got = Reply({"y": describe(1), "gradient": describe(2)}, Error("raised", "RuntimeError", "a size", at=5))
+    seen = compare.first_difference(record, got)
+    assert (seen.kind, seen.relation) == ("raised", "other inputs")
+
+
 CALLS_BACK = "class Given:\n    def __call__(self, x):\n        return x.not_there\n"
 
 
