@@ -171,7 +171,8 @@ class Oracle:
         for pair in likely[:MAX_PAIRS]:
             if self._left_out not in (pair.first, pair.second) and all(
                     self._answers_so(pair.together, *pairs[i]) for i in order):
-                return [self._part(pair, *own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
+                parts = [self._part(pair, *own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
+                return _each_once(pair, parts)
         return found
 
     def _part(self, pair: Pair, record: RecordedCheck, got: Reply) -> Recognised:
@@ -196,6 +197,16 @@ class Oracle:
         for i, record in enumerate(records):
             if wanted[i]:
                 replies[i] = kept[id(fault), id(record)][-1]
+
+
+def _each_once(pair: Pair, parts: list[Recognised | None]) -> list[Recognised | None]:
+    """Return the names; where one of the two stands alone for a check, checks that see both have the other's."""
+    named = {part.name for part in parts if part}
+    rest = [one for one in (pair.first, pair.second) if one.name not in named]
+    if len(rest) != 1 or len(named) == 1:
+        return parts
+    other = Recognised(rest[0].name, rest[0].says)
+    return [other if part and part.name == pair.together.name else part for part in parts]
 
 
 def _alike(own: Reply | None, pair: tuple[RecordedCheck, Reply]) -> bool:
