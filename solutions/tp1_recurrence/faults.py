@@ -109,11 +109,6 @@ ONE_HOT = [
             "A text without the last tokens then gets shorter vectors.",
             swap=("torch.arange(vocabulary_size, device=ids.device)",
                   "torch.arange(int(ids.max()) + 1, device=ids.device)")),
-    Fault("one-hot", "same-as-in-the-batch-column",
-            "Only the first sentence of the batch is right: the others show its tokens. Look at which axis you index.",
-            swap=("(ids.unsqueeze(-1) == places).float()",
-                  "(ids.reshape(len(ids), -1)[:, :1].expand(len(ids), ids.numel() // len(ids)).reshape("
-                  "ids.shape).unsqueeze(-1) == places).float()")),
     Variant("one-hot", "rows of the identity matrix",
             swap=("return (ids.unsqueeze(-1) == places).float()",
                   "return torch.eye(vocabulary_size, device=ids.device)[ids]")),
@@ -162,14 +157,6 @@ def embed_by_product(one_hots, table):
 def embed(ids, table):
     return table[ids.clamp(0, len(table) - 1)]
 '''),
-    Fault("embed", "another-exception",
-            "A wrong id is refused, but with another kind of exception. Raise an IndexError, as torch does: "
-            "a caller may want to catch it.",
-            swap=("raise IndexError", "raise ValueError")),
-    Fault("embed", "nothing-said",
-            "A wrong id is refused, but the IndexError is empty. "
-            "Give it a message that says what is wrong.",
-            swap=('raise IndexError(f"an id is outside of 0 … {len(table) - 1}")', "raise IndexError")),
     Fault("embed", "detached",
             "The rows are right, but they are cut off from the table (`.detach()` or `.data`): "
             "no gradient reaches it, and it never learns.",
@@ -228,16 +215,6 @@ RNN_LOOP = [
             "The values are right, but the state is cut off from its past (`.detach()`, `.data` or `.item()`): "
             "no gradient travels back through time, and the loop cannot learn to remember.",
             swap=("h @ W_hh.T", "h.detach() @ W_hh.T")),
-    Fault("rnn-loop", "torch-does-it",
-            "The values are right because torch's own RNN computed them. Here the loop is yours.",
-            source='''
-def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
-    rnn = nn.RNN(x.shape[-1], h_0.shape[-1])
-    for name, value in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"), (W_ih, W_hh, b_ih, b_hh)):
-        getattr(rnn, name).data = value
-    h_ts, h_final = rnn(x, h_0.unsqueeze(0))
-    return h_ts, h_final[0]
-'''),
     Variant("rnn-loop", "index and a tensor to fill", source='''
 def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
     T, B, D = x.shape
@@ -304,9 +281,6 @@ NEXT_TOKEN = [
             "Your logits are log-probabilities. The loss takes the log of the softmax itself, "
             "so return the raw scores of the readout.",
             swap=("return self.readout(h_ts), state", "return self.readout(h_ts).log_softmax(-1), state")),
-    Fault("next-token", "state-not-returned",
-            "You return the logits alone. The new state is the second result.",
-            swap=("return self.readout(h_ts), state", "return self.readout(h_ts)")),
     Fault("next-token", "embedding-detached",
             "The values are right, but the embeddings are cut off (`.detach()`, `.data` or `no_grad`): "
             "the table never learns.",
@@ -365,14 +339,6 @@ GRU_CELL = [
     Fault("gru-cell", "detached-state",
             "The values are right, but the old state is cut off: no gradient travels back through time.",
             swap=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
-    Fault("gru-cell", "torch-does-it",
-            "The values are right because torch's own GRU computed them. Here the equations are yours.",
-            source='''
-def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
-    cell = nn.GRUCell(x_t.shape[-1], h.shape[-1])
-    cell.weight_ih.data, cell.weight_hh.data, cell.bias_ih.data, cell.bias_hh.data = W_ih, W_hh, b_ih, b_hh
-    return cell(x_t, h)
-'''),
     Variant("gru-cell", "six small products", source='''
 def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
     H = h.shape[1]
@@ -431,12 +397,6 @@ LSTM_CELL = [
     Fault("lstm-cell", "results-swapped",
             "The pair comes back as (c, h). The hidden state comes first, as in torch.",
             swap=("return h, c", "return c, h")),
-    Fault("lstm-cell", "hidden-returned-twice",
-            "Both results are the hidden state. The second is the cell state, or the memory is lost.",
-            swap=("return h, c", "return h, h")),
-    Fault("lstm-cell", "cell-state-not-returned",
-            "Only the hidden state comes back. The cell state is part of the state: return the pair.",
-            swap=("return h, c", "return h")),
     Fault("lstm-cell", "reshape-instead-of-transpose",
             "You bring `W_hh` into a shape that fits with `reshape` or `view`. "
             "That cuts its rows and mixes them; a transpose is meant.",
@@ -445,14 +405,6 @@ LSTM_CELL = [
             "The values are right, but the old cell state is cut off: "
             "no gradient travels back along the memory, which is what an LSTM is for.",
             swap=("torch.sigmoid(f) * c", "torch.sigmoid(f) * c.detach()")),
-    Fault("lstm-cell", "torch-does-it",
-            "The values are right because torch's own LSTM computed them. Here the equations are yours.",
-            source='''
-def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
-    cell = nn.LSTMCell(x_t.shape[-1], state[0].shape[-1])
-    cell.weight_ih.data, cell.weight_hh.data, cell.bias_ih.data, cell.bias_hh.data = W_ih, W_hh, b_ih, b_hh
-    return cell(x_t, state)
-'''),
     Variant("lstm-cell", "eight small products", source='''
 def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):
     h, c = state
@@ -528,18 +480,6 @@ LSTM_SHAPES = [
             "Your two cases of `batch_first` are exchanged: without it, time comes first.",
             swap=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)",
                   "(timesteps, batch_size) if batch_first else (batch_size, timesteps)")),
-    Fault("lstm-shapes", "cell-state-missing",
-            "You return two things. Three shapes are asked for, one after the other: "
-            "those of `output`, `h_n` and `c_n`.",
-            swap=("hidden_size), last_states, last_states", "hidden_size), last_states")),
-    Fault("lstm-shapes", "an-lstm-was-run",
-            "The shapes are right because an LSTM was run and looked at. Predict them from the numbers.",
-            source='''
-def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first):
-    lstm = nn.LSTM(2, hidden_size, num_layers, bidirectional=bidirectional, batch_first=batch_first)
-    output, (h_n, c_n) = lstm(torch.zeros((batch_size, timesteps, 2) if batch_first else (timesteps, batch_size, 2)))
-    return tuple(output.shape), tuple(h_n.shape), tuple(c_n.shape)
-'''),
     Variant("lstm-shapes", "lists and cases", source='''
 def lstm_shapes(batch_size, timesteps, hidden_size, num_layers, bidirectional, batch_first):
     if bidirectional:
@@ -588,9 +528,6 @@ BOTH_ENDS = [
             "The shape is right, but each row holds numbers of two different sentences: "
             "`reshape` or `view` goes through the batch before the directions. Bring the axes in order first.",
             swap=("torch.cat([h_n[-2], h_n[-1]], dim=-1)", "h_n[-2:].reshape(h_n.shape[1], -1)")),
-    Fault("both-ends", "batch-axis-squeezed",
-            "A batch of one sentence loses its axis. Do not squeeze: a batch of one is still a batch.",
-            swap=("dim=-1)", "dim=-1).squeeze()")),
     Variant("both-ends", "from output", source='''
 def both_ends(output, h_n):
     H = output.shape[-1] // 2
@@ -623,10 +560,6 @@ def both_ends(output, h_n):
 ]
 
 GRADIENTS = [
-    Fault("gradients", "norm-of-the-state",
-            "You differentiate the norm of the last state. "
-            "Take the sum of its numbers; the norm is taken of the gradient.",
-            swap=("grad(h_ts[-1].sum()", "grad(h_ts[-1].norm()")),
     Fault("gradients", "sum-with-signs",
             "You add up the gradient with its signs, so that positive and negative parts cancel. "
             "Take the square root of the sum of squares.",
@@ -634,9 +567,6 @@ GRADIENTS = [
     Fault("gradients", "time-reversed",
             "Your numbers run from the last timestep to the first. Number t belongs to timestep t.",
             swap=("norm(dim=1)", "norm(dim=1).flip(0)")),
-    Fault("gradients", "caller-s-x-watched",
-            "After your measurement the caller's own `x` requires a gradient. Work on a copy.",
-            swap=("x.detach().clone().requires_grad_(True)", "x.requires_grad_(True)")),
     Fault("gradients", "gradients-pile-up",
             "`backward` adds to the gradient that is there already, in the caller's own `x`: "
             "the second measurement is twice the first. Work on a copy, or use `torch.autograd.grad`.",

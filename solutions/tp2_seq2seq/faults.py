@@ -77,8 +77,6 @@ JOINED = "return torch.cat(outputs)"
 
 # ---------------------------------------------------------------- exact match
 
-SHARE = "return (equal | ended).all(dim=0).float().mean().item()"
-
 
 FAULTS = [
     Fault("shift", "not-shifted",
@@ -93,10 +91,6 @@ FAULTS = [
         target[step] = decoder_input[step + 1]
     target[-1] = 0
     return target""")),
-    Fault("shift", "numbers-instead-of-rows",
-            "You return the numbers of the characters, `(T, B)`. "
-            "The target stays one-hot here, `(T, B, V)`, like the input.",
-            swap=(SHIFT, "return torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]).argmax(-1)")),
 
     # ---------------------------------------------------------------- encoder
 
@@ -128,19 +122,6 @@ FAULTS = [
             swap=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
         henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "start-for-a-batch-of-one",
-            "The zeros you start from are made for a batch of one, `(1, 1, H)`. "
-            "Every question of the batch needs its own row: `(1, B, H)`.",
-            swap=(GRU, """if henc_init is None:
-            henc_init = torch.zeros(1, 1, self.hidden_size, device=encoder_input.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Fault("encoder", "one-result",
-            "You hand back one of the two results only. `forward` returns both: "
-            "the states of all timesteps, and the last one.",
-            swap=(RETURN, "return henc_final")),
-    Fault("encoder", "nothing-returned",
-            "Your `forward` calculates, and then hands nothing back: the `return` is missing.",
-            swap=(RETURN, "pass")),
 
     # ---------------------------------------------------------------- decoder
 
@@ -168,9 +149,6 @@ FAULTS = [
             "You give the linear layer the last hidden state only, so there is one prediction for the whole answer. "
             "Each timestep needs its own: give it the states of all timesteps.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
-    Fault("decoder", "state-not-handed-back",
-            "You hand back the log-probabilities only. Whoever feeds the decoder step by step needs the state as well.",
-            swap=("return output, hdec_final", "return output")),
     Fault("decoder", "time-axis-squeezed",
             "With a single timestep your output has lost its axis of time. "
             "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
@@ -301,18 +279,6 @@ FAULTS = [
             "In inference you take `GO` from `decoder_input`, which is `None` there. Make the row of `GO` yourself: "
             "its number is in `self.decoder_char_index`.",
             swap=(START, "written = decoder_input[:1].argmax(-1)")),
-    Fault("seq2seq", "as-long-as-the-question",
-            "Your loop has as many turns as the question has characters. An answer has its own length: "
-            "`self.max_decoder_sequence_length`.",
-            swap=(LOOP, "for _ in range(encoder_input.shape[0]):")),
-    Fault("seq2seq", "one-timestep-short",
-            "Your free run makes one timestep too few. "
-            "`self.max_decoder_sequence_length` counts `GO` and `EOS` already.",
-            swap=(LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")),
-    Fault("seq2seq", "one-timestep-long",
-            "Your free run makes one timestep too many. "
-            "`self.max_decoder_sequence_length` counts `GO` and `EOS` already.",
-            swap=(LOOP, "for _ in range(self.max_decoder_sequence_length + 1):")),
     Fault("seq2seq", "first-slot-of-zeros",
             "The first row of your output is not a prediction: it was set aside for `GO` and stayed empty. "
             "Timestep 0 of the output is what the decoder says after it has read `GO`.",
@@ -321,13 +287,6 @@ FAULTS = [
     Fault("seq2seq", "last-timestep-only",
             "You return the log-probabilities of the last timestep only. Collect those of all timesteps.",
             swap=(JOINED, "return output")),
-    Fault("seq2seq", "joined-along-the-batch",
-            "You join the timesteps along the batch. They belong one after the other along time, the first axis.",
-            swap=(JOINED, "return torch.cat(outputs, dim=1)")),
-    Fault("seq2seq", "stacked",
-            "`torch.stack` makes a new axis, and your output has four: `(T, 1, B, V)`. "
-            "Each step has an axis of time already; join them along it.",
-            swap=(JOINED, "return torch.stack(outputs)")),
     Fault("seq2seq", "characters-instead-of-log-probabilities",
             "Running freely, you return the chosen characters as one-hot rows. "
             "The loss needs the log-probabilities they were chosen from, and no gradient passes an arg-max.",
@@ -337,11 +296,6 @@ FAULTS = [
             swap=("henc_ts, henc_final = self.encoder(encoder_input)",
                   "henc_ts, henc_final = self.encoder(encoder_input)\n"
                   "        henc_final = torch.zeros_like(henc_final)")),
-    Fault("seq2seq", "first-encoder-state",
-            "Your decoder starts from the encoder's state after the first character. "
-            "The rest of the question is read after that: take the last state.",
-            swap=("henc_ts, henc_final = self.encoder(encoder_input)",
-                  "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_ts[:1]")),
     Fault("seq2seq", "read-backwards-again",
             "You reverse the question before the encoder. The strings were reversed when the data were made; "
             "two times backwards is forwards.",
@@ -363,10 +317,6 @@ FAULTS = [
             swap=(FORCED,
                   "output, _ = self.decoder(torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]), "
                   "henc_final, henc_ts)")),
-    Fault("seq2seq", "forced-one-timestep-short",
-            "With teacher forcing you drop the last timestep of `decoder_input`, "
-            "and output and target no longer have the same length.",
-            swap=(FORCED, "output, _ = self.decoder(decoder_input[:-1], henc_final, henc_ts)")),
     Fault("seq2seq", "forced-state-not-carried",
             "With teacher forcing your loop starts each timestep from the encoder's last state. "
             "Carry the state from step to step, or give the decoder the whole answer in one call.",
@@ -383,13 +333,6 @@ FAULTS = [
 
     # ---------------------------------------------------------------- exact match
 
-    Fault("exact-match", "all-of-everything",
-            "Your `all` has no axis: a single wrong answer makes the whole batch wrong. "
-            "Ask for each answer, over time.",
-            swap=(SHARE, "return float((equal | ended).all())")),
-    Fault("exact-match", "per-timestep",
-            "You divide by the number of timesteps. The share is over answers: divide by the size of the batch.",
-            swap=(SHARE, "return (equal | ended).all(dim=0).sum().item() / len(target)")),
 ]
 
 VARIANTS = [

@@ -120,11 +120,6 @@ CONTEXT = [
             "The weights meet the entries of the vectors, not the vectors: broadcasting lines up the last axes, (S,) "
             "with H. It raises no error when S = H. Give the weights a second axis of size 1.",
             swap=(WEIGH, "return attention_weights * henc_ts")),
-    Fault("context", "only-the-best",
-            "You keep the vector with the largest weight and drop all others. "
-            "Every vector counts, each as much as its weight says.",
-            swap=(WEIGH,
-                  "return F.one_hot(attention_weights.argmax(), len(attention_weights)).unsqueeze(1) * henc_ts")),
 ]
 
 CONTEXT_RIGHT = [
@@ -180,10 +175,6 @@ STEPS = [
             "The values are right, but the hidden vector is detached at each step: "
             "the gradient stops there, and earlier steps cannot learn from later ones.",
             swap=(CELL_STEP, CELL_STEP + ".detach()")),
-    Fault("steps", "first-state-among-the-results",
-            "`hdec_init` stands among the results, so there is one hidden vector too many. "
-            "Keep only what the cell made: T vectors for T tokens.",
-            swap=("hdec_ts, attention_weights = [], []", "hdec_ts, attention_weights = [hdec_init], []")),
 ]
 
 STEPS_RIGHT = [
@@ -593,17 +584,6 @@ NET = written_out([
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
-    Fault("net", "dropout-on-the-hidden-vectors",
-            "The dropout works on the hidden vectors of the LSTM, so in training the scores are computed from what is "
-            "left of them. It works on the context vectors.",
-            swap=[(NET_ENC, NET_ENC + "\n        henc_ts = self.dropout(henc_ts)"),
-                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
-    Fault("net", "dropout-on-the-weights",
-            "The dropout works on the attention weights: in training some positions cannot be read at all. "
-            "It works on the context vectors.",
-            swap=[(NET_CONTEXT,
-                   "context_vectors = (self.dropout(self.attention_weights).unsqueeze(1) @ henc_ts).squeeze(1)"),
-                  (NET_RETURN, "return self.output_layer(context_vectors)")]),
     Fault("net", "context-not-used",
             "The answer is made from the last hidden vector; the context that attention found is not used. "
             "That is the bottleneck again.",
@@ -618,11 +598,6 @@ NET = written_out([
             "You divide by `.sum(1)`, which has lost its axis: (B, S) divided by (B,) lines up S with B. "
             "With a batch of one it looks right, and with B = S no error is raised.",
             swap=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
-    Fault("net", "squeezed-too-much",
-            "A batch of one loses its batch axis: "
-            "`.squeeze()` without a number removes *every* axis of size 1. Name the axis.",
-            swap=[(".squeeze(2)", ".squeeze()"),
-                  (NET_CONTEXT, "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze()")]),
     Fault("net", "gradient-cut",
             "The logits are right, but the weights are detached: "
             "no gradient reaches the query, so the network could never learn what to attend to.",
@@ -779,7 +754,6 @@ return output, hdec_final
 # ---------------------------------------------------------------- seq2seq
 
 ENCODED = "henc_ts, henc_final = self.encoder(encoder_input)"
-FORCED = "output, _ = self.decoder(decoder_input, henc_final, henc_ts)"
 STEP = """output, hidden = self.decoder(
                 F.one_hot(written, V).float(), hidden, henc_ts)"""
 FORCED_WEIGHTS = "self.attention_weights = self.decoder.attention_weights"
@@ -868,10 +842,6 @@ DECODER = written_out([
             "Your output holds probabilities. The loss wants their logarithms: "
             "log-softmax at the output, softmax for the weights. You may have exchanged the two.",
             swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
-    Fault("decoder", "state-not-used",
-            "Your GRU starts from zeros: `hdec_init` is not passed on to it. "
-            "That state is the encoder's last one; start from it.",
-            swap=(GRU, "hdec_ts, hdec_final = self.gru(decoder_input)")),
     Fault("decoder", "weights-not-kept",
             "Your output may well be right, but `self.attention_weights` is still None: "
             "the weights are computed and then forgotten. Keep them as an attribute, for the heatmaps.",
@@ -880,14 +850,6 @@ DECODER = written_out([
             "`self.attention_weights` holds the last timestep only: a loop overwrites it at each turn. "
             "Collect the weights of all T timesteps.",
             swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
-    Fault("decoder", "weights-batch-first",
-            "The weights you keep have the batch in front, as `bmm` left them. Ours are time first: `(T, B, S)`.",
-            swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights.transpose(0, 1)")),
-    Fault("decoder", "three-results",
-            "You return the weights as a third result. `forward` returns two, `output` and `hdec_final`; "
-            "the weights stay in `self.attention_weights`.",
-            swap=("output = F.log_softmax(self.linear(context_vectors), dim=-1)\n        return output, hdec_final",
-                  OUTPUT + "\n        return output, hdec_final, self.attention_weights")),
     Fault("decoder", "encoder-detached",
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
             "to the encoder.",
@@ -901,27 +863,14 @@ IN_THE_DECODER = [
             "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
             "attention is computed anew at each timestep.",
             swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
-    Fault("seq2seq", "no-encoder-states-when-forced",
-            "With teacher forcing your decoder gets no `henc_ts`. It is its third argument.",
-            swap=(FORCED, "output, _ = self.decoder(decoder_input, henc_final)")),
     Fault("seq2seq", "only-the-last-encoder-state",
             "Your decoder gets the encoder's last state in the place of `henc_ts`. "
             "With a single state, its weight is always 1: hand over all of them.",
             swap=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
-    Fault("seq2seq", "one-encoder-state-a-step",
-            "At step t your decoder gets the encoder's state t only. "
-            "It needs all of them at every step; the attention weights choose among them.",
-            swap=(STEP,
-                  "output, hidden = self.decoder("
-                  "F.one_hot(written, V).float(), hidden, henc_ts[min(len(outputs), len(henc_ts) - 1)][None])")),
     Fault("seq2seq", "encoder-states-backwards",
             "You turn the encoder's states around. The weights would then belong to other characters: "
             "the heatmap is mirrored. Leave `henc_ts` in its order.",
             swap=(ENCODED, ENCODED + "\n        henc_ts = henc_ts.flip(0)")),
-    Fault("seq2seq", "encoder-run-again",
-            "In free running you run the encoder again at each step, from its own last state. "
-            "It reads the question once, before the loop; the same `henc_ts` serves all steps.",
-            swap=(STEP, "henc_ts, _ = self.encoder(encoder_input, henc_final)\n            " + STEP)),
     Fault("seq2seq", "weights-not-kept",
             "`attention_weights` of the model stays None: "
             "each call of the decoder leaves its weights in `self.decoder.attention_weights`. Copy them from there.",
@@ -930,13 +879,6 @@ IN_THE_DECODER = [
             "After free running, `attention_weights` holds the last timestep only: "
             "`self.decoder.attention_weights` is new at each call. Collect them step by step, then join them.",
             swap=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
-    Fault("seq2seq", "weights-stacked",
-            "You stack the weights of the steps, and each of them has a time axis of size one already: "
-            "the result has one axis too many. Join them along that axis.",
-            swap=(JOINED_WEIGHTS, "self.attention_weights = torch.stack(weights)")),
-    Fault("seq2seq", "weights-joined-along-the-batch",
-            "You join the weights of the steps along the batch. They follow each other in time: the first axis.",
-            swap=(JOINED_WEIGHTS, "self.attention_weights = torch.cat(weights, dim=1)")),
     Fault("seq2seq", "state-not-carried",
             "In free running your decoder starts every step from the encoder's last state. "
             "It must go on from the state that the step before handed back.",
@@ -965,10 +907,6 @@ IN_THE_DECODER = [
             "Your log-softmax runs over time (without `dim`, torch takes the first of three axes). "
             "It must run over the characters.",
             swap=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
-    Fault("concat", "hidden-size-instead-of-64",
-            "Your first layer has H units. It must have 64, whatever H is.",
-            swap=[("nn.Linear(2 * hidden_size, 64)", "nn.Linear(2 * hidden_size, hidden_size)"),
-                  ("nn.Linear(64, output_size)", "nn.Linear(hidden_size, output_size)")]),
     Fault("concat", "context-detached",
             "You detach the context. The values are right, but no gradient comes back through the attention.",
             swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),

@@ -36,10 +36,6 @@ DECODER = [
             "You return probabilities. Logits are asked for: "
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
             swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
-    Fault("decoder", "only-the-last-step",
-            "You give the logits of the last step only. In training every step has a target, "
-            "so every step needs its row.",
-            swap=(LOGITS, "return self.dense_final(hdec_ts[-1:]), states")),
     Variant("decoder", "states unpacked", source=decoder('''
 h, c = states
 output, (h_new, c_new) = self.lstm(self.embedding(decoder_tokens), (h, c))
@@ -173,39 +169,13 @@ return torch.optim.Adam([weight for name, weight in model.named_parameters() if 
 # ---------------------------------------------------------------- inference-programs
 
 
-READ = "return model.encoder(encoder_tokens)"
-STEP = "logits, states = model.decoder(tokens[None], states, henc_ts)"
 SAID = "return logits[0].log_softmax(dim=-1), states"
 
 INFERENCE_PROGRAMS = [
-    Fault("inference-programs", "encoded-cell-state-lost",
-            "`encode` gives a c of zeros. Both states are the memory of the question: "
-            "return the tuple as the encoder gave it.",
-            swap=(READ,
-                  "henc_ts, (h, c) = model.encoder(encoder_tokens)\n        return henc_ts, (h, torch.zeros_like(c))")),
-    Fault("inference-programs", "only-the-states",
-            "`encode` returns the states alone. `henc_ts` is needed too, at every step of a decoder with attention.",
-            swap=(READ, "return model.encoder(encoder_tokens)[1]")),
-    Fault("inference-programs", "old-cell-state",
-            "`decoder_step` returns the new h with the old c. Both have moved on.",
-            source='''def encode(model, encoder_tokens):
-    with torch.no_grad():
-        return model.encoder(encoder_tokens)
-
-
-def decoder_step(model, tokens, states, henc_ts):
-    with torch.no_grad():
-        logits, new = model.decoder(tokens[None], states, henc_ts)
-        return logits[0].log_softmax(dim=-1), (new[0], states[1])
-'''),
     Fault("inference-programs", "softmax-over-the-batch",
             "Your log-softmax runs over the batch, so the sequences share one distribution. "
             "Each sequence needs its own, over V, the last axis.",
             swap=(SAID, "return logits[0].log_softmax(dim=0), states")),
-    Fault("inference-programs", "henc-ts-not-passed",
-            "`decoder_step` does not hand `henc_ts` on to the decoder. "
-            "A decoder with attention needs it at every step.",
-            swap=(STEP, "logits, states = model.decoder(tokens[None], states)")),
     Fault("inference-programs", "gradient-kept-by-encode",
             "The values are right, but `encode` records every operation for a gradient that nobody asks for. "
             "That fills the memory; `torch.no_grad()` switches it off.",
@@ -295,9 +265,6 @@ DECODE_SEQUENCE = [
             swap=(NEXT,
                   "log_probabilities, states = decoder_step("
                   "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
-    Fault("decode-sequence", "henc-ts-forgotten",
-            "You do not give `henc_ts` to the decoder's steps. Keep what `encode` returned, for all of them.",
-            swap=(NEXT, "log_probabilities, states = decoder_step(model, tokens, states, None)")),
     Variant("decode-sequence", "a for loop with a break", source=greedy('''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]
@@ -368,9 +335,6 @@ ACCURACY = [
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
             swap=(SHARE, "return right.sum(dim=1) / target_tokens.shape[1]")),
-    Fault("accuracy-by-step", "one-number",
-            "You give one accuracy for everything. Keep the time axis: one number per step.",
-            swap=(SHARE, "return right.sum() / running.sum()")),
     Variant("accuracy-by-step", "loops", source=shares('''
 T, B = target_tokens.shape
 shares = []
@@ -444,9 +408,6 @@ SCHEDULED_SAMPLING = [
             swap=(CALL,
                   "with torch.no_grad():\n"
                   "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
-    Fault("scheduled-sampling", "henc-ts-forgotten",
-            "You do not give `henc_ts` to the decoder.",
-            swap=(CALL, "step_logits, states = model.decoder(tokens[None], states)")),
     Variant("scheduled-sampling", "a list of tokens for each sequence", source=sampling('''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
@@ -547,10 +508,6 @@ BEAM_STEP = [
             "You never keep more than K candidates. From a single hypothesis, at the first step, "
             "`beam_width` of them survive.",
             swap=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
-    Fault("beam-step", "arguments-changed",
-            "The values are right, but you write into `log_probabilities`, "
-            "which belongs to the caller. Work on a copy.",
-            swap=(MASK, "log_probabilities[finished] = -torch.inf")),
     Variant("beam-step", "loops and a sort", source=beam('''
 candidates = []
 for k in range(len(scores)):
@@ -642,9 +599,6 @@ BEAM_SEARCH = [
             "Your search stops when one hypothesis has ended. Others may still become better: "
             "stop when all have ended.",
             swap=(WHILE, "while len(history) < model.max_length and not finished.any():")),
-    Fault("beam-search", "always-to-the-limit",
-            "Your search always makes `max_length` steps. Stop when every hypothesis has ended.",
-            swap=(WHILE, "while len(history) < model.max_length:")),
     Fault("beam-search", "starts-with-copies",
             "You begin with `beam_width` copies of the empty hypothesis, so the beam holds the same answer several "
             "times. Begin with a single one.",
@@ -667,12 +621,6 @@ BEAM_SEARCH = [
     Fault("beam-search", "eos-counted-at-the-limit",
             "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
             swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
-    Fault("beam-search", "multiplied-by-length",
-            "You multiply by the length. That punishes long hypotheses even more; divide.",
-            swap=(NORMALISED, "normalised = scores * lengths ** alpha")),
-    Fault("beam-search", "alpha-as-a-factor",
-            "You divide by alpha times the length. alpha is an exponent: `length ** alpha`.",
-            swap=(NORMALISED, "normalised = scores / (alpha * lengths) if alpha else scores")),
     Fault("beam-search", "sorted-before-normalising",
             "The hypotheses are in the order of their plain sums. Sort again, by the normalised score.",
             swap=(ORDER, "order = scores.argsort(descending=True)")),
@@ -790,13 +738,6 @@ A, B, ENDS = '"a": {word: 1 / parts for word in good},', '"b": {"d": 0.5, "e": 0
 table = cell("def wider_loses(first):\n")
 
 WIDER_LOSES = [
-    Fault("wider-loses", "rows-do-not-sum-to-one",
-            "A row of your table holds one improbable word, and sums to less than 1. "
-            "A row holds *all* words that may follow; together they have probability 1.",
-            swap=[(POOR_D, '"d": {"poor 0": 0.1},'), (POOR_E, '"e": {"poor 0": 0.1},')]),
-    Fault("wider-loses", "words-without-a-row",
-            "Some words at the end of a sentence have no row. Give each of them a row that leads to EOS.",
-            swap=(ENDS, '["c", *good]')),
     Fault("wider-loses", "one-tempting-word",
             "The second of the first words goes on with a single word. That takes one place of the beam, and the "
             "greedy sentence keeps the other. How many hypotheses fill a beam of two?",
@@ -821,11 +762,6 @@ WIDER_LOSES = [
             "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
             swap=('{"a": best, "b": second, "c": third}',
                   '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
-    Fault("wider-loses", "no-end-in-time",
-            "Your sentences are too long: one of the two searches has not said EOS after five tokens.",
-            swap=(f'**{{word: {{"EOS": 1.0}} for word in {ENDS}}},',
-                  f'**{{word: {{"and": 1.0}} for word in {ENDS}}}, "and": {{"so": 1.0}}, "so": {{"on": 1.0}}, '
-                  '"on": {"EOS": 1.0},')),
     Variant("wider-loses", "twelve parts are always enough", source=table('''
 best, second, third = first
 follows = {"GO": {"it": best, "we": second, "yes": third}, "yes": {"EOS": 1}}

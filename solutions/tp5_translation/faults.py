@@ -44,13 +44,6 @@ FAULTS = [
             "The padding stands before the sentences. It belongs at their ends.",
             swap=(PADDED, '''front = lambda rows: pad_sequence([row.flip(0) for row in rows], padding_value=PAD).flip(0)
     return front(sources), lengths, front(targets)''')),
-    Fault("collate", "one-length-for-both",
-            "Source and target are padded to the same length. Pad each to its own longest sentence.",
-            swap=(PADDED, '''both = pad_sequence(sources + targets, padding_value=PAD)
-    return both[:, :len(pairs)], lengths, both[:, len(pairs):]''')),
-    Fault("collate", "sorted-by-length",
-            "You change the order of the sentences. Column b must be pair b.",
-            swap=("    sources = [", "    pairs = sorted(pairs, key=lambda pair: -len(pair[0]))\n    sources = [")),
 
 
     # ------------------------------------------------------------ encoder
@@ -61,20 +54,11 @@ FAULTS = [
     Fault("encoder", "detached",
             "No gradient reaches the encoder, because of `detach`, `.data` or `no_grad`.",
             swap=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
-    Fault("encoder", "embedding-through-tanh",
-            "The embedding goes through a tanh before the GRU. Give the embeddings to the GRU as they are.",
-            swap=("self.embedding(source), lengths", "self.embedding(source).tanh(), lengths")),
 
     # ------------------------------------------------------------ scores
-    Fault("scores", "keys-without-matrix",
-            "The additive keys are the hidden vectors themselves: U_a is never used and never learns.",
-            swap=("return self.U_a(henc_ts)", "return henc_ts")),
     Fault("scores", "scaled-dot",
             "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
             swap=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
-    Fault("scores", "time-first",
-            "The scores are (S, B). They must be (B, S): one row per sentence.",
-            swap=[("squeeze(-1).T", "squeeze(-1)"), ("sum(-1).T", "sum(-1)")]),
 
     # ------------------------------------------------------------ attend
     Fault("attend", "log-softmax",
@@ -122,12 +106,6 @@ FAULTS = [
             "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
             "`henc_ts`.",
             swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
-    Fault("paper-decoder", "values-as-keys",
-            "The scores are computed from `henc_ts`, not from the keys that were made for this: take `memory.keys`.",
-            swap=("self.score(hdec, memory.keys)", "self.score(hdec, memory.henc_ts)")),
-    Fault("paper-decoder", "mask-forgotten",
-            "The padding is not masked: `memory.mask` is not given to `attend`.",
-            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
 
     # ------------------------------------------------------------ plain-decoder
     Fault("plain-decoder", "log-softmax-on-logits",
@@ -141,14 +119,8 @@ FAULTS = [
             "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
             "`henc_ts`.",
             swap=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
-    Fault("plain-decoder", "mask-forgotten",
-            "The padding is not masked: `memory.mask` is not given to `attend`.",
-            swap=("memory.mask, memory", "torch.ones_like(memory.mask), memory")),
 
     # ------------------------------------------------------------ translator
-    Fault("translator", "starts-with-padding",
-            "The decoder's first token is PAD (or zeros). It must be SOS.",
-            swap=(FIRST, "tokens = torch.zeros_like(target[0])")),
     Fault("translator", "reads-what-it-must-say",
             "At step t the decoder reads `target[t]`, the token that it must predict. It must read the previous "
             "token. The loss would become small, and the model could not translate.",
@@ -220,27 +192,12 @@ FAULTS = [
     Fault("train", "clipped-by-value",
             "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
             swap=("clip_grad_norm_", "clip_grad_value_")),
-    Fault("train", "own-norm",
-            "`max_norm` has no effect: a number of your own stands in its place.",
-            swap=("model.parameters(), max_norm)", "model.parameters(), 2.5)")),
-    Fault("train", "only-the-encoder-clipped",
-            "Only the encoder's gradient is clipped. The norm is that of the whole model.",
-            swap=("model.parameters(), max_norm", "model.encoder.parameters(), max_norm")),
     Fault("train", "no-schedule",
             "The scheduler never steps: the learning rate stays as it was at the first batch.",
             swap=("        scheduler.step()\n", "")),
-    Fault("train", "smoothing-ignored",
-            "`smoothing` has no effect: give it to the loss.",
-            swap=("target, smoothing)", "target)")),
     Fault("train", "budget-ignored",
             "Your loop ignores `view`. The batches never end; `view` must end the loop.",
             swap=("zip(view, batches)", "enumerate(batches)")),
-    Fault("train", "nothing-logged",
-            "The loss is not logged: there will be no curve to look at.",
-            swap=("        scheduler.step()\n        view.log(loss=loss)", "        scheduler.step()")),
-    Fault("train", "logged-under-another-name",
-            "The loss is logged under another name; the curve looks for `loss`.",
-            swap=("view.log(loss=loss)", "view.log(training_loss=loss)")),
 
     # ------------------------------------------------------------ bleu
     Fault("bleu", "divided-by-reference",
@@ -632,9 +589,6 @@ FAULTS += [
             "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
             "sentence's vectors.",
             swap=("henc_ts[:, 0].mean(dim=0)", "0.0")),
-    Fault("effects", "mean-of-the-others",
-            "You overwrite with the mean of the *other* vectors. Take the mean of all S.",
-            swap=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / max(S - 1, 1)")),
     Fault("effects", "every-vector-of-a-copy",
             "In each copy you overwrite all vectors, not one: this does not show which of them was needed.",
             swap=("changed[s, s] =", "changed[:, s] =")),
@@ -642,9 +596,6 @@ FAULTS += [
             "You compare logits. A logit alone does not say how probable its token is: first turn the logits of all "
             "tokens into log-probabilities with `log_softmax`.",
             swap=(TRUE_TOKEN, "logits[:, token]")),
-    Fault("effects", "probabilities",
-            "You compare probabilities. Compare their logarithms: `log_softmax` in place of `softmax`.",
-            swap=(TRUE_TOKEN, "logits.softmax(dim=-1)[:, token]")),
     Fault("effects", "only-sos-is-read",
             "Your decoder reads SOS at every step. After step t it reads `target[t]`.",
             swap=(FED, "pass")),
@@ -719,31 +670,13 @@ def effects(model, source, target):
 ]
 
 SEEDS = "seeds = (0, 1, 2)"
-RATES = '"learning rate": [1.5e-3, 1.5e-2, 1.5e-1]'
-SIZES = '"hidden size": [8, 32, 128]'
 COST = "return steps * len(seeds) * sum(len(tried) for tried in values.values())"
-RATIOS = '"teacher-forcing ratio": [0.0, 0.5, 1.0]'
 
 FAULTS += [
     Fault("plan", "one-seed",
             "You plan one run of each value. Another seed alone may make as much difference as your values: plan three "
             "seeds at least, so that the table can show a spread.",
             swap=(SEEDS, "seeds = (0,)")),
-    Fault("plan", "the-same-seed-again",
-            "Your three seeds are the same one: three equal runs show no spread.",
-            swap=(SEEDS, "seeds = (0, 0, 0)")),
-    Fault("plan", "one-rate",
-            "You plan one learning rate. Plan at least three, so that they can be compared.",
-            swap=(RATES, '"learning rate": [1e-2]')),
-    Fault("plan", "rate-of-zero",
-            "With a learning rate of 0 nothing is learned. Begin with a small one.",
-            swap=(RATES, '"learning rate": [0, 1e-2, 1e-1]')),
-    Fault("plan", "odd-size",
-            "The encoder gives half of its units to each direction. An odd number cannot be halved.",
-            swap=(SIZES, '"hidden size": [7, 31, 191]')),
-    Fault("plan", "ratio-in-percent",
-            "Your ratios are in percent. A ratio is a probability, from 0 to 1.",
-            swap=(RATIOS, '"teacher-forcing ratio": [0, 50, 100]')),
     Fault("plan", "seeds-cost-nothing",
             "Your cost counts each value once. Each is tried with every seed.",
             swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),
@@ -754,10 +687,6 @@ FAULTS += [
             "Your cost multiplies the numbers of values of the three experiments. In each experiment only one setting "
             "changes: add them.",
             swap=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
-    Fault("plan", "nothing-expected",
-            "You have not written what you expect of the learning rate. Write it before you run the experiment.",
-            swap=('''"learning rate": "the smallest is still learning when the steps are used up, "
-                         "because each step is short; the largest jumps about"''', '"learning rate": "…"')),
 ]
 VARIANTS += [
     Variant("plan", "other values, more of them, and other seeds", source='''EXPERIMENTS = (

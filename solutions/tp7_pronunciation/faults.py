@@ -2,7 +2,6 @@
 
 from autograder.model.faults import Fault, Variant
 
-RATES = "return wrong / len(distances), sum(distances) / -sum(lengths)"
 LAST = "path = [int(best.argmax())]"
 READ = "for letter in letters:"
 CHOSEN = 'last = int((h @ weights["fc_w"].T + weights["fc_b"]).argmax())'
@@ -40,12 +39,6 @@ def shared(train, test):
     # ------------------------------------------------------------ edit-distance
 
     # ------------------------------------------------------------ error-rates
-    Fault("error-rates", "length-of-the-answer",
-          "You divide by the lengths of the pronunciations found. PER is divided by the lengths of the references.",
-          swap=("sum(distances) / -sum(lengths)", "sum(distances) / sum(map(len, found))")),
-    Fault("error-rates", "percent",
-          "You return percentages. Return both rates as shares.",
-          swap=(RATES, "return 100 * wrong / len(distances), 100 * sum(distances) / -sum(lengths)")),
 
     # ------------------------------------------------------------ em
 
@@ -76,10 +69,6 @@ def shared(train, test):
     Fault("other-network", "end-kept",
           "`end` is in your list. Stop before you keep it.",
           swap=(STOP, "        written.append(last)\n        if last == end:\n            break")),
-    Fault("other-network", "own-cell",
-          "You call `gru_cell` whatever `cell` is given. Call `cell`: the next cell passes other functions.",
-          swap=[("h = cell(weights[\"enc_emb\"]", "h = gru_cell(weights[\"enc_emb\"]"),
-                ("h = cell(x_t, h", "h = gru_cell(x_t, h")]),
 
     # ------------------------------------------------------------ step
 
@@ -99,12 +88,6 @@ def shared(train, test):
     Fault("beam", "not-normalised",
           "You do not use `alpha`. Divide the sum of a complete hypothesis by n to the power `alpha`.",
           swap=(FINAL, "float(score)")),
-    Fault("beam", "worst-first",
-          "The worst hypothesis comes first. Sort in descending order.",
-          swap=(SORTED, "return sorted(complete, key=lambda one: one[1])")),
-    Fault("beam", "not-sorted",
-          "The hypotheses are in the order in which they were completed. Sort them by their final scores.",
-          swap=(SORTED, "return complete")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
           swap=("if not complete:", "if False:")),
