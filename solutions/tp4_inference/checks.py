@@ -18,8 +18,8 @@ NOT_TRAINED = {"gradient": "a search is not trained: sums made of plain numbers 
 class Toy(nn.Module):
     """Seq2seq from outside, calls and attributes; inside no LSTM.
 
-    What it says depends on both states, on its past, and on henc_ts. With `normalised`, the decoder's numbers are
-    log-probabilities already.
+    What it says depends on both states, on its past, and on henc_ts. The states are scaled, so that rounding does not
+    grow over the steps. With `normalised`, the decoder's numbers are log-probabilities already.
     """
 
     class Recurrence(nn.Module):
@@ -36,7 +36,8 @@ class Toy(nn.Module):
             h, c = (start, start) if hx is None else (hx[0][0], hx[1][0])
             shown = []
             for x in input:
-                h, c = torch.sin(self.turn(h) + x + self.show(torch.cos(c))), torch.cos(2 * c + h + x)
+                turned = (self.turn(h) + self.show(torch.cos(c))) / self.hidden_size ** 0.5
+                h, c = torch.sin(turned + x), torch.cos(c + h + x)
                 shown.append(h)
             return torch.stack(shown), (h[None], c[None])
 
