@@ -88,7 +88,7 @@ def place(seen: Place, numbers: bool = True) -> str:
         case "form":
             return f"The numbers are right, but not their type or the order of their axes: {where}."
         case "return":
-            return f"This value is right, but it is not what is to be returned: {where}."
+            return f"The parts of this value are right, but a right answer returns another value: {where}."
         case "length" if not numbers:
             return f"This loop does not run as often as that of a right answer: {where}."
         case "length":

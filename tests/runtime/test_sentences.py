@@ -8,6 +8,7 @@ from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference
 from autograder.runtime.findings import CheckResult, Finding, findings
+from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import describe
 
@@ -190,6 +191,11 @@ def test_the_same_exception_is_said_once():
     (finding,) = findings(seen)
     assert messages.headline(finding) == "Your code stops with ValueError at line 2 of the cell, `x`: 3 of 4."
     assert [said for _, said in messages.details(finding)] == ["What a asks.", "What b asks.", "What c asks."]
+
+
+def test_of_a_returned_value_no_more_is_said_than_that_its_parts_are_right():
+    assert messages.place(Place("return", (3, 0, 3, 4), text="2 * x")) == (
+        "The parts of this value are right, but a right answer returns another value: `2 * x`, line 3.")
 
 
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
