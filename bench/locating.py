@@ -1,6 +1,9 @@
 """Whether the place that is shown is where the fault is: `python -m bench.locating [session …]`.
 
-Mutants know which expression was changed.
+Mutants know which expression was changed. A place is right at it, or in the same statement. One is near in the
+statements that use what was stored there, in the branch or the loop that it decides, and at the calls of a function
+whose return it is. If a statement is missing, or one that only changes an object, the place is near where the
+statement's variables are used, or at the first expression that came out otherwise than without the change.
 
 The mutants of the solution and those of its variants are judged apart: a variant is an answer of another hand, and its
 own text is left out of what is known.
@@ -14,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.mutation import Stuck, at_most
@@ -25,9 +29,11 @@ from autograder.model.places import Places
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.difference import FORMS, Difference
+from autograder.runtime.fingerprints import Fingerprint
+from autograder.runtime.known import Answer, same_exactly
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.rewriting import GROWING
+from autograder.runtime.rewriting import GROWING, cells_of
 from autograder.runtime.syntax import Span, root, segment
 
 from .pairing import BOTH, Paired, paired_all
@@ -136,6 +142,10 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
         except Stuck:
             continue
         kind = _kind(before, mutant, place)
+        if kind == WRONG and place and _changes_state(before, mutant):
+            texts = ast.unparse(before), mutant.source
+            kind = NEAR if _is_next(texts, *(_seen(places, text, str(cell.name), record) for text in texts),
+                                    place) else WRONG
         found.counts[whose][kind] += 1
         if kind == WRONG and place:
             found.misses.append(f"{mutant.exercise} | {mutant.change} | {segment(mutant.source, place.span)[:80]}")
@@ -174,7 +184,42 @@ def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:
     if mutant.operator == "dropped":  # what the statement did is missing where its variables are used
         return NEAR if _names(original, None) & _names(there, None) else WRONG
     stored = _names(here, ast.Store) | _names(original, ast.Store)
+    if isinstance(here, ast.Return):  # what a function gives back is what its calls are
+        stored |= {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and here in ast.walk(one)}
     return NEAR if _decides(tree, changed, place.span) or stored & _names(there, None) else WRONG
+
+
+def _changes_state(before: ast.AST, mutant: Mutant) -> bool:
+    """Whether a statement is missing, or one was changed that stores nothing in a variable."""
+    tree = ast.parse(mutant.source)
+    return mutant.operator == "dropped" or isinstance(_statement(tree, _span(_changed(before, tree))), ast.Expr)
+
+
+def _seen(places: Places, text: str, exercise: str, record: RecordedCheck) -> Answer:
+    return Answer(cells_of([text], whole=True)[0].expressions, places.observed(exercise, [text], record))
+
+
+def _is_next(texts: Sequence[str], before: Answer, after: Answer, place: Place) -> bool:
+    """Whether a place is in the line of the first value that came out otherwise than without a change."""
+    lines = [[(one.kind, one.function, segment(text, one.span)) for one in answer.expressions]
+             for text, answer in zip(texts, (before, after), strict=True)]
+    blocks = SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks()
+    pairs = {a + i: b + i for a, b, size in blocks for i in range(size)}
+    old = [(pairs[number], value) for number, value in _events(before) if number in pairs]
+    new = [(number, value) for number, value in _events(after) if number in pairs.values()]
+    for (own, value), (number, other) in zip(old, new, strict=False):
+        if own != number or not same_exactly(value, other):
+            span = after.expressions[number].span
+            return span[0] <= place.span[0] <= span[2] or place.span[0] <= span[0] <= place.span[2]
+    return False
+
+
+def _events(answer: Answer) -> list[tuple[int, Fingerprint]]:
+    """The values of an answer's expressions, in the order of time."""
+    observed = answer.observed
+    events = [(observed.times[one.number][index], one.number, value) for one in answer.expressions
+              for index, value in enumerate(observed.series.get(one.number, ()))]
+    return [(number, value) for _, number, value in sorted(events, key=lambda event: event[0])]
 
 
 def _changed(before: ast.AST, after: ast.AST) -> ast.AST:

@@ -34,12 +34,13 @@ class Places:
             solution = self.truth.source.cell("exercise", exercise).solution
             texts = [solution, *map(self.truth.text_of, versions[:MAX_VARIANTS])]
             answers = [Answer(cells_of([text], whole=True)[0].expressions,
-                              self._observed(exercise, [text], record, regrouped=True)) for text in texts]
+                              self.observed(exercise, [text], record, regrouped=True)) for text in texts]
             self._references[id(record)] = record, References.of(answers)
         return self._references[id(record)][1]
 
-    def _observed(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
-                  regrouped: bool = False) -> Observed:
+    def observed(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
+                 regrouped: bool = False) -> Observed:
+        """Return what the expressions of these cells are in a recorded check, run here, as our own."""
         with self.truth.without(exercise) as names:
             return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
 
@@ -54,7 +55,7 @@ class Places:
             return None
         known = self.references(exercise, record)
         if observed is None:
-            return located(texts, self._observed(exercise, texts, record), known, form, whole=True)
+            return located(texts, self.observed(exercise, texts, record), known, form, whole=True)
         return located(texts, observed, known, form)
 
 

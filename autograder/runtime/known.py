@@ -17,6 +17,7 @@ from .rewriting import Expression
 TOLERANCE = 5e-4  # of the sum of sizes
 LONGEST = 100  # calls of a function that are counted
 FEW = 3  # numbers coincide
+SPIKED = 4  # so many times as large as of numbers of one size is what their cubes come to without their signs
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class References:
                 elif value.kind == "array" and value.is_telling and value.moments[0] > FEW:
                     self._single[_key(value)].append(value)
                     self._means.append((_mean(value), value))
+        arrays = [one for values, _ in series for value in values.all for one in (value, *value.parts)
+                  if one.kind == "array"]
+        self._keys, self._axes = set(map(_key, arrays)), max(map(_axes, arrays), default=0)
+        self._sizes = {size for one in arrays for size in one.shape}
         self._means.sort(key=lambda pair: pair[0])
 
     @classmethod
@@ -113,6 +118,14 @@ class References:
                 return True
         return False
 
+    def is_strange(self, value: Fingerprint) -> bool:
+        """Return whether no array has these axes together, and others have each of them."""
+        return _key(value) not in self._keys and set(value.shape) - {1} <= self._sizes
+
+    def is_larger(self, value: Fingerprint) -> bool:
+        """Return whether no array has so many axes."""
+        return value.kind == "array" and _axes(value) > self._axes
+
     def returned(self, function: str, values: Values, exactly: bool = False) -> Agreement | None:
         """Return how far right answers return these values from a function; None where none has such a function."""
         asked = self.returned_by.get(function)
@@ -145,15 +158,25 @@ class References:
         return other if own == size else None
 
     def length_of(self, values: Values) -> tuple[int, int] | None:
-        """Return how long a loop runs, and a right answer's; None where it is not as right as far as it goes."""
+        """Return how long a loop runs, and a right answer's.
+
+        None where one runs as long, or this one is not as right as far as it goes.
+        """
+        found = None
         for other in self._looped:
-            for own, theirs in zip(values.groups(), other.groups(), strict=False):
+            pairs = list(zip(values.groups(), other.groups(), strict=False))
+            for own, theirs in pairs:
                 shorter = min(len(own), len(theirs))
                 if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
                     break
-                if len(own) != len(theirs) and any(one.is_telling for one in own[:shorter]):
-                    return len(own), len(theirs)
-        return None
+                if len(own) != len(theirs):
+                    if any(one.is_telling for one in own[:shorter]):
+                        found = found or (len(own), len(theirs))
+                    break
+            else:
+                if pairs:
+                    return None
+        return found
 
 
 @dataclass(frozen=True)
@@ -189,17 +212,29 @@ class Agreement:
 
 
 def _furthest(own: Values, others: Sequence[Values], alike: Callable[[Fingerprint, Fingerprint], bool]) -> Agreement:
-    found = (_agreement(own, other, alike) for other in others)
-    return max(found, key=lambda one: (one.known, not one.short), default=Agreement(0))
+    found = max((_agreement(own, other, alike) for other in others), key=lambda one: (one.known, not one.short),
+                default=Agreement(0))
+    if found.known == len(own.all) or len(set(own.tags)) < len(own.tags):
+        return found
+    covered: set[int] = set()  # calls of the function in which one right answer or another has it
+    for other in others:
+        covered |= _shared(own, other, alike)
+    known = next((index for index, tag in enumerate(own.tags) if tag not in covered), len(own.tags))
+    return Agreement(known) if known > found.known else found
+
+
+def _shared(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> set[int]:
+    """The calls of the function that came to a value in both answers, where it is the same in all of them."""
+    mine, theirs = (dict(zip(one.tags, one.all, strict=True)) for one in (own, other))
+    if len(mine) < len(own.all) or len(theirs) < len(other.all):  # in a loop
+        return set()
+    shared = mine.keys() & theirs.keys()
+    complete = len(shared) == min(len(mine), len(theirs))
+    return shared if complete and all(alike(mine[tag], theirs[tag]) for tag in shared) else set()
 
 
 def _agreement(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerprint], bool]) -> Agreement:
-    """How far two series agree: value by value, or in the calls of the function that came to it in both answers."""
-    mine, theirs = (dict(zip(one.tags, one.all, strict=True)) for one in (own, other))
-    if len(own.all) != len(other.all) and len(mine) == len(own.all) and len(theirs) == len(other.all):  # in no loop
-        shared = mine.keys() & theirs.keys()
-        if len(shared) == min(len(mine), len(theirs)) and all(alike(mine[tag], theirs[tag]) for tag in shared):
-            return Agreement(len(own.all))
+    """How far two series agree, value by value."""
     count = 0
     for value, known in zip(own.all, other.all, strict=False):
         if not alike(value, known):
@@ -214,6 +249,10 @@ def _agreement(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerp
 def _key(one: Fingerprint) -> object:
     """What two fingerprints of the same value share for certain."""
     return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
+
+
+def _axes(one: Fingerprint) -> int:
+    return sum(size != 1 for size in one.shape)
 
 
 def same(a: Fingerprint, b: Fingerprint) -> bool:
@@ -235,8 +274,10 @@ def _same_moments(a: Sequence[float], b: Sequence[float]) -> bool:
         return False
     sizes, squares = max(a[4], b[4]), max(a[2], b[2])
     cubes = math.sqrt(squares) * squares
-    tolerances = (TOLERANCE * sizes + 1e-6, 2 * TOLERANCE * squares + 1e-9, 3 * TOLERANCE * cubes + 1e-9)
-    return all(abs(x - y) <= t for x, y, t in zip(a[1:4], b[1:4], tolerances, strict=True))
+    likely = max(abs(a[3]), abs(b[3])) + SPIKED * cubes / math.sqrt(max(a[0], 1))
+    total = TOLERANCE * sizes + 1e-6
+    tolerances = (total, 2 * TOLERANCE * squares + 1e-9, 3 * TOLERANCE * min(cubes, likely) + 1e-9, total)
+    return all(abs(x - y) <= t for x, y, t in zip(a[1:5], b[1:5], tolerances, strict=True))
 
 
 def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:

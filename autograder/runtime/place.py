@@ -74,12 +74,15 @@ def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
 
     Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them.
     """
-    candidates = search.candidates()
+    candidates = [(pair, where) for pair, where in search.candidates()
+                  if not search.is_strange((pair[0].number, pair[1])) or _of_collected(pair, search)]
     for wanted, whole in (("result", False), ("result", True), ("end", False), ("end", True)):
         chosen = next((pair for pair, where in candidates if where == wanted
-                       and search.values(pair[0].number)[pair[1]].is_whole == whole), None)
+                       and search.is_whole(pair) == whole), None)
         if (wanted, whole) == ("result", False):
             returned = next(_returned(search), None)
+            if returned and search.is_whole(returned):
+                chosen = next((pair for pair, where in candidates if where == wanted), None)
             if returned and not (chosen and search.time_of(chosen) < search.time_of(returned)):
                 return (_of_constant(returned, search, constants) or form and _of_loop(search)
                         or _here("return", returned, search))
@@ -90,24 +93,13 @@ def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
 
 
 def _of_constant(found: Found, search: Search, constants: Search) -> Place | None:
-    """The first array of numbers that are all alike, or of none, where right answers have others.
-
-    It is looked for where a value is made directly of such an array.
-    """
-    time, todo, made_of = search.time_of(found), [*found[0].inputs], []
-    while todo:
-        one = search.all[todo.pop()]
-        todo += one.inputs if one.kind == "name" else ()
-        made_of.append(search.event_before(one.number, time))
-    if all(event is None or constants.is_known(event) or not constants.is_constant(event) for event in made_of):
-        return None
-    first = next((pair for pair, where in constants.candidates()
-                  if where == "result" and constants.is_constant((pair[0].number, pair[1]))), None)
-    return _here("value", first, search) if first and constants.time_of(first) < time else None
+    """The first array of numbers that are all alike, or of none, of which a value is made, and no right answer has."""
+    first = constants.origin(found)
+    return _here("value", first, search) if constants.is_constant((first[0].number, first[1])) else None
 
 
 def _at(found: Found, search: Search) -> Place:
-    one, index = found
+    one, index = found = search.origin(found)
     if search.agreement(one.number).ended and (place := _of_length(one, search)):
         return place
     return _here("value", found, search)
@@ -173,7 +165,8 @@ def _returned(search: Search) -> Iterator[Found]:
     """The returns of functions whose values are known, and are not what right answers return."""
     for one, index in sorted(_unasked(search), key=search.time_of):
         before = (search.event_before(number, search.times[one.number][index]) for number in one.inputs)
-        if search.tells(one) and all(search.is_given(event) for event in before if event):
+        if search.tells(one) and search.is_asked_rightly(one, index) and all(
+                search.is_given(event) for event in before if event):
             yield one, index
 
 

@@ -20,8 +20,8 @@ class Expression:
     """One observed expression of a cell: where it stands, and which observed ones go into it.
 
     ``kind``: "value" of an expression, "name" of a variable, an attribute or what puts such together, "return" of what
-    a function gives back, or "statement" of what a variable holds behind a statement that changes it. ``loop`` is the
-    head of its loop.
+    a function gives back, "statement" of what a variable holds behind a statement that changes it, or "filled" of one
+    that a loop fills piece by piece. ``loop`` is the head of its loop.
     """
 
     number: int
@@ -283,7 +283,8 @@ class _Rewriter(ast.NodeTransformer):
             name = root(target)
             if name is None or isinstance(target, ast.Attribute):
                 continue
-            number = self._new("statement", node, tops)
+            filled = isinstance(target, ast.Subscript) and self.frames[-1][1]
+            number = self._new("filled" if filled else "statement", node, tops)
             self.scopes[-1].sources.setdefault(name, []).append(number)
             made.append(ast.fix_missing_locations(ast.copy_location(
                 ast.Expr(self._call(number, ast.Name(name, ast.Load()), node)), node)))

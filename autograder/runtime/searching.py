@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import Literal
 
 from .fingerprints import Fingerprint
-from .known import Agreement, Answer, References, Values, values_of
+from .known import Agreement, Answer, References, Values, same, values_of
 from .rewriting import Expression
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
+STORED = ("statement", "filled")
 SEVERAL = 4  # different numbers tell as much as one array
 
 Event = tuple[int, int]  # the number of an expression, and of one of its values
@@ -72,6 +73,15 @@ class Search:
         """Return whether a value is an array of numbers that are all alike, or of none."""
         return self.values(event[0])[event[1]].is_constant
 
+    def is_whole(self, found: Found) -> bool:
+        """Return whether a value consists of whole numbers."""
+        return self.values(found[0].number)[found[1]].is_whole
+
+    def is_strange(self, event: Event) -> bool:
+        """Return whether right answers have no array with these axes together, and all of them apart."""
+        value = self.values(event[0])[event[1]]
+        return value.kind == "array" and not self.is_known(event) and self.references.is_strange(value)
+
     def is_in_order(self, event: Event) -> bool:
         """Return whether a right answer has a value, and before it the same ones as here."""
         return event[1] < self.agreement(event[0]).known
@@ -100,7 +110,8 @@ class Search:
                 return True
             if index and self.is_kept(one):
                 return False
-            passes_on = one.kind == "name" or not self.is_telling(number) or not self.is_made(event)
+            passes_on = (one.kind in ("name", "filled") or self.is_strange(event)
+                         or not self.is_telling(number) or not self.is_made(event))
             before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
             self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
                 self.is_given(other, depth + 1) for other in before if other)
@@ -109,7 +120,8 @@ class Search:
     def is_kept(self, one: Expression) -> bool:
         """Return whether an expression reads what an object keeps of its calls."""
         inputs = [value for number in one.inputs for value in self.values(number)[:1]]
-        return one.kind == "name" and bool(inputs) and not one.sources and all(one.kind == "other" for one in inputs)
+        stored = one.sources or any(self.all[number].sources for number in one.inputs)
+        return one.kind == "name" and bool(inputs) and not stored and all(one.kind == "other" for one in inputs)
 
     def out_of_loops(self, one: Expression) -> Iterator[int]:
         """Return what a variable holds that was computed in a loop in which it does not stand itself."""
@@ -126,11 +138,11 @@ class Search:
             {one.moments for one in values if one.kind in ("number", "array")}) >= SEVERAL
 
     def tells(self, returned: Expression) -> bool:
-        """Return whether what is returned tells, or is computed in the return statement itself."""
+        """Return whether what is returned tells, or is computed or written in the return statement itself."""
         todo = [returned.number]
         while todo:
             one = self.all[todo.pop()]
-            if one.kind == "value" or self.is_telling(one.number):
+            if one.kind == "value" or self.is_telling(one.number) or one.kind == "return" and not one.inputs:
                 return True
             todo += one.inputs
         return False
@@ -148,7 +160,7 @@ class Search:
     def _of_data(self) -> set[int]:
         """The expressions that are made of the inputs, not of sizes and constants alone."""
         found: set[int] = set()
-        todo = [one.number for one in self.all.values() if one.kind == "statement" or self._is_input(one)]
+        todo = [one.number for one in self.all.values() if one.kind in STORED or self._is_input(one)]
         while todo:
             number = todo.pop()
             if number not in found and not self.all[number].sized:
@@ -188,6 +200,44 @@ class Search:
         after = self.at.get(time)
         return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
 
+    def origin(self, found: Found) -> Found:
+        """Return the first value that no right answer has of which one is made, the weak ones counted as well.
+
+        These are numbers, and what is made of sizes alone. One that leaves what it meets as it is, is no known one.
+        """
+        start = found[0].number, found[1]
+        seen, todo, first = {start}, [start], found
+        while todo:
+            number, index = todo.pop()
+            one = self.all[number]
+            unknown = [event for event in self._made_of((number, index)) if self._is_off(event)]
+            if not unknown and one.kind in ("value", *STORED):
+                first = min(first, (one, index), key=self.time_of)
+            todo += [event for event in unknown if event not in seen]
+            seen.update(unknown)
+        return first
+
+    def _made_of(self, event: Event) -> list[Event]:
+        """What goes into a value: what an expression consists of, and of a variable what it was assigned."""
+        one, time = self.all[event[0]], self.times[event[0]][event[1]]
+        numbers = (number for number in (*one.inputs, *one.sources) if not self.all[number].sized)
+        made_of = [before for number in numbers if (before := self.event_before(number, time))]
+        return [before for before in made_of if self.all[before[0]].kind == "filled"] or made_of
+
+    def leaves(self, event: Event) -> bool:
+        """Return whether a value is that of one of several inputs: nothing was added, or it was multiplied by one."""
+        value, made_of = self.values(event[0])[event[1]], self._made_of(event)
+        return self.all[event[0]].kind == "value" and len(made_of) > 1 and value.is_telling and any(
+            same(value, self.values(number)[index]) for number, index in made_of)
+
+    def _is_off(self, event: Event) -> bool:
+        """Return whether no right answer has a value, or what it left as it was."""
+        if not self.is_known(event):
+            return not self.references.is_larger(self.values(event[0])[event[1]])
+        if self.all[event[0]].kind == "name":
+            return any(map(self._is_off, self._made_of(event)))
+        return self.leaves(event) and not all(map(self.is_known, self._made_of(event)))
+
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
         seen, todo, ends = {start}, [start], False
@@ -226,6 +276,16 @@ class Search:
             return self.references.unreturned(one.function, values, self.exactly)
         return range(asked.known, len(values))
 
+    def is_asked_rightly(self, returned: Expression, index: int) -> bool:
+        """Return whether a function of the answer's own is called as right answers call it, one call after the other.
+
+        Otherwise what it returns is the fault of the call.
+        """
+        time = self.times[returned.number][index]
+        inputs = (one for one in self.all.values() if one.function == returned.function and self._is_input(one))
+        before = (self.event_before(one.number, time) for one in inputs)
+        return returned.function not in self.helpers or all(self.is_in_order(event) for event in before if event)
+
     @cached_property
     def helpers(self) -> set[str]:
         """The functions that the answer itself calls."""
@@ -234,12 +294,12 @@ class Search:
     def frontier(self, strictly: bool = True) -> list[Found]:
         """Return what is not known while all that goes into it is, and which of its values, in the order of time.
 
-        ``strictly``: only what tells, and is made of the inputs. What an object answers is none where it answered
-        right before and is asked right again: then its state was changed elsewhere.
+        ``strictly``: only what tells, is made of the inputs, and is not filled piece by piece. What an object answers
+        is none where it answered right before and is asked right again: then its state was changed elsewhere.
         """
-        found = []
+        found, kinds = [], ("value", "statement") if strictly else ("value", *STORED)
         for one in self.all.values():
-            if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
+            if one.kind not in kinds or one.sized or one.function in self.references.refusing:
                 continue
             if not self.values(one.number) or strictly and not (self.constants or self.is_telling(one.number)):
                 continue

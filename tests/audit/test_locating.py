@@ -1,12 +1,18 @@
 """Places and pairs are counted as they are."""
 
+import ast
 from collections import Counter
 
 import pytest
 
+from autograder.audit.mutants import Mutant
 from autograder.model.oracle import Oracle
+from autograder.runtime.known import Answer
+from autograder.runtime.observation import observe
+from autograder.runtime.place import Place
+from autograder.runtime.rewriting import cells_of
 from bench import locating, pairing
-from bench.locating import NONE, RIGHT, Located, located, table
+from bench.locating import NEAR, NONE, RIGHT, WRONG, Located, located, table
 from bench.pairing import BOTH, ONE, Paired, paired
 from conftest import TINY
 
@@ -27,6 +33,51 @@ def test_two_faults_of_the_tiny_session_are_both_named(tiny):
 def test_a_judge_that_names_nothing_is_seen(tiny, monkeypatch):
     monkeypatch.setattr(Oracle, "diagnose", lambda self, exercise, records, got: [None] * len(records))
     assert set(paired(tiny, TINY).counts) == {pairing.NEITHER}
+
+
+TRAIN = """
+def train(model, optimizer, batches):
+    norms = []
+    for x in batches:
+        optimizer.clear(x)
+        norms.append(model.slope(x) * 2)
+    return norms
+"""
+
+
+class Kept:
+    """A model and its optimizer, which share a state."""
+
+    def __init__(self):
+        self.total = 0.0
+
+    def clear(self, x):
+        self.total = 0.0
+
+    def slope(self, x):
+        self.total += x
+        return self.total
+
+
+def test_what_a_missing_statement_shows_at_first_is_near():
+    """Another variable holds the state: no name says so."""
+    before, after = ast.parse(TRAIN), TRAIN.replace("        optimizer.clear(x)\n", "")
+    mutant = Mutant("train", "dropped", "optimizer.clear(x) → nothing", after)
+    texts, seen = (ast.unparse(before), after), []
+    for text in texts:
+        kept, cells = Kept(), cells_of([text], whole=True)
+        observed = observe(cells, {}, lambda names, kept=kept: names["train"](kept, kept, [1.5, 2.5]))
+        seen.append(Answer(cells[0].expressions, observed))
+    assert locating._changes_state(before, mutant)
+    assert locating._is_next(texts, *seen, Place("value", (5, 21, 5, 35)))
+    assert not locating._is_next(texts, *seen, Place("value", (6, 11, 6, 16)))
+
+
+def test_a_call_is_near_where_what_its_function_returns_was_changed():
+    before = "def part(x):\n    return x * 2\n\ndef whole(x):\n    y = part(x)\n    return y + 1\n"
+    mutant = Mutant("whole", "constant", "return x * 2 → return x * 3", before.replace("x * 2", "x * 3"))
+    assert locating._kind(ast.parse(before), mutant, Place("value", (5, 8, 5, 15))) == NEAR
+    assert locating._kind(ast.parse(before), mutant, Place("value", (6, 11, 6, 16))) == WRONG
 
 
 def test_the_table_adds_up_sessions():
