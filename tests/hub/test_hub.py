@@ -162,8 +162,11 @@ class Person:
     def reads(self, answer, words, points):
         """Find the answer with these words, with model answer and rubric beside it, and give it points."""
         frame = self.formgrader()
+        here = frame.locator(".breadcrumb .active")  # each page has a link of that name: which one is it?
         frame.get_by_role("link", name="Manual Grading").click()
+        here.get_by_text("Manual Grading").wait_for()
         frame.get_by_role("link", name=TP).click()
+        here.get_by_text(TP).wait_for()
         for number in (1, 2):  # formgrader hides whose is whose
             frame.get_by_role("link", name=TP).last.click()
             frame.get_by_role("link", name=f"Submission #{number}").click()
