@@ -139,7 +139,7 @@ def one_step(t):
     t.weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
     t.require(output.value.min() < -150)  # the probability itself is 0 in a float
-    t.output("output of large weights", output, axes="T B V")
+    t.output("output of large weights", output, axes="T B V", atol=1e-2)
 
 
 @check("decoder")

@@ -134,14 +134,16 @@ def encoder_outputs(t, result):
 
 
 def clear_steps(t, model, encoder_tokens, steps):
-    """Draw again when greedy decoding comes near a tie within so many steps."""
-    tokens = torch.full_like(encoder_tokens[:1], model.value.GO)
+    """Return what greedy decoding says without an end, (T, B); draw again when it comes near a tie."""
+    tokens, free = torch.full_like(encoder_tokens[:1], model.value.GO), []
     with torch.no_grad():
         henc_ts, now = model.value.encoder(encoder_tokens)
         for _ in range(steps):
             said, now = model.value.decoder(tokens, now, henc_ts)
             t.clear_margin(said, dim=-1, margin=CLEAR)
             tokens = said.argmax(-1)
+            free.append(tokens)
+    return torch.cat(free)
 
 
 # ---------------------------------------------------------------- decoder
@@ -342,8 +344,9 @@ def a_batch(t):
     chosen = one_of_each_length(lengths, 11)
     t.require(len(chosen) >= B and lengths[chosen[B - 1]] - lengths[chosen[0]] >= 2)
     encoder_tokens = many[:, [chosen[i] for i in t.rng.permutation(B)]]
-    clear_steps(t, model, encoder_tokens, lengths[chosen[B - 1]])
+    free = clear_steps(t, model, encoder_tokens, lengths[chosen[B - 1]])
     tokens = t["decode_sequence"](model, encoder_tokens)
+    t.require((free != tokens.value).any())  # whoever goes on after EOS says something else
     t.require((tokens.value[:-2] == 0).any())  # number 0 is not the end
     t.output("tokens", tokens, axes="T B")
 

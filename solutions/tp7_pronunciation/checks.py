@@ -345,7 +345,8 @@ def a_word(t):
     B, S, T = t.sizes("B S T", low=4)
     speller, *_ = a_speller(t, B, S)
     letters = t.integers(1, N_LETTERS, B, S)
-    t.output("logits", speller(letters, t.integers(0, N_SOUNDS, B, T)), axes="B T 42")
+    # over the steps, another order of the operations changes the fourth digit
+    t.output("logits", speller(letters, t.integers(0, N_SOUNDS, B, T)), axes="B T 42", rtol=1e-3, atol=2e-3)
 
 
 @check("step")
