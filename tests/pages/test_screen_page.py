@@ -4,6 +4,7 @@ import http.cookiejar
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from autograder.classroom import answers, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.screen import saving, shown, work
+from autograder.course import Course
 from autograder.judging.submission import parse
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
@@ -38,9 +40,19 @@ def classroom(folder):
     return made
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The folder of that class."""
+    return classroom(tmp_path_factory.mktemp("screen") / "course").course.root
+
+
 @pytest.fixture
-def term(tmp_path):
-    return classroom(tmp_path / "course")
+def term(place, tmp_path):
+    """That class, as it was when the test is over."""
+    shutil.copytree(place / "gradebook", tmp_path / "before")
+    yield Classroom(Course(place))
+    shutil.rmtree(place / "gradebook")
+    shutil.copytree(tmp_path / "before", place / "gradebook")
 
 
 @contextmanager
@@ -67,16 +79,10 @@ def screen(course):
         server.wait(30)
 
 
-@pytest.fixture
-def address(term):
-    with screen(term.course) as address:
-        yield address
-
-
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory):
-    """The address of the screen of a class that nobody changes."""
-    with screen(classroom(tmp_path_factory.mktemp("standing") / "course").course) as address:
+def address(place):
+    """The address of its screen, which is started once."""
+    with screen(Course(place)) as address:
         yield address
 
 
@@ -169,6 +175,7 @@ def test_one_or_all_are_graded_again_while_somebody_reads(term, address):
 def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(term, tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
+    term = Classroom(Course(shutil.copytree(term.course.root, tmp_path / "course")))
     with open(term.course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.Exchange.root = {str(exchange)!r}\n")
     for kind in ("autograded", "submitted"):
@@ -195,10 +202,10 @@ def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
     assert [(step["done"], step["of"]) for step in steps] == [(done, 8) for done in range(9)]
 
 
-def test_all_can_be_read_on_every_screen(standing):
+def test_all_can_be_read_on_every_screen(address):
     for width, scheme in SCREENS:
         with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True) as page:
-            opened(page, standing)
+            opened(page, address)
             for student, name in (("bob", "double"), ("bob", "why"), ("kim", "double")):
                 page.get_by_role("button", name=f"{student}, {name}").click()
                 page.locator("#detail h2", has_text=name).wait_for()
@@ -206,9 +213,9 @@ def test_all_can_be_read_on_every_screen(standing):
                 all_can_be_read(page, wider="[]")
 
 
-def test_nobody_writes_without_a_login_and_jupyters_token(standing):
+def test_nobody_writes_without_a_login_and_jupyters_token(address):
     def send(path, body=None, token=""):
-        request = urllib.request.Request(f"{standing}{path}", body and json.dumps(body).encode(),
+        request = urllib.request.Request(f"{address}{path}", body and json.dumps(body).encode(),
                                          {"Authorization": f"token {token}"} if token else {})
         try:
             with urllib.request.urlopen(request) as reply:
@@ -253,11 +260,11 @@ def test_another_site_writes_nothing_with_the_browsers_login(address, term):
     assert answer("save", given, **token, Origin=address) == 200 and points() == shown["max"]
 
 
-def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(standing):
+def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
     def answer(path, body=None):
         headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
         try:
-            request = urllib.request.Request(f"{standing}/autograder/{path}", body, headers)
+            request = urllib.request.Request(f"{address}/autograder/{path}", body, headers)
             with urllib.request.urlopen(request) as reply:
                 return reply.status
         except urllib.error.HTTPError as error:
