@@ -21,6 +21,8 @@ import sys
 import time
 from typing import Any, NoReturn
 
+from autograder.runtime import wire
+
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
@@ -37,16 +39,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def send(sock: socket.socket, tree: Any) -> None:
-    from autograder.runtime import wire
-
     data = wire.pack(tree)
     sock.sendall(struct.pack("<I", len(data)) + data)
 
 
 def receive(sock: socket.socket) -> Any:
     """Return the next message; None when the other end has hung up."""
-    from autograder.runtime import wire
-
     head = _read(sock, 4)
     if head is None:
         return None
@@ -60,8 +58,7 @@ def receive(sock: socket.socket) -> Any:
 def _read(sock: socket.socket, count: int) -> bytes | None:
     parts = bytearray()
     while len(parts) < count:
-        part = sock.recv(min(count - len(parts), 2**20))
-        if not part:
+        if not (part := sock.recv(min(count - len(parts), 2**20))):
             return None
         parts += part
     return bytes(parts)
@@ -180,11 +177,9 @@ def _kill(others: set[int]) -> None:
     """
     stopped: set[int] = set()
     while new := _beneath(os.getpid(), others) - stopped:
-        for pid in new:
-            _signal(pid, signal.SIGSTOP)
+        _signal(new, signal.SIGSTOP)
         stopped |= new
-    for pid in stopped:
-        _signal(pid, signal.SIGKILL)
+    _signal(stopped, signal.SIGKILL)
     for _ in range(200):  # what has left its kernel comes to us only when that has died
         _reap()
         if not _beneath(os.getpid(), others):
@@ -192,15 +187,16 @@ def _kill(others: set[int]) -> None:
         time.sleep(0.01)
 
 
+def _signal(pids: set[int], which: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, which)
+
+
 def _reap() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def _signal(pid: int, which: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, which)
 
 
 def _beneath(root: int, spared: set[int]) -> set[int]:
