@@ -52,7 +52,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
     from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
 
-    with _stopping_at_once(), _executor(args) as executor, tqdm(unit="submission", disable=None) as bar:
+    with _stopping_at_once(), _executor(args) as executor, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
