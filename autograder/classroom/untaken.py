@@ -49,7 +49,8 @@ def _in_student(course: Course, folder: Path, taken: set[Path]) -> Iterator[tupl
                                  if counts else
                                  f"move the one that counts to {folder.parent.name}/{folder.name}/{right}")
     elif any(_entries(folder)):
-        meant = _session(course, folder.name)
+        of_notebooks = {session for file in _entries(folder) if (session := _session(course, file.stem))}
+        meant = of_notebooks.pop() if len(of_notebooks) == 1 else _session(course, folder.name)
         if renamed := course.renamed(folder.name):
             yield folder, f"{renamed}: rename the folder"
         elif meant is None:
@@ -66,14 +67,14 @@ def _move(course: Course, path: Path, student: str) -> str:
         return "archives are not read: unpack it, or take submissions out of it with autograder collect"
     if path.suffix.lower() != ".ipynb":
         return "only notebooks are graded, and what lies in their folders: remove it, or put it into one"
-    session = course.former.get(path.stem) or _session(course, path.stem) or "<session>"
+    session = _session(course, path.stem) or "<session>"
     return f"move it to {student}/{session}/{session}.ipynb"
 
 
 def _session(course: Course, name: str) -> str | None:
     """Return the session that a folder or a file is probably of."""
     with contextlib.suppress(CourseError):
-        meant = course.meant(name.strip().lower())
+        meant = course.former.get(name) or course.meant(name.strip().lower())
         return meant if meant in course.assignments else None
     return None
 

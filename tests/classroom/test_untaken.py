@@ -1,5 +1,7 @@
 """What lies in the submitted folder and was not graded is listed, with what to do."""
 
+import shutil
+
 import pytest
 
 from autograder.classroom.samples import classroom_in, hand_in, notebook
@@ -57,6 +59,22 @@ def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
     assert [str(one) for one in untaken(Course(course.root))] == [
         f"ada/tp9_old.ipynb: move it to ada/{TINY}/{TINY}.ipynb",
         f"zed/tp9_old: tp9_old is now called {TINY}: rename the folder"]
+
+
+def test_a_notebook_says_which_session_a_folder_is_of_before_the_folders_own_name(tiny, tmp_path):
+    course = classroom_in(tmp_path / "course", tiny, [TINY])
+    more = course.folder(TINY).parent / "tp1_more"
+    shutil.copytree(course.folder(TINY), more)
+    (more / f"{TINY}.py").rename(more / "tp1_more.py")
+    with open(course.root / "course.toml", "a", encoding="utf-8") as file:
+        file.write(f'[former]\ntp1_old = "{TINY}"\n')
+    for name in ("zed/tp1/tp1_old.ipynb", "ada/tp1/mine.ipynb"):
+        path = course.gradebook / "submitted" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    assert [str(one) for one in untaken(Course(course.root))] == [
+        "ada/tp1: no session is called so: rename the folder tp1_more",
+        f"zed/tp1: no session is called so: rename the folder {TINY}"]
 
 
 def test_what_is_graded_is_not_listed(course, put):
