@@ -82,13 +82,16 @@ def place(seen: Place, numbers: bool = True) -> str:
     """Say where an answer first goes wrong; without ``numbers`` not how often a right one does something."""
     where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
     match seen.kind:
+        case "value" if seen.whole:
+            return (f"The first value that no right answer has: {where}. Counts and masks are often equal by chance, "
+                    "so the cause may be elsewhere.")
         case "value":
             before = "Up to here your values are those of a right answer. " if seen.known else ""
             return f"{before}The first value that no right answer has: {where}."
         case "form":
             return f"The numbers are right, but not their type or the order of their axes: {where}."
         case "return":
-            return f"The parts of this value are right, but a right answer returns another value: {where}."
+            return f"A right answer returns another value here: {where}."
         case "length" if not numbers:
             return f"This loop does not run as often as that of a right answer: {where}."
         case "length":

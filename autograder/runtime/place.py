@@ -37,6 +37,7 @@ class Place:
     expected_times: int = 0
     cell: int = 0  # the exercise's, or one of the student's own behind it
     text: str = ""  # what stands there
+    whole: bool = False  # a value of whole numbers, which are often equal by chance
 
 
 def locate(answer: Answer, references: References, form: bool = False) -> Place | None:
@@ -106,7 +107,8 @@ def _at(found: Found, search: Search) -> Place:
 
 
 def _here(kind: Kind, found: Found, search: Search) -> Place:
-    return Place(kind, found[0].span, search.lines_known(*found), cell=found[0].cell)
+    whole = kind == "value" and search.is_whole(found)
+    return Place(kind, found[0].span, search.lines_known(*found), cell=found[0].cell, whole=whole)
 
 
 def _of_length(one: Expression, search: Search) -> Place | None:
@@ -145,7 +147,9 @@ def _in_form(search: Search, loosely: Search) -> Place | None:
     candidates = [pair for pair, where in found if where == "result"]
     if not candidates:
         if returned := next(_returned(search), None):
-            return _of_loop(loosely) or _here("form", returned, search)
+            if returned[1] not in (loosely.unasked(returned[0].number) or ()):
+                return _here("form", returned, search)
+            return _of_loop(loosely) or _here("return", returned, search)
         candidates = [pair for pair, where in found if where == "end"]
     if not candidates:
         return None

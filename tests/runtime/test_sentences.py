@@ -193,9 +193,9 @@ def test_the_same_exception_is_said_once():
     assert [said for _, said in messages.details(finding)] == ["What a asks.", "What b asks.", "What c asks."]
 
 
-def test_of_a_returned_value_no_more_is_said_than_that_its_parts_are_right():
+def test_of_a_returned_value_no_more_is_said_than_that_a_right_answer_has_another():
     assert messages.place(Place("return", (3, 0, 3, 4), text="2 * x")) == (
-        "The parts of this value are right, but a right answer returns another value: `2 * x`, line 3.")
+        "A right answer returns another value here: `2 * x`, line 3.")
 
 
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
