@@ -203,7 +203,7 @@ FAULTS = [
     Fault("bleu", "divided-by-reference",
             "The matches are divided by the n-grams of the reference: that is recall. "
             "BLEU's precision divides by those of the hypothesis.",
-            swap=("sum(said.values())", "sum(wanted.values())")),
+            swap=("sum(ours.values())", "sum(theirs.values())")),
     Fault("bleu", "arithmetic-mean",
             "The precisions are averaged as they are. BLEU takes their geometric mean: the mean of their logarithms.",
             swap=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
@@ -539,7 +539,7 @@ def corpus_bleu(hypotheses, references):
             swap=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
                   "Counter(zip(*(tokens[i:] for i in range(n))))")),
     Variant("bleu", "minimum of counts",
-            swap=("sum((said & wanted).values())", "sum(min(said[gram], wanted[gram]) for gram in said)")),
+            swap=("sum((ours & theirs).values())", "sum(min(ours[gram], theirs[gram]) for gram in ours)")),
     Variant("bleu", "strings as n-grams",
             swap=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
     Variant("bleu", "penalty as a factor",

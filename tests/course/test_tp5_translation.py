@@ -105,8 +105,8 @@ def test_a_copied_word_is_the_english_one_of_largest_weight(notebook, seed):
     model = notebook["build"](vocabularies=vocabularies, hidden_size=8)
     with torch.no_grad():
         model.decoder.readout.bias[UNK] = 50    # it knows no word
-    *_, left = notebook["judged"](model, dataset, vocabularies[1])
-    *_, copied = notebook["judged"](model, dataset, vocabularies[1], copying=True)
+    *_, left = notebook["evaluate"](model, dataset, vocabularies[1])
+    *_, copied = notebook["evaluate"](model, dataset, vocabularies[1], copying=True)
     for pair, ids, before, after in zip(pairs, dataset.ids, left, copied, strict=True):
         assert set(before.split()) == {"<unk>"}
         weights = notebook["greedy"](model, *notebook["collate"]([ids])[:2])[1][:, 0]
