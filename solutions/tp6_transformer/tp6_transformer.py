@@ -2,7 +2,7 @@
 # # Session 6 · The Transformer and its interpretation
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# small feed-forward networks, and sums. You write one, train it on session 5's corpus, and explain its outputs. The
+# feed-forward networks, norms and sums. You write one, train it on session 5's corpus, and explain its outputs. The
 # corpus has a gold alignment, so explanations can be scored.
 #
 # **After this session you can**
@@ -305,7 +305,7 @@ if tp.done("heads"):
 # ![Four small pictures: sines and cosines added to an embedding, rows of a table, two arrows rotated by an angle, and a
 # ramp of scores that falls with the distance.](figures/four_positions.svg)
 #
-# You write the rotary one, which your translator uses.
+# Your translator uses the rotary one.
 #
 # ### Exercise 3 · Rotary positional encoding
 #
@@ -507,7 +507,7 @@ tp.check("block")
 # %% [markdown]
 # ### Encoder and decoder
 #
-# The encoder is given; the decoder is similar. With pre-norm there is one more norm at the end.
+# The encoder is given. With pre-norm there is one more norm at the end.
 #
 # Our embeddings begin with a standard deviation of 0.2; `Sinusoidal` is multiplied by 0.2, to have a similar size. In
 # the paper of 2017 embeddings are **multiplied by √D** before the positions are added, and output layer and embedding
@@ -686,7 +686,7 @@ if tp.done(*STACK, "rotate"):
 
 # %% [markdown]
 # In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
-# rotary had 69 % (67–69), and learned 35 % (34–35): training reached only 14 of the 62 positions that count.
+# rotary had 69 % (67–69), and learned 35 % (34–35), because training reached only 14 of the 62 positions that count.
 #
 # Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (last
 # row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022
@@ -965,10 +965,9 @@ if tp.done(*WHOLE):
 # %% [markdown]
 # ## 6 · Explanations, scored by a gold alignment
 #
-# Which English word made the model write this French word? An **explanation** gives each pair of a French word t and an
-# English word s a number: a map (T, S). We compare explanations with interventions, and with session 5's gold
-# alignment: the English words that each French word translates. Whether attention weights are an explanation is
-# disputed:
+# On which English word does a French word of the output depend? An **explanation** gives each pair of a French word t
+# and an English word s a number: a map (T, S). We compare explanations with interventions, and with session 5's gold
+# alignment. Whether attention weights are an explanation is disputed:
 # - Jain and Wallace 2019 ([arXiv 1902.10186](https://arxiv.org/abs/1902.10186)) found very different weights with
 #   nearly the same output.
 # - Serrano and Smith 2019 ([arXiv 1906.03731](https://arxiv.org/abs/1906.03731)) found that weights predict only
@@ -1251,9 +1250,10 @@ if tp.done(*WHOLE):
     models = {"recurrent": recurrent, "Transformer": model}
 
 # %% [markdown]
-# The next cell applies your functions to both models. Integrated gradients start from zeros, the usual baseline; their
-# ranking may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors
-# for mean and resampling are embedded words of training sentences, as often as they occur.
+# The next cell applies your functions to both models. Attention weight and weight × norm concern the encoder's outputs,
+# the other explanations the embedded words. Integrated gradients start from zeros, the usual baseline; their ranking
+# may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors for mean
+# and resampling are embedded words of training sentences.
 
 # %% given="explained"
 def replacements(model, n=8):
@@ -1337,7 +1337,7 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# Saturation (exercise 7) may explain the low scores of gradient × input.
+# Saturation (exercise 7) may explain the low scores of gradient × input, but not why the Transformer's are lower.
 #
 # The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. That of the
 # leaderboard above has neither; all five of its agreements lie outside these ranges, by 2.5 points at most. A map whose
@@ -2339,9 +2339,6 @@ if tp.done(*STACK, "cache"):
                                   for t in range(40)], dim=1)
     print("largest difference of 40 steps with a cache from all at once: "
           f"{(at_once - step_by_step).abs().max():.1e}")
-
-# %% [markdown]
-# A translation, decoded with your cache:
 
 # %% demo="explore"
 @torch.no_grad()
