@@ -17,6 +17,7 @@ import numpy as np
 KINDS = ("array", "number", "text", "items", "other")
 DEPTH = 3  # of lists in lists
 MAX_ELEMENTS = 400_000  # of an array
+HUGE = 1e8  # fractions of such a size stand for infinity: masks are written with either
 MAX_TEXT = 200
 MAX_ITEMS = 200
 MAX_PARTS = 4  # of a tuple are kept beside what they are together
@@ -101,7 +102,7 @@ def _fingerprint(value: Any, depth: int) -> Fingerprint:
     if value is None:
         return Fingerprint("other")
     if isinstance(value, (bool, int, float, np.generic)):
-        return Fingerprint("number", (), _moments(np.asarray([float(value)])), type=type(value).__name__)
+        return Fingerprint("number", (), _moments(_bounded(np.asarray([value]))), type=type(value).__name__)
     if isinstance(value, (str, bytes)):
         return Fingerprint("text", (len(value),), text=repr(value[:MAX_TEXT]))
     array = _array(value)
@@ -153,7 +154,16 @@ def _array(value: Any) -> Any:
         return None
     if array.size > MAX_ELEMENTS or array.dtype.kind not in "biuf":
         return None
-    return array.astype(np.float64)
+    return _bounded(array)
+
+
+def _bounded(array: Any) -> Any:
+    """Numbers as float64, huge fractions as infinity."""
+    numbers = array.astype(np.float64)
+    if array.dtype.kind == "f":
+        huge = np.abs(numbers) >= HUGE
+        numbers[huge] = np.sign(numbers[huge]) * np.inf
+    return numbers
 
 
 def _moments(flat: Any) -> tuple[float, ...]:

@@ -41,14 +41,14 @@ class References:
         self.returned_by = {name: [series[number][0] for number in numbers] for name, numbers in returns.items()}
         self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
-        self._totals: list[Fingerprint] = []
+        self._totals: list[tuple[int, Fingerprint]] = []
         self._single: dict[object, list[Fingerprint]] = defaultdict(list)
         self._means: list[tuple[float, Fingerprint]] = []
         for values, _ in series:
             self._by_key[_key(values.all[0])].append(values)
             total = _total(values.all)
             if total:
-                self._totals.append(total)
+                self._totals.append((len(values.all), total))
             for value in values.all:
                 if value.is_constant:
                     self._single[_key(value)].append(value)
@@ -97,7 +97,8 @@ class References:
         if found.known == len(values.all) or exactly:
             return found
         total = _total(values.all)
-        if total is not None and any(same(total, other) for other in self._totals):
+        if total is not None and not _hides(total, values.all) and any(
+                count + len(values.all) > 2 and same(total, other) for count, other in self._totals):
             return Agreement(len(values.all))
         return found
 
@@ -263,7 +264,8 @@ def same(a: Fingerprint, b: Fingerprint) -> bool:
         return all(map(same, a.parts, b.parts))
     if a.kind in ("array", "number"):
         return _same_moments(a.moments, b.moments) and (
-            not (a.is_mask and b.is_mask) or math.isclose(a.spread, b.spread, rel_tol=1e-6, abs_tol=1e-6))
+            not (a.is_mask and b.is_mask) or math.isclose(a.spread, b.spread, rel_tol=1e-6, abs_tol=1e-6)) and (
+            not _are_ordered(a, b) or _same_order(a, b))
     if a.kind == "items":
         return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
     return a.text == b.text
@@ -286,7 +288,17 @@ def same_exactly(a: Fingerprint, b: Fingerprint) -> bool:
         return False
     if a.kind == "items":
         return all(map(same_exactly, a.items, b.items))
-    return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6 if a.moments else True
+    return _same_order(a, b) if a.moments else True
+
+
+def _same_order(a: Fingerprint, b: Fingerprint) -> bool:
+    return abs(a.order - b.order) <= TOLERANCE * max(a.moments[4], b.moments[4]) + 1e-6
+
+
+def _are_ordered(a: Fingerprint, b: Fingerprint) -> bool:
+    """Whether the order of two arrays' numbers is comparable: along one axis, or of tensors of one shape."""
+    one_axis = _axes(a) == _axes(b) == 1
+    return a.moments[0] > 1 and (one_axis or a.shape == b.shape and not a.text and not b.text)
 
 
 def _mean(one: Fingerprint) -> float:
@@ -301,6 +313,11 @@ def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
         return None
     moments = tuple(float(sum(column)) for column in zip(*(one.moments for one in values), strict=True))
     return Fingerprint("array", (), moments, spread=fingerprints.spread(values))
+
+
+def _hides(total: Fingerprint, values: Sequence[Fingerprint]) -> bool:
+    """Whether one of several values is so small that it is lost in their total."""
+    return any(0 < one.moments[4] < 2 * TOLERANCE * total.moments[4] for one in values)
 
 
 def to_tree(references: References) -> dict[str, Any]:

@@ -110,6 +110,35 @@ def test_loops_and_returns(rng, old, new, kind, where):
     assert found == (kind, where)
 
 
+RANKED = """
+def attend(x, y):
+    sums = x.sum(dim=0) + y
+    order = sums.argsort(descending=True)
+    return sums[order] * 2
+"""
+
+
+def test_numbers_in_another_order_are_others(rng):
+    arguments = torch.tensor(rng.normal(size=(5, 4))), torch.tensor(rng.normal(size=4))
+    assert place([RANKED.replace("(descending=True)", "()")], [RANKED], arguments) == ("value", "sums.argsort()")
+    assert place([RANKED.replace("sums[order]", "sums")], [RANKED], arguments) == ("value", "sums * 2")
+
+
+SCALED = """
+def attend(x, y):
+    rows = []
+    for row in (x, y):
+        shifted = row + 1
+        rows.append(shifted * shifted)
+    return torch.stack(rows)
+"""
+
+
+def test_a_small_value_is_not_lost_beside_a_large_one(rng):
+    arguments = torch.tensor(rng.normal(size=4)), torch.tensor(1e6 * rng.normal(size=4))
+    assert place([SCALED.replace("row + 1", "row + 1.5")], [SCALED], arguments) == ("value", "row + 1.5")
+
+
 def test_a_helper_of_the_students_own_is_looked_into(inputs):
     helper = "def weigh(scores):\n    shifted = scores - scores.max()\n    return torch.softmax(shifted, dim=1)\n"
     wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "weigh(scores)")
@@ -184,6 +213,15 @@ def test_a_fingerprint_ignores_the_order_of_axes_and_sees_the_values(rng):
     assert fingerprint(Hostile()).kind == "other"
     assert fingerprints.from_tree(fingerprints.to_tree(one)) == one
     assert isinstance(Observed({}, {}, {}), Observed)
+
+
+def test_a_mask_of_large_numbers_is_one_of_infinity(rng):
+    scores, hidden = torch.tensor(rng.normal(size=(3, 4))), torch.arange(4) > 2
+    masked = fingerprint(scores.masked_fill(hidden, -math.inf))
+    assert all(same(masked, fingerprint(scores.masked_fill(hidden, size))) for size in (-1e9, -1e30))
+    assert not same(masked, fingerprint(scores.masked_fill(hidden, 1e9)))
+    assert not same(masked, fingerprint(scores.masked_fill(hidden, -1e4)))
+    assert not same(fingerprint(torch.tensor([1, 10**9])), fingerprint(torch.tensor([1, 10**10])))
 
 
 BY_HAND = """

@@ -1,0 +1,83 @@
+"""What looking for places costs: `python -m bench.placing [session …]`.
+
+A class in which a third of the exercises are wrong is judged with places and without, in CPU seconds of the judge and
+its kernels; each wrong answer is a known fault. The self-check of each known fault is timed with the search for its
+place and without.
+"""
+
+import argparse
+import os
+import resource
+import statistics
+import time
+
+import nbformat
+
+from autograder.classroom import samples
+from autograder.course import find
+from autograder.judging import judge
+from autograder.judging.submission import Submission
+from autograder.model.oracle import oracle
+from autograder.runtime import selfcheck
+
+CLASS = 24  # submissions, of one instance
+
+
+def submissions(course, assignment):
+    """A class in which every third exercise has a known fault, each time another."""
+    truth, right = oracle(course, assignment), samples.solved(course, assignment)
+    faults = {name: [one for one in truth.faults if one.exercise == name] for name in right}
+    for i in range(CLASS):
+        cells = {name: truth.text_of(own[i // 3 % len(own)]) if (i + j) % 3 == 0 and (own := faults[name]) else text
+                 for j, (name, text) in enumerate(right.items())}
+        yield Submission(nbformat.writes(samples.notebook(course, assignment, cells)).encode(), assignment)
+
+
+def judged(course, handed, places):
+    """CPU seconds of judging a class, with places or without."""
+    judge.MAX_PLACES = places
+    before = cpu_seconds()
+    with judge.Judge(course) as one:
+        for submission in handed:
+            one.judge(submission, "1")
+    return cpu_seconds() - before
+
+
+def cpu_seconds():
+    """CPU seconds of this process and all that it started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def self_checked(course, assignment):
+    """Seconds that the place of each known fault adds to its self-check."""
+    truth = oracle(course, assignment)
+    os.chdir(course.released)
+    selfcheck.start(assignment)
+    for fault in truth.faults:
+        with truth.substituted(fault) as namespace:
+            took = []
+            for texts in ([], [truth.text_of(fault)]):
+                started = time.process_time()
+                selfcheck._results(fault.exercise, namespace, texts)
+                took.append(time.process_time() - started)
+        yield took[1] - took[0]
+
+
+def main():
+    """Print what places cost in each session."""
+    parser = argparse.ArgumentParser(prog="bench.placing", description=__doc__)
+    parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
+    course = find()
+    names = [course.meant(name) for name in parser.parse_args().session] or course.assignments
+    for name in names:
+        handed = list(submissions(course, name))
+        without, placed = (judged(course, handed, places) for places in (0, judge.MAX_PLACES))
+        added = sorted(self_checked(course, name))
+        print(f"{name}: {CLASS} submissions {without:.1f} CPU s without places, {placed:.1f} with, "
+              f"{placed / without - 1:+.1%}; self-check of {len(added)} faults: median "
+              f"{statistics.median(added):+.2f} s, at most {added[-1]:+.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
