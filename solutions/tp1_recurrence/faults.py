@@ -144,7 +144,7 @@ EMBED = [
             "That is right for one-hot vectors only: a mixture of two tokens must give the mixture of both rows.",
             swap=("one_hots @ table", "table[one_hots.argmax(-1)]")),
     Fault("embed", "negative-accepted",
-            "A negative id gets a row from the end of the table in silence, as in a Python list. Refuse it.",
+            "A negative id goes through in silence. (As an index it takes a row from the end of the table.) Refuse it.",
             swap=("ids.min() < 0 or ", "")),
     Fault("embed", "nothing-refused",
             "An id that has no row goes through in silence (squeezed into the range, or wrapped around), "

@@ -458,7 +458,7 @@ def one_question(t):
     t.output("logits", _net(t, V, S)(t.integers(0, V, 1, S), t.integers(0, S, 1)), axes="B V")
 
 
-@check("net")
+@check("net", without={"one timestep": "the batch is of one then, too"})
 def as_many_rows_as_timesteps(t):
     """With B = S a sum over the wrong axis raises no error."""
     S, V = t.sizes("S V")
@@ -624,12 +624,14 @@ def decoded(t, module, T, S, B, H, V):
 @check("decoder")
 def without_attention(t):
     """Without attention, it is the decoder of session 2: the states predict, and no encoder state is needed."""
-    T, B, V, H = t.sizes("T B V H")
+    T, S, B, V, H = t.sizes("T S B V H")
     module = decoder(t, H, V, False)
     output, hdec_final = t.unpack(module(t.one_hot(V, T, B), hdec_init=t.normal(1, B, H)), 2)
     t.output("output.exp()", output.exp(), axes="T B V", sums_to_one="V")
     t.output("output", output, axes="T B V")
     t.output("hdec_final", hdec_final, axes="1 B H")
+    output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H)), 2)
+    t.output("output beside encoder states", output, axes="T B V")
     t.weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
     t.require(output.value.min() < -150)  # the probability itself is 0 in a float

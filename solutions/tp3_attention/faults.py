@@ -302,8 +302,8 @@ MASK_SOFT = "return torch.softmax(masked, dim=2) * real"
 
 MASKED = [
     Fault("masked", "fill-not-assigned",
-            "`masked_fill` returns a new tensor, and yours is thrown away: the scores are not changed, so padding is "
-            "only cut off after the softmax and the real tokens do not add up to 1. Keep what it returns.",
+            "Padding is only cut off after the softmax, so the real tokens do not add up to 1. Mask the scores before "
+            "it. (`masked_fill` returns a new tensor: keep what it returns.)",
             swap=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
     Fault("masked", "mask-inverted",
             "The mask is the wrong way round: the padding gets all the weight and the real tokens get none. "

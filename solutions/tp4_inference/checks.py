@@ -270,6 +270,7 @@ def its_numbers(t):
     optimizer = t["make_optimizer"](toy(t, V, H), learning_rate(t))
     t.output("learning rate", optimizer.param_groups[0]["lr"])
     t.output("betas", optimizer.param_groups[0]["betas"])
+    t.output("weight decay", optimizer.param_groups[0]["weight_decay"])
 
 
 # ---------------------------------------------------------------- inference-programs

@@ -403,8 +403,7 @@ SCHEDULED_SAMPLING = [
             "the first character is what it should say.",
             swap=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
     Fault("scheduled-sampling", "no-gradient",
-            "The values are right, but no gradient is kept. This is a training pass: "
-            "call `model.decoder` itself, without `no_grad`.",
+            "No gradient is kept. This is a training pass: call `model.decoder` itself, without `no_grad`.",
             swap=(CALL,
                   "with torch.no_grad():\n"
                   "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),

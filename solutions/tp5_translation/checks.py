@@ -503,7 +503,11 @@ def mean_over_tokens(t):
 @check("loss", weight=2)
 def smoothed(t):
     """The smoothed loss, with padding in the batch, for two values of ε."""
-    logits, target = logits_and_target(t, *t.sizes("T B V", low=4))
+    T, B, V = t.sizes("T B V", low=4)
+    logits, target = logits_and_target(t, T, B, V)
+    log_p = logits.log_softmax(dim=-1)[target != 0]
+    others = (log_p.sum(dim=-1) - log_p.gather(1, target[target != 0][:, None])[:, 0]) / (V - 1)
+    t.require((log_p.mean() - others.mean()).abs() > 0.2)  # the true token has a share of ε, too
     for smoothing in (t.choice([0.05, 0.1, 0.2]), 0.6):
         t.output(f"loss with smoothing {smoothing}", t["translation_loss"](logits, target, smoothing=smoothing))
 

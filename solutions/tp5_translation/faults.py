@@ -467,6 +467,11 @@ VARIANTS = [
     mask = target != PAD
     smooth = (1 - smoothing) * said + smoothing * logits.log_softmax(dim=-1).mean(dim=-1)
     return -(smooth * mask).sum() / mask.sum()""")),
+    Variant("loss", "sentence by sentence, summed before dividing",
+            swap=(ENTROPY,
+                  """losses = F.cross_entropy(logits.permute(1, 2, 0), target.T, reduction="none",
+                             ignore_index=PAD, label_smoothing=smoothing)
+    return losses.sum(dim=1).sum() / (target != PAD).T.sum(dim=1).sum()""")),
     Variant("loss", "real tokens only",
             swap=(ENTROPY, "return F.cross_entropy(logits[target != PAD], target[target != PAD], "
                            "label_smoothing=smoothing)")),

@@ -289,6 +289,9 @@ VARIANTS = [
         ROTATED, '''sines, cosines = angles.sin(), angles.cos()
     matrices = torch.stack([torch.stack([cosines, -sines], -1), torch.stack([sines, cosines], -1)], -2)
     return torch.einsum("tpij,...tpj->...tpi", matrices, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
+    Variant("rotate", "pairs counted one by one", swap=(
+        "frequencies = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)",
+        "i = torch.arange(d // 2, device=x.device)\n    frequencies = 10000.0 ** (-(2 * i) / d)")),
     Variant("rotate", "an arange from start", swap=(
         ANGLES, "angles = torch.arange(start, start + T, device=x.device)[:, None] * frequencies")),
 
