@@ -192,7 +192,7 @@ def placed(place: Place, cells: Sequence[str]) -> str:
         ends = max(0, end - margin) if number + 1 == last else len(data)
         parts = [data[:begins], data[begins:ends], data[ends:]] if first <= number + 1 <= last else [data, b"", b""]
         before, wrong, after = (html.escape(part.decode("utf-8", "replace")) for part in parts)
-        sign = "✓" if number + 1 in place.known else "▸" if wrong else " "
+        sign = "▸" if wrong else "✓" if number + 1 in place.known else " "
         rows.append(f'<span class="sign">{sign}</span>{before}{f"<u>{wrong}</u>" if wrong else ""}{after}')
     return f'{said}<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
 

@@ -89,7 +89,7 @@ def place(seen: Place, numbers: bool = True) -> str:
             before = "Up to here your values are those of a right answer. " if seen.known else ""
             return f"{before}The first value that no right answer has: {where}."
         case "form":
-            return f"The numbers are right, but not their type or the order of their axes: {where}."
+            return f"The numbers are right, but not their shape, type or order: {where}."
         case "return":
             return f"A right answer returns another value here: {where}."
         case "length" if not numbers:

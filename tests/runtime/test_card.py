@@ -157,6 +157,12 @@ def test_the_lines_of_a_cell_are_those_that_python_counts():
     assert "wrong = <u>right + 1</u>" in page and page.count("<u>") == 1
 
 
+def test_a_line_that_is_underlined_is_not_ticked():
+    page = placed(Place("length", (2, 0, 2, 21), known=(1, 2), text="for _ in range(steps)"),
+                  ["steps = 20\nfor _ in range(steps):\n    pass\n"])
+    assert '>✓</span>steps' in page and '>▸</span><u>for _ in range(steps)</u>:' in page
+
+
 def test_a_case_is_displayed_once_where_it_is_made_and_again_where_it_is_named(notebook):
     assert said(notebook, "case") == said(notebook, "case-again") == said(notebook, "case-shown")
 
