@@ -6,7 +6,7 @@ from kit import Drawing, figure
 @figure("unrolled_rnn", "A recurrent network, folded and unrolled", """
     Left: one recurrent cell whose hidden state loops back into it. Right: the same cell drawn once per
     timestep. It starts from h 0, reads one embedded token after the other, the, cat, sat, down, and
-    hands its hidden state to the next step. All hidden states together have shape (T, B, H); the last
+    passes its hidden state to the next step. All hidden states together have shape (T, B, H); the last
     one goes through a linear layer to the prediction, of shape (B, V).""")
 def unrolled_rnn():
     d = Drawing(1000, 430)
@@ -82,9 +82,9 @@ def embedding_lookup():
 
 @figure("gru_cell", "The GRU cell as PyTorch computes it", """
     From the previous state h t−1 and the input x t come two gates, r (reset) and z (update), each a
-    sigmoid. The candidate n is the tanh of W x plus r times U h: the reset gate acts after the product
-    with U. The new state h t is z times the old state plus 1 minus z times the candidate. The four
-    equations stand below the drawing.""")
+    sigmoid. The candidate n is the tanh of W in x plus r times W hn h, biases included: the reset gate
+    acts after the product with W hn. The new state h t is z times the old state plus 1 minus z times the
+    candidate. The four equations stand below the drawing.""")
 def gru_cell():
     d = Drawing(940, 560)
     d.title("GRU: reset gate r, update gate z, candidate n")
@@ -96,7 +96,7 @@ def gru_cell():
     after = d.token(890, top, "h_{t}", "encoder", w=64)
 
     r = d.box(185, 260, 86, 46, "r  =  σ", "attention", 16, bold=True)
-    product = d.box(345, 180, 86, 40, "U_{n} h", "encoder", 16, kind="math")
+    product = d.box(345, 180, 150, 40, "W_{hn} h_{t−1} + b_{hn}", "encoder", 16, kind="math")
     forget = d.op(345, 260, "⊙", "attention")
     z = d.box(570, 220, 86, 46, "z  =  σ", "attention", 16, bold=True)
     n = d.box(800, 340, 100, 46, "n = tanh", "decoder", 16, bold=True)
@@ -127,12 +127,12 @@ def gru_cell():
     d.text(856, 382, "candidate", "decoder", 13)
     d.text(745, top - 24, "kept part", "encoder", 13)
     d.text(812, 278, "new part", "decoder", 13, anchor="start")
-    d.lines(70, 468, ["r = σ(W_{r} x_{t} + U_{r} h_{t−1} + b_{r})", "z = σ(W_{z} x_{t} + U_{z} h_{t−1} + b_{z})"],
-            leading=32, size=18, anchor="start", kind="math")
-    d.lines(480, 468, ["n = tanh(W_{n} x_{t} + b_{n} + r ⊙ (U_{n} h_{t−1} + c_{n}))",
+    d.lines(50, 468, [f"{gate} = σ(W_{{i{gate}}} x_{{t}} + b_{{i{gate}}} + W_{{h{gate}}} h_{{t−1}} + b_{{h{gate}}})"
+                      for gate in "rz"], leading=32, size=18, anchor="start", kind="math")
+    d.lines(460, 468, ["n = tanh(W_{in} x_{t} + b_{in} + r ⊙ (W_{hn} h_{t−1} + b_{hn}))",
                        "h_{t} = (1 − z) ⊙ n + z ⊙ h_{t−1}"],
             leading=32, size=18, anchor="start", kind="math")
-    d.text(70, 540, "x_{t}: (B, D) · every other vector: (B, H)", "soft", 13, anchor="start", kind="mono")
+    d.text(50, 540, "x_{t}: (B, D) · every other vector: (B, H)", "soft", 13, anchor="start", kind="mono")
     return d
 
 
@@ -179,13 +179,14 @@ def lstm_cell():
     d.dot(784, top, "decoder")
     d.arrow(squash.bottom, out.top, role="encoder")
     d.arrow(out.right, h_after.left, role="encoder")
-    for x, word in ((300, "forget"), (420, "write"), (560, "new"), (690, "show")):
+    for x, word in ((300, "forget"), (420, "input"), (560, "candidate"), (690, "output")):
         d.text(x, gates + 47, word, "soft", 13, anchor="start")
-    d.lines(70, 492, ["f, i, o = σ(W x_{t} + U h_{t−1} + b)", "g = tanh(W_{g} x_{t} + U_{g} h_{t−1} + b_{g})"],
+    d.lines(50, 492, ["i = σ(W_{ii} x_{t} + b_{ii} + W_{hi} h_{t−1} + b_{hi}); f and o alike",
+                      "g = tanh(W_{ig} x_{t} + b_{ig} + W_{hg} h_{t−1} + b_{hg})"],
             leading=32, size=18, anchor="start", kind="math")
-    d.lines(520, 492, ["c_{t} = f ⊙ c_{t−1} + i ⊙ g", "h_{t} = o ⊙ tanh(c_{t})"],
+    d.lines(600, 492, ["c_{t} = f ⊙ c_{t−1} + i ⊙ g", "h_{t} = o ⊙ tanh(c_{t})"],
             leading=32, size=18, anchor="start", kind="math")
-    d.text(70, 560, "x_{t}: (B, D) · every other vector: (B, H) · f, i, o: each with a W, U, b of its own", "soft", 13,
+    d.text(50, 560, "x_{t}: (B, D) · every other vector: (B, H) · f, o: weights and biases of their own", "soft", 13,
            anchor="start", kind="mono")
     return d
 

@@ -20,7 +20,7 @@ def bottleneck():
     d.title("One vector of H numbers for a source of any length")
     y = 190
     before = None
-    for i, word in enumerate(["how", "are", "you", "today", "?"]):
+    for i, word in enumerate(["how", "are", "you", "doing", "?"]):
         x = 70 + 88 * i
         cell = d.box(x, y, 60, 52, f"h_{{{i + 1}}}", "encoder", 17, kind="math")
         token = d.token(x, y + 100, word, w=72)
@@ -34,7 +34,7 @@ def bottleneck():
     d.text(541, y - 76, "henc_final", "encoder", 13, kind="mono")
     d.text(541, y - 58, "(1, B, H)", "encoder", 13, kind="mono")
     before = vector
-    for i, word in enumerate(["comment", "vas", "tu", "?"]):
+    for i, word in enumerate(["comment", "vas", "-tu", "?"]):
         x = 660 + 88 * i
         cell = d.box(x, y, 60, 52, f"s_{{{i + 1}}}", "decoder", 17, kind="math")
         token = d.token(x, y - 100, word, "output", w=82, size=14)
@@ -173,7 +173,7 @@ def attention_steps():
     A table with a row for each score function of a decoder state s and an encoder state h j. Dot: s·h,
     no parameters. Scaled dot: s·h divided by the root of d, no parameters. General: s W h, one matrix.
     Additive: v · tanh(W s + U h), two matrices and a vector. Cosine: s·h divided by both lengths, no
-    parameters. Location: the j-th entry of W s, one matrix; it never looks at the encoder state.""")
+    parameters. Location: the j-th entry of W s, one matrix; it does not depend on h j.""")
 def score_functions():
     d = Drawing(980, 520)
     d.title("Six scores of an encoder state h_{j} for a decoder state s")
@@ -183,7 +183,7 @@ def score_functions():
         d.text(x, 76, word, "soft", 13.5, anchor="start", bold=True)
     rows = [
         ("dot", "s · h_{j}", "nothing", "direction and length; same size needed"),
-        ("scaled dot", "s · h_{j} / √d", "nothing", "the same, softer as d grows"),
+        ("scaled dot", "s · h_{j} / √d", "nothing", "the same, with flatter weights"),
         ("general", "s^{⊤} W h_{j}", "W", "after a learned map; sizes may differ"),
         ("additive", "v^{⊤} tanh(W s + U h_{j})", "W, U, v", "through a small network"),
         ("cosine", "s · h_{j} / (‖s‖ ‖h_{j}‖)", "nothing", "direction only, from −1 to 1"),

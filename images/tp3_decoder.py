@@ -49,7 +49,7 @@ def decoder_with_attention():
 
 @figure("seq2seq_attention", "The whole model with attention", """
     Encoder cells read 8, +, 4, 9; decoder cells read =, 1, 0, 2. Above both lies one attention block:
-    all encoder states go in, and each decoder state asks. For every step a context vector comes out on
+    all encoder states go in, and each decoder state is a query. For every step a context vector comes out on
     top and goes through a linear layer to the predicted characters 1, 0, 2, EOS.""")
 def seq2seq_attention():
     d = Drawing(980, 480)

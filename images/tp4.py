@@ -38,7 +38,7 @@ def lstm_training_pass():
     d.text(677, y + 140, "decoder: the true answer, from GO on", "decoder", 14)
     d.text(440, y - 159, "target", "output", 14, anchor="end")
     d.text(440, y - 87, "(T, B, V)", "output", 12.5, anchor="end", kind="mono")
-    d.text(195, y + 172, "its outputs are thrown away, its states are kept", "soft", 13.5)
+    d.text(195, y + 172, "its last states start the decoder", "soft", 13.5)
     return d
 
 
@@ -71,7 +71,7 @@ def inference_step():
     d.arrow((610, 194), (610, 136), (550, 136), (550, 194), role="decoder", dashed=True)
     d.text(580, 126, "new (h, c)", "decoder", 13.5)
     d.text(670, 434, "stop at ⏎, or after the maximum length", "soft", 13.5)
-    d.text(169, 434, "same trained weights on both sides", "soft", 13.5)
+    d.text(169, 434, "the same weights as in training", "soft", 13.5)
     return d
 
 

@@ -18,14 +18,19 @@ DESIGNS = [Design("GRU", read_out, layer, width, "session 3", peak)
 
 
 def report(results):
-    """A line for each output layer, a column for each peak."""
+    """A line for each output layer, a column for each peak; and what attention adds, without a layer, seed by seed."""
+    runs = sorted([*results, *stored("readout")["results"]], key=lambda run: run["seed"])
+
     def right(*design):
-        return percent([run["right"] for run in [*results, *stored("readout")["results"]]
-                        if run["design"] == vars(Design("GRU", *design))])
+        return [run["right"] for run in runs if run["design"] == vars(Design("GRU", *design))]
 
     peaks = sorted({*PEAKS, Design().peak})
     rows = [[read_out, f"{layer} {width}" if layer else "none",
-             *(right(read_out, layer, width, "session 3", peak) for peak in peaks)]
+             *(percent(right(read_out, layer, width, "session 3", peak)) for peak in peaks)]
             for read_out, layer, width in LAYERS]
-    return table(["what predicts", "layer before the last", *(f"peak {peak:g}, exact match in %" for peak in peaks)],
-                 rows)
+    added = [[f"peak {peak:g}", *(f"{100 * (both - state):+.1f}" for both, state in zip(
+        *(right(read_out, "", 0, "session 3", peak) for read_out in ("concatenated", "state")), strict=True))]
+             for peak in peaks]
+    return (table(["what predicts", "layer before the last", *(f"peak {peak:g}, exact match in %" for peak in peaks)],
+                  rows) + "\n"
+            + table(["concatenated minus state, no layer, points", *(f"seed {seed}" for seed in SEEDS)], added))

@@ -154,7 +154,10 @@ def inside(model, encoder_ids, decoder_input):
 
 
 def report(results):
-    """A line for each design: exact match over the seeds, the last loss, and how many tanh units are driven flat."""
+    """A line for each design: exact match over the seeds, the last loss, and how many tanh units are driven flat.
+
+    And what the context adds, where it is added to the state, seed by seed.
+    """
     rows = []
     for design in DESIGNS:
         runs = [run for run in results if run["design"] == vars(design)]
@@ -163,5 +166,9 @@ def report(results):
                      design.recipe, design.peak, percent([run["right"] for run in runs]),
                      spread([run["curve"][-1] for run in runs], "{:.2f}"),
                      percent([run["saturated"] for run in runs], 0) if design.layer == "Tanh" else ""])
-    return table(["cell", "what predicts", "layer before the last", "recipe of", "highest rate", "exact match, %",
-                  "loss of the last 50 steps", "tanh units beyond ±2, %"], rows)
+    state, added = ([run["right"] for run in sorted(results, key=lambda run: run["seed"])
+                     if run["design"] == vars(Design("GRU", read_out))] for read_out in ("state", "added"))
+    return (table(["cell", "what predicts", "layer before the last", "recipe of", "highest rate", "exact match, %",
+                   "loss of the last 50 steps", "tanh units beyond ±2, %"], rows) + "\n"
+            + table(["GRU, no layer, points", *(f"seed {seed}" for seed in SEEDS)],
+                    [["added minus state", *(f"{100 * (a - b):+.1f}" for a, b in zip(added, state, strict=True))]]))

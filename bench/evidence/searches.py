@@ -81,13 +81,24 @@ def searched(nb, model, width):
 
 
 def report(results):
-    """What each seed answers, a line for each way of going on, and one for each width."""
+    """What each seed answers, a line for each way of going on, and one for each width; and differences by seed."""
+    results = sorted(results, key=lambda run: run["seed"])
     shown = [[run["seed"], *(f"{100 * run['trained'][operator]:.1f}" for operator in "+-"), *run["shown"].values()]
              for run in results]
     ways = [[name, percent([run["on"][name]["right"] for run in results]),
              percent([run["on"][name]["after a slip"] for run in results])] for name in results[0]["on"]]
     beams = [[width, percent([run["beams"][str(width)]["right"] for run in results]),
               spread([run["beams"][str(width)]["log-probability"] for run in results], "{:.3f}")] for width in WIDTHS]
+    pairs = [[f"{after} minus {before}, {what}, points",
+              *(f"{100 * (run['on'][after][key] - run['on'][before][key]):+.2f}" for run in results)]
+             for after, before, what, key in (
+                 ("teacher forcing", "unfinished", "right", "right"),
+                 ("scheduled sampling", "teacher forcing", "right", "right"),
+                 ("scheduled sampling", "teacher forcing", "step 1 right after a slip", "after a slip"))]
+    pairs += [[f"beam of {width} minus greedy, answers of {SEARCHED}",
+               *(f"{SEARCHED * (run['beams'][str(width)]['right'] - run['beams']['1']['right']):+.0f}"
+                 for run in results)] for width in WIDTHS[1:]]
     return (table(["trained, seed", "`+`, %", "`-`, %", *results[0]["shown"]], shown) + "\n"
             + table(["model", "right, %", "step 1 right after a slip, %"], ways) + "\n"
-            + table(["beam width", "right, %", "log-probability of the best answer"], beams))
+            + table(["beam width", "right, %", "log-probability of the best answer"], beams) + "\n"
+            + table(["difference", *(f"seed {seed}" for seed in SEEDS)], pairs))

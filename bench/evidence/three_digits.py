@@ -55,7 +55,13 @@ def run(design, seed):
 
 
 def report(results):
-    """A line for each operator."""
-    return table(["operator", "without attention, %", "with attention, %"], [
-        [f"`{operator}`", *(percent([run["right"][operator] for run in results if run["design"] == vars(design)])
-                            for design in DESIGNS)] for operator in "+-"])
+    """A line for each operator; and what attention adds, seed by seed."""
+    def right(design, operator):
+        return [run["right"][operator] for run in sorted(results, key=lambda run: run["seed"])
+                if run["design"] == vars(design)]
+
+    added = [[f"`{operator}`", *(f"{100 * (attends - alone):+.1f}" for alone, attends in zip(
+        *(right(design, operator) for design in DESIGNS), strict=True))] for operator in "+-"]
+    return (table(["operator", "without attention, %", "with attention, %"],
+                  [[f"`{operator}`", *(percent(right(design, operator)) for design in DESIGNS)] for operator in "+-"])
+            + "\n" + table(["with minus without, points", *(f"seed {seed}" for seed in SEEDS)], added))

@@ -10,8 +10,8 @@ VOCABULARY = [
             "An unknown token gets the id 0. That is the id of `<unk>` in some vocabularies; look it up in this one.",
             swap=('vocabulary["<unk>"]', "0")),
     Fault("vocabulary", "unknown-added",
-            "`encode` gives each unknown token a new id and so makes the vocabulary grow. "
-            "Encoding must leave the vocabulary alone; unknown tokens share the id of `<unk>`.",
+            "`encode` gives each unknown token a new id, so the vocabulary grows. "
+            "Encoding must not change the vocabulary; all unknown tokens get the id of `<unk>`.",
             swap=("vocabulary.get(token, unknown)", "vocabulary.setdefault(token, len(vocabulary))")),
     Fault("vocabulary", "eos-missing",
             "`encode` does not end with the id of `<eos>` where the vocabulary has one.",
@@ -140,14 +140,14 @@ def one_hot(ids, vocabulary_size):
 
 EMBED = [
     Fault("embed", "look-up-in-the-product",
-            "`embed_by_product` looks for the place of the largest number and takes that row. "
+            "`embed_by_product` takes the row at the largest entry. "
             "That is right for one-hot vectors only: a mixture of two tokens must give the mixture of both rows.",
             swap=("one_hots @ table", "table[one_hots.argmax(-1)]")),
     Fault("embed", "negative-accepted",
-            "A negative id goes through in silence. (As an index it takes a row from the end of the table.) Refuse it.",
+            "A negative id raises no error. (As an index it takes a row from the end of the table.) Refuse it.",
             swap=("ids.min() < 0 or ", "")),
     Fault("embed", "nothing-refused",
-            "An id that has no row goes through in silence (squeezed into the range, or wrapped around), "
+            "An id that has no row raises no error (it is clamped into the range, or wrapped around), "
             "and gets the row of another token. Raise an IndexError.",
             source='''
 def embed_by_product(one_hots, table):
@@ -158,8 +158,8 @@ def embed(ids, table):
     return table[ids.clamp(0, len(table) - 1)]
 '''),
     Fault("embed", "detached",
-            "The rows are right, but they are cut off from the table (`.detach()` or `.data`): "
-            "no gradient reaches it, and it never learns.",
+            "The rows are right, but they are detached from the table (`.detach()` or `.data`): "
+            "no gradient reaches the table, so it is not trained.",
             swap=("return table[ids]", "return table[ids].detach()")),
     Variant("embed", "matmul and index_select", source='''
 def embed_by_product(one_hots, table):
@@ -212,8 +212,8 @@ def embed(ids, table):
 
 RNN_LOOP = [
     Fault("rnn-loop", "detached-state",
-            "The values are right, but the state is cut off from its past (`.detach()`, `.data` or `.item()`): "
-            "no gradient travels back through time, and the loop cannot learn to remember.",
+            "The values are right, but the state is detached from the timesteps before (`.detach()`, `.data` or "
+            "`.item()`): no gradient flows back through time, so no dependency between timesteps can be learned.",
             swap=("h @ W_hh.T", "h.detach() @ W_hh.T")),
     Variant("rnn-loop", "index and a tensor to fill", source='''
 def rnn_loop(x, h_0, W_ih, W_hh, b_ih, b_hh):
@@ -282,12 +282,12 @@ NEXT_TOKEN = [
             "so return the raw scores of the readout.",
             swap=("return self.readout(h_ts), state", "return self.readout(h_ts).log_softmax(-1), state")),
     Fault("next-token", "embedding-detached",
-            "The values are right, but the embeddings are cut off (`.detach()`, `.data` or `no_grad`): "
-            "the table never learns.",
+            "The values are right, but the embeddings are detached (`.detach()`, `.data` or `no_grad`): "
+            "the table is not trained.",
             swap=("self.embedding(ids)", "self.embedding(ids).detach()")),
     Fault("next-token", "states-detached",
-            "The values are right, but the states are cut off before the readout: "
-            "neither the recurrence nor the embedding ever learns.",
+            "The values are right, but the states are detached before the readout: "
+            "neither the recurrence nor the embedding is trained.",
             swap=("self.readout(h_ts), state", "self.readout(h_ts.detach()), state")),
     Variant("next-token", "one layer after the other", source='''
 class NextToken(nn.Module):
@@ -337,7 +337,7 @@ GRU_CELL = [
             "That cuts its rows and mixes them; a transpose is meant.",
             swap=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("gru-cell", "detached-state",
-            "The values are right, but the old state is cut off: no gradient travels back through time.",
+            "The values are right, but the old state is detached: no gradient flows back through time.",
             swap=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
     Variant("gru-cell", "six small products", source='''
 def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
@@ -392,7 +392,7 @@ def gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
 
 LSTM_CELL = [
     Fault("lstm-cell", "no-output-gate",
-            "h shows the whole memory: the output gate is missing.",
+            "The output gate is missing: the new h is o ⊙ tanh(c), and yours is tanh(c).",
             swap=("torch.sigmoid(o) * ", "")),
     Fault("lstm-cell", "results-swapped",
             "The pair comes back as (c, h). The hidden state comes first, as in torch.",
@@ -402,8 +402,8 @@ LSTM_CELL = [
             "That cuts its rows and mixes them; a transpose is meant.",
             swap=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("lstm-cell", "detached-cell-state",
-            "The values are right, but the old cell state is cut off: "
-            "no gradient travels back along the memory, which is what an LSTM is for.",
+            "The values are right, but the old cell state is detached: "
+            "no gradient flows back along the cell state.",
             swap=("torch.sigmoid(f) * c", "torch.sigmoid(f) * c.detach()")),
     Variant("lstm-cell", "eight small products", source='''
 def lstm_cell(x_t, state, W_ih, W_hh, b_ih, b_hh):

@@ -12,7 +12,7 @@
 # - derive and measure how a gradient vanishes.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1, 4, 5 and 8, with the text around them. **You need first:** Python,
-# tensors in PyTorch (indexing, matrix product, `requires_grad`), and what a gradient is.
+# tensors in PyTorch (indexing, matrix product, `requires_grad`), and training loops (gradient, loss, optimizer).
 #
 # **How it works.** Fill in one cell per exercise; the cell below it checks your work. You can leave an exercise out.
 #
@@ -121,7 +121,8 @@ print(*corpus[:6], sep="\n")
 def build_vocabulary(sentences, specials=("<unk>",)):
     """Return the ids of some special tokens, and of all tokens in a list of strings.
 
-    They are a dict, token → id: first `specials`, in their order, then the alphabet.
+    They are a dict, token → id: first `specials`, in their order, then the others,
+    sorted.
     """
     # TODO: collect the distinct tokens, sort them, number all
     ### BEGIN SOLUTION
@@ -394,7 +395,7 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # bias would be enough; torch has two.)
 #
 # ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each
-# handing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
+# passing its state to the next; a linear layer reads the last state and predicts a word.](figures/unrolled_rnn.svg)
 #
 # | name | shape | |
 # |---|---|---|
@@ -481,11 +482,11 @@ if tp.done("rnn-loop"):
 # Torch's final state has one more axis (part 5). From here on we use torch's loop.
 
 # %% [markdown]
-# ### Exercise 5 · A reader that predicts the next token
+# ### Exercise 5 · A language model
 #
-# A model that predicts the next token is a **language model**. The layers are given: an embedding table, a recurrence
-# (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear layer (the **output layer**, `readout` in
-# the code) that turns a state into one score per token of the vocabulary.
+# A model that predicts the next token is a **language model** (`reader` in the code). The layers are given: an
+# embedding table, a recurrence (`nn.RNN`, `nn.GRU` or `nn.LSTM`, all called in the same way), and a linear layer (the
+# **output layer**, `readout` in the code) that turns a state into one score per token of the vocabulary.
 #
 # Write `forward(ids, state=None)`:
 #
@@ -542,19 +543,19 @@ tp.check("next-token")
 
 
 # %% [markdown]
-# ### Train the reader
+# ### Train the language model
 #
 # We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
 # token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
 # backpropagation through time** (part 4). Here each piece starts from a state of zeros. The **validation loss** is
 # measured on sentences that are not in the corpus.
 #
-# Does the reader choose the right number for the verb, *sleeps* or *sleep*? In the test, every noun between the first
+# Does the model choose the right number for the verb, *sleeps* or *sleep*? In the test, every noun between the first
 # one and the verb has the *other* number. Such nouns are called **attractors**.
 #
 # > the **dog** near the birds with the cats …
 #
-# **Predict first:** if a reader uses the last noun only, which share of the verbs does it get right here?
+# **Predict first:** if a model uses the last noun only, which share of the verbs does it get right here?
 
 # %% given="reader-tools"
 def agreement(model, nouns_between, pairs=100):
@@ -577,7 +578,7 @@ def loss_of(model, inputs, targets):
 
 
 def train(model, stream, unseen, steps, title="", quiet=False, batch_size=32):
-    """Train a reader on a stream of ids (N,); `unseen` (M,) is for the validation loss.
+    """Train a model on a stream of ids (N,); `unseen` (M,) is for the validation loss.
 
     Returns the view, which also has the share of right verbs with two nouns in
     between.
@@ -614,7 +615,7 @@ if tp.done("vocabulary", "next-token"):
 
 # %% [markdown]
 # With no noun in between, the verbs agree. With one or two nouns of the other number in between, nearly every verb is
-# *wrong*, not half of them. A reader whose verb agrees with the last noun gives these answers.
+# *wrong*, not half of them. A model whose verb agrees with the last noun gives these answers.
 
 # %% [markdown] answer="same-weights" points=2
 # **Question 2.** The loop uses the same weights at every timestep. Suppose that it had a matrix of its own for each
@@ -651,10 +652,10 @@ if tp.done("vocabulary", "next-token"):
 # h_t &= (1 - z) \odot n + z \odot h_{t-1}
 # \end{aligned} $$
 #
-# Here ⊙ multiplies entry by entry. In the last line, where z is 1, the old state is *copied*. (The figure writes W for
-# the matrices of the input and U for those of the state.) The GRU is from Cho et al. 2014 (arXiv 1406.1078). Papers
-# differ in details; your cell must follow torch's equations above. In the paper of session 5 (Bahdanau et al. 2015,
-# arXiv 1409.0473) z and 1 − z are exchanged, and r multiplies the state *before* the matrix product.
+# Here ⊙ multiplies entry by entry. In the last line, where z is 1, the old state is *copied*. The GRU is from Cho et
+# al. 2014 (arXiv 1406.1078). Papers differ in details; your cell must follow torch's equations above. In the paper of
+# session 5 (Bahdanau et al. 2015, arXiv 1409.0473) z and 1 − z are exchanged, and r multiplies the state *before* the
+# matrix product.
 
 # %% [markdown]
 # ### Exercise 6 · A GRU cell from its equations
@@ -719,7 +720,7 @@ tp.check("gru-cell")
 # vectors: the hidden state h, which the rest of the network reads, and the **cell state** c, which only the cell reads.
 #
 # ![An LSTM cell. The cell state runs straight through: it is multiplied by the forget gate, and the gated candidate is
-# added. The hidden state is a gated view of it.](figures/lstm_cell.svg)
+# added. The hidden state is the output gate times its tanh.](figures/lstm_cell.svg)
 #
 # $$ \begin{aligned}
 # i &= \sigma\left(W_{ii}\, x_t + b_{ii} + W_{hi}\, h_{t-1} + b_{hi}\right) && \text{input gate} \\
@@ -814,7 +815,7 @@ if tp.done("gru-cell", "lstm-cell"):
                            "largest difference to your cell in a loop"])
 
 # %% [markdown]
-# ### Does a gate help our reader?
+# ### Do gates help our language model?
 #
 # Only the recurrence changes. (The same H means three times as many weights in a GRU's recurrence, four times in an
 # LSTM's.) Each is trained five times, from five **seeds**: other initial weights, other batches. With one run of each,
@@ -827,7 +828,7 @@ if tp.done("vocabulary", "next-token"):
     unseen, trained, grew = encode(" ".join(held_out), vocabulary), {}, {}
 
     def read(steps, seed, recurrence):
-        """Train a reader; its share of right verbs, by the nouns in between."""
+        """Train a model; its share of right verbs, by the nouns in between."""
         torch.manual_seed(seed)
         reader = NextToken(len(vocabulary), 16, 32, recurrence)
         view = train(reader, stream, unseen, steps, quiet=True)
@@ -860,19 +861,19 @@ if tp.done("vocabulary", "next-token"):
                            for key, points in grew.items())))
 
 # %% [markdown]
-# Read the curves from left to right. A reader that gives every verb the same number is right in 50 % of the cases, the
-# chance level. A reader *below* one half mostly gives the verb the number of the nouns in between. All fifteen curves
+# Read the curves from left to right. A model that gives every verb the same number is right in 50 % of the cases, the
+# chance level. A model *below* one half mostly gives the verb the number of the nouns in between. All fifteen curves
 # of our run were below 50 % at some point. In our run the GRU then learned to agree with the first noun with all five
 # seeds: 100 % of the verbs at every distance. With no noun in between, the LSTM had between 50 and 100 %. With one noun
 # in between it had between 0 and 100 %, and the plain RNN between 12 and 100 %.
 #
-# **What these runs do not show:** that gated readers are better in general, or that a plain RNN cannot learn the
+# **What these runs do not show:** that gated models are better in general, or that a plain RNN cannot learn the
 # agreement. The budget is 320 updates at one learning rate, and the ranges overlap: at each distance at least one run
 # of the plain RNN had 100 % in our run. Part 4 measures how far back a gradient reaches with gates and without.
 #
 # ### The learned embeddings
 #
-# Distances between the embeddings that the GRU reader has learned:
+# Distances between the embeddings that the GRU model has learned:
 
 # %% demo="learned-distances"
 if tp.done("vocabulary", "next-token", "trained"):
@@ -901,8 +902,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # ### Which units carry the number?
 #
-# If the GRU reader of part 3 chooses the right verb, its state must contain the number of the first noun. Which units
-# carry it? The reader gets two texts that differ in this number, and we subtract the states. Where the difference is
+# If the GRU model of part 3 chooses the right verb, its state must contain the number of the first noun. Which units
+# carry it? The model reads two texts that differ in this number, and we subtract the states. Where the difference is
 # zero, a unit carries no information about that number in this text.
 
 # %% demo="what-it-remembers"
@@ -1091,17 +1092,19 @@ if tp.done("rnn-loop", "gradients"):
 # scaled down to a largest norm (**gradient clipping**, Pascanu et al.), as in `train` above. Clipping does not help
 # against vanishing, because it only shrinks gradients.
 #
-# With these random weights, the gated loops have about a tenth left after 50 timesteps (0.95⁵⁰ = 0.08, by the bias that
-# we set), the plain loop with factor 1 has 2 %. (The LSTM loses most of it in the first step, through its input and
-# output gates.) In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The
-# bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
+# With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
+# has 2 %. In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The GRU is
+# near the estimate 0.95⁵⁰ = 0.08 from the bias that we set. The LSTM does not follow it: 0.2 is left one timestep
+# back, 0.09 after 50. (The last input also acts directly through the output gate, and gradients return through h, too.)
+# The bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
 # see). Gates make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a
 # common choice (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
 # line of the LSTM's equations gives the gradient another way back, and what is the factor on that way for one timestep?
-# (c) The readers of part 3 had to bridge about six words. What do you expect of the plain RNN if it were sixty?
+# (c) With two nouns in between, the test of part 3 has six words between the first noun and the verb. What do you
+# expect of the plain RNN if there were sixty, with pieces long enough to contain them?
 #
 # *Minutes* 8
 #

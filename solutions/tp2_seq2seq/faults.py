@@ -98,12 +98,12 @@ FAULTS = [
             "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
             swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
     Fault("encoder", "layer-axis-lost",
-            "`henc_ts[-1]` has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU wants `(1, B, H)`: "
+            "`henc_ts[-1]` has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU needs `(1, B, H)`: "
             "a slice keeps the axis, an index drops it.",
             swap=(RETURN, "return henc_ts, henc_ts[-1]")),
     Fault("encoder", "final-state-detached",
             "Your final state is detached: the values are right, but no gradient flows back through it, "
-            "and the encoder would never learn. Leave out `.detach()`.",
+            "and the encoder is not trained. Leave out `.detach()`.",
             swap=(RETURN, "return henc_ts, henc_final.detach()")),
     Fault("encoder", "without-gradient",
             "Under `torch.no_grad()` nothing can be learnt: no gradient reaches the encoder. "
@@ -130,8 +130,8 @@ FAULTS = [
             "with plain probabilities `NLLLoss` raises no error, but it is no longer the cross-entropy.",
             swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "log-softmax-over-time",
-            "Your log-softmax runs over the first axis, which is time: the *timesteps* compete, "
-            "and not the characters. That is also what torch does on three axes when `dim` is left out. "
+            "Your log-softmax runs over the first axis, which is time: the probabilities sum to 1 over *timesteps*, "
+            "not over characters. That is also what torch does on three axes when `dim` is left out. "
             "The characters are the last axis.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=0)")),
     Fault("decoder", "softmax-before-log-softmax",
@@ -139,8 +139,8 @@ FAULTS = [
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
     Fault("decoder", "initial-state-detached",
-            "You detach the initial state. The values are right, but the encoder learns only through that state, "
-            "and now no gradient reaches it.",
+            "You detach the initial state. The values are right, but this state is the only path of the gradient "
+            "to the encoder, so the encoder is not trained.",
             swap=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init.detach())")),
     Fault("decoder", "without-gradient",
             "Under `torch.no_grad()` nothing can be learnt: neither the GRU nor the encoder behind it gets a gradient.",
@@ -154,7 +154,7 @@ FAULTS = [
             "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
     Fault("decoder", "state-not-carried",
-            "Your loop starts each timestep from `hdec_init` again, so that the decoder forgets what it has written. "
+            "Your loop starts each timestep from `hdec_init` again, so the state contains nothing of the past. "
             "What the GRU returns at one timestep goes in at the next.",
             swap=(STEP, """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
         hdec_final = hdec_ts[-1:]""")),
@@ -162,7 +162,7 @@ FAULTS = [
     # ---------------------------------------------------------------- seq2seq
 
     Fault("seq2seq", "always-forced",
-            "Your model reads the right answer in every mode, whatever `teacher_enforce` says. "
+            "Your model reads the right answer in every mode, with any `teacher_enforce`. "
             "Running freely, it must read what it wrote itself; in inference there is no right answer to read.",
             swap=(IF_FORCED, "if True:")),
     Fault("seq2seq", "never-forced",
@@ -178,7 +178,7 @@ FAULTS = [
             "the answer is not known yet, so the model has to run freely.",
             swap=(IF_FORCED, "if teacher_enforce or inference:")),
     Fault("seq2seq", "nothing-when-running-freely",
-            "Running freely outside of inference, your `forward` hands nothing back. Look at which `if` your `else` "
+            "Running freely outside of inference, your `forward` returns None. Look at which `if` your `else` "
             "belongs to: its indentation decides, and the loop stands in a branch that is never reached.",
             swap=("        B, V = encoder_input.shape[1]",
                   "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
@@ -218,7 +218,8 @@ FAULTS = [
 """)),
     Fault("seq2seq", "state-not-carried",
             "Every turn of your loop starts from the encoder's last state again, "
-            "so the decoder forgets what it has written. The state it returns goes in at the next turn.",
+            "so the state contains nothing of what was written. "
+            "The state that the decoder returns goes in at the next turn.",
             swap=(CALL, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "state-carried-in-inference-only",
             "In training your loop starts every timestep from the encoder's last state; "
@@ -246,17 +247,17 @@ FAULTS = [
             swap=("            written = output.argmax(-1)\n",
                   "            written = output[:, :1].argmax(-1).expand(1, B)\n")),
     Fault("seq2seq", "item-of-a-batch",
-            "`.item()` wants exactly one number, and you call it for every batch. Only inference has a batch of one: "
-            "ask for `inference` first, and for the character after that.",
+            "`.item()` needs exactly one number, and you call it for every batch. Only inference has a batch of one: "
+            "test `inference` first, then the character.",
             swap=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
     Fault("seq2seq", "drawn-instead-of-most-likely",
             "You draw the next character at random from the distribution. "
-            "Here the most likely one is asked for (greedy decoding), so that the same question has the same answer.",
+            "Take the most likely one (greedy decoding), so that the same question has the same answer.",
             swap=("            written = output.argmax(-1)\n",
                   "            written = torch.multinomial(output.detach()[0].exp(), 1).T\n")),
     Fault("seq2seq", "starts-from-zeros",
-            "The first thing your decoder reads is a row of zeros. It must be `GO`: "
-            "that is what tells it that nothing has been written yet.",
+            "The first thing your decoder reads is a row of zeros. It must be `GO`, "
+            "which marks the beginning of an answer.",
             swap=(CALL,
                   "output, hidden = self.decoder("
                   "F.one_hot(written, V).float() * (len(outputs) > 0), hidden, henc_ts)")),
@@ -281,7 +282,7 @@ FAULTS = [
             swap=(START, "written = decoder_input[:1].argmax(-1)")),
     Fault("seq2seq", "first-slot-of-zeros",
             "The first row of your output is not a prediction: it was set aside for `GO` and stayed empty. "
-            "Timestep 0 of the output is what the decoder says after it has read `GO`.",
+            "Timestep 0 of the output is what the decoder writes after it has read `GO`.",
             swap=[(STATE, "hidden, outputs = henc_final, [torch.zeros(1, B, V, device=self.device)]"),
                   (LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")]),
     Fault("seq2seq", "last-timestep-only",
@@ -328,7 +329,7 @@ FAULTS = [
             swap=("V = encoder_input.shape[1], self.decoder_vocabulary_size",
                   "V = encoder_input.shape[1], max(self.encoder_vocabulary_size, self.decoder_vocabulary_size) + 1")),
     Fault("seq2seq", "not-returned",
-            "Your loop runs, and then `forward` hands nothing back: the `return` at its end is missing.",
+            "Your loop runs, and then `forward` returns None: the `return` at its end is missing.",
             swap=(JOINED, "torch.cat(outputs)")),
 
     # ---------------------------------------------------------------- exact match

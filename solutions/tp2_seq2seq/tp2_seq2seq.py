@@ -545,7 +545,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# Length, sign, decimal point and the first one or two digits are often right; the digits after that are mostly wrong.
+# Length, decimal point and the first one or two digits are often right; the digits after that are mostly wrong.
 # So the answers have about the right size. Remainders have the highest exact match: where the first operand is the
 # smaller one, as in half of the questions, the answer is a copy of it. Sums and differences have a few right answers.
 # Multiplications and divisions have almost none: their digits depend on many digits of the question, and there are more
@@ -560,7 +560,8 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # %% [markdown]
 # ## 6 · A better recipe
 #
-# Your code stays as it is. What changes are the data and the training. Five changes, called **levers** below:
+# Your code stays as it is. What changes are the data and the training. Number 2 stays, the other four are new; all five
+# are called **levers** below:
 #
 # 1. **The answer is written backwards too.** For `94+8` the network writes `201`, units first.
 # 2. **The question is read backwards**, as before.
@@ -708,8 +709,8 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # | answer written forwards | 48 (47–50) | 47 (46–49) | 1000, 1000, 1000, 1000, 1000 |
 # | question read forwards | 44 (39–63) | 46 (38–53) | 990, 901, 1000, 999, 999 |
 #
-# This table has limits. With five seeds against five, ranges lie apart by chance in one of 126 cases, for each
-# comparison. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
+# This table has limits. If two recipes did not differ, the ranges of five seeds each would lie apart in one of 126
+# cases. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
 # lever was tried alone, and the learning rate was not varied.
 #
 # An embedding before a GRU does not enlarge what it can compute: a one-hot row times the GRU's input matrix is a

@@ -25,7 +25,7 @@ SCORES = [
             swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
     Fault("scores", "detached-by-item",
             "The values are right, but `.item()` turns them into plain numbers and the gradient is lost: "
-            "nothing before this step could learn. Stay with tensors, for example by `torch.stack`.",
+            "nothing before this step is trained. Stay with tensors, for example by `torch.stack`.",
             swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
 ]
 
@@ -72,7 +72,7 @@ WEIGHTS = [
             swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
     Fault("weights", "only-the-largest",
             "You give weight 1 to the largest score and 0 to all others. "
-            "This is a hard choice, with no gradient; the softmax shares the weight out.",
+            "This is a hard choice, with no gradient; a softmax gives every score some weight.",
             swap=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
 ]
 
@@ -117,8 +117,8 @@ ADD = "return weighted.sum(dim=0)"
 
 CONTEXT = [
     Fault("context", "weights-on-the-units",
-            "The weights meet the entries of the vectors, not the vectors: broadcasting lines up the last axes, (S,) "
-            "with H. It raises no error when S = H. Give the weights a second axis of size 1.",
+            "The weights multiply entries of the vectors, not whole vectors: broadcasting lines up the last axes, "
+            "(S,) with H. It raises no error when S = H. Give the weights a second axis of size 1.",
             swap=(WEIGH, "return attention_weights * henc_ts")),
 ]
 
@@ -152,12 +152,12 @@ CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
 
 STEPS = [
     Fault("steps", "state-not-carried",
-            "Every step of the cell starts from `hdec_init` again: the decoder forgets what it did. "
+            "Every step of the cell starts from `hdec_init` again, so the state contains nothing of the earlier steps. "
             "Give the cell the hidden vector of the step before.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
-            "but each number meets the wrong column of the cell's matrices. The token comes first here.",
+            "but each number is multiplied by the wrong column of the cell's matrices. The token comes first here.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([context_vector, token_vector]), hdec)")),
     Fault("steps", "log-softmax",
             "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
@@ -173,7 +173,7 @@ STEPS = [
             swap=(CONTEXT_STEP, "context_vector = henc_ts[-1]")),
     Fault("steps", "state-detached",
             "The values are right, but the hidden vector is detached at each step: "
-            "the gradient stops there, and earlier steps cannot learn from later ones.",
+            "the gradient of a later step does not reach the earlier ones.",
             swap=(CELL_STEP, CELL_STEP + ".detach()")),
 ]
 
@@ -238,7 +238,7 @@ BATCHED = [
             "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
             swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=2)")),
     Fault("batched", "softmax-over-the-batch",
-            "Your weights add up to 1 over the batch: the sentences share their attention among one another. "
+            "Your weights add up to 1 over the batch, so those of one sentence depend on the others. "
             "(`F.softmax` on three axes does this when no `dim` is given.) Which axis is the source?",
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=0)")),
     Fault("batched", "divided-by-root-h",
@@ -249,8 +249,7 @@ BATCHED = [
             "no gradient reaches the scores, so the network could never learn what to attend to.",
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
-            "You go from row to row, or from timestep to timestep, and each waits for the one before. "
-            "One product takes all of them at once.",
+            "You loop over the rows, or over the timesteps. One product computes all of them at once.",
             source='''
 def batched_attention(hdec_ts, henc_ts):
     weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
@@ -310,8 +309,8 @@ MASKED = [
             "True stands for a real token.",
             swap=("real = mask.unsqueeze(1)", "real = ~mask.unsqueeze(1)")),
     Fault("masked", "mask-on-the-target",
-            "The mask lies on the axis of the decoder timesteps. It speaks of the source: "
-            "it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
+            "The mask lies on the axis of the decoder timesteps. It marks source positions, "
+            "so it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
             swap=("real = mask.unsqueeze(1)", "real = mask.unsqueeze(2)")),
     Fault("masked", "empty-row-is-nan",
             "A row without a real token becomes NaN: all its scores are −∞, and the softmax divides 0 by 0. "
@@ -320,13 +319,13 @@ MASKED = [
                   (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
     Fault("masked", "gradient-is-nan",
             "The weights are right: the NaN of an empty row was replaced. "
-            "But −∞ was added to its scores, and its gradient is still NaN; one such row spoils a whole training. "
-            "With a very low number instead of −∞ no NaN ever arises.",
+            "But −∞ was added to its scores, and its gradient is still NaN; one such row makes all weights NaN. "
+            "With a very low number instead of −∞ there is no NaN.",
             swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
                   (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
     Fault("masked", "true-on-padding",
             "Your `padding_mask` is True on padding. Here True stands for a real token. "
-            "(Other libraries do it the other way; always look it up.)",
+            "(Some libraries use the opposite convention.)",
             swap=(POSITIONS, "return positions >= lengths.unsqueeze(1)")),
     Fault("masked", "as-wide-as-the-longest",
             "Your mask is as wide as the longest row of the batch, not S wide. "
@@ -470,11 +469,11 @@ LEARNED = [
             swap=(GENERAL, "return hdec_ts @ W_a.T @ henc_ts.transpose(1, 2)")),
     Fault("learned-scores", "two-tanhs",
             "In `additive_score` each projection has its own tanh. "
-            "There is one tanh, around their sum; otherwise the two vectors never meet inside it.",
+            "There is one tanh, of the sum of both projections.",
             swap=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
     Fault("learned-scores", "matrices-not-transposed",
             "A projection in `additive_score` multiplies by `W_a` (A, H) as it stands. "
-            "For vectors that lie in rows it must be transposed; when all sizes are equal, no error says so.",
+            "For vectors that lie in rows it must be transposed; when all sizes are equal, no error is raised.",
             swap=[(FROM_DEC, "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
                   (FROM_ENC, "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
 ]
@@ -566,8 +565,8 @@ NET_CELL = NET_BODY + f"""
 
 NET = written_out([
     Fault("net", "softmax-over-the-batch",
-            "Your weights add up to 1 over the batch: the rows compete with one another, "
-            "and the answer to one question depends on the others. The softmax belongs over the source.",
+            "Your weights add up to 1 over the batch, "
+            "so the answer to one question depends on the others. The softmax belongs over the source.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=0)")),
     Fault("net", "log-softmax",
             "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
@@ -578,18 +577,18 @@ NET = written_out([
             "make the loss flat and the training slow. Return the logits.",
             swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
     Fault("net", "no-dropout",
-            "The dropout is never used, so in training the context vectors reach the output layer whole. "
+            "The dropout is never used, so in training no entry of the context vectors is set to 0. "
             "It works on the context vectors.",
             swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
     Fault("net", "context-not-used",
-            "The answer is made from the last hidden vector; the context that attention found is not used. "
+            "The answer is made from the last hidden vector; the context is not used. "
             "That is the bottleneck again.",
             swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
     Fault("net", "every-query-with-every-row",
-            "Every query meets every row of the batch: `tensordot` gives (B, B, S). "
+            "Every query is multiplied with every row of the batch: `tensordot` gives (B, B, S). "
             "With a batch of one it looks right. Each query belongs to one row.",
             swap=[(NET_SCORES, "scores = torch.tensordot(query, henc_ts, dims=([1], [2]))"),
                   (NET_SOFT, "torch.softmax(scores, dim=2)"),
@@ -820,8 +819,8 @@ DECODER = written_out([
             "first of three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores)")),
     Fault("decoder", "scaled",
-            "You divide the scores by the square root of H. That is scaled attention, a good idea from another paper; "
-            "here the plain dot product is asked for.",
+            "You divide the scores by the square root of H. That is the scaled dot product; "
+            "here the plain one is asked for.",
             swap=(KEPT, "self.attention_weights = F.softmax(scores / self.hidden_size ** 0.5, dim=-1)")),
     Fault("decoder", "view-instead-of-transpose",
             "You bring the batch to the front with `view` or `reshape`. These do not move axes: they cut the same "
@@ -839,12 +838,12 @@ DECODER = written_out([
             "It must run over the characters, the last axis.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
     Fault("decoder", "probabilities-instead-of-logs",
-            "Your output holds probabilities. The loss wants their logarithms: "
+            "Your output holds probabilities. The loss takes their logarithms: "
             "log-softmax at the output, softmax for the weights. You may have exchanged the two.",
             swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
     Fault("decoder", "weights-not-kept",
             "Your output may well be right, but `self.attention_weights` is still None: "
-            "the weights are computed and then forgotten. Keep them as an attribute, for the heatmaps.",
+            "the weights are computed and not kept. Keep them as an attribute, for the heatmaps.",
             swap=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "last-weights-only",
             "`self.attention_weights` holds the last timestep only: a loop overwrites it at each turn. "
@@ -860,12 +859,12 @@ IN_THE_DECODER = [
     # ---------------------------------------------------------------- seq2seq
 
     Fault("seq2seq", "no-encoder-states-when-free",
-            "In free running your decoder gets no `henc_ts`. It must be handed over at every call: "
+            "In free running your decoder gets no `henc_ts`. It must be passed at every call: "
             "attention is computed anew at each timestep.",
             swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
     Fault("seq2seq", "only-the-last-encoder-state",
             "Your decoder gets the encoder's last state in the place of `henc_ts`. "
-            "With a single state, its weight is always 1: hand over all of them.",
+            "With a single state, its weight is always 1: pass all of them.",
             swap=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
     Fault("seq2seq", "encoder-states-backwards",
             "You turn the encoder's states around. The weights would then belong to other characters: "
@@ -881,7 +880,7 @@ IN_THE_DECODER = [
             swap=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
     Fault("seq2seq", "state-not-carried",
             "In free running your decoder starts every step from the encoder's last state. "
-            "It must go on from the state that the step before handed back.",
+            "It must go on from the state that the step before returned.",
             swap=(STEP, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "always-go",
             "In free running your decoder reads `GO` at every step. It must read what it wrote at the step before.",
@@ -898,10 +897,10 @@ IN_THE_DECODER = [
     # ---------------------------------------------------------------- concatenated
 
     Fault("concat", "no-tanh",
-            "There is no tanh between your two layers. Two linear layers in a row can do no more than one.",
+            "There is no tanh between your two layers. Two linear layers in a row are equivalent to one.",
             swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
     Fault("concat", "probabilities-instead-of-logs",
-            "Your output holds probabilities. The loss wants their logarithms.",
+            "Your output holds probabilities. The loss takes their logarithms.",
             swap=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),
     Fault("concat", "characters-over-time",
             "Your log-softmax runs over time (without `dim`, torch takes the first of three axes). "

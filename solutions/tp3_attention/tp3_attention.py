@@ -1692,11 +1692,11 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | context alone, free running | 1.0 (0.3–30.8) | 2.5 (0.8–14.1) |
 #
 # With the context alone, the model is far worse than without attention, in every run. The ranges of free running and
-# teacher forcing overlap. More seeds can fall outside these ranges: when we executed this notebook, the context alone,
-# with teacher forcing, had 15.2 % of the differences.
+# teacher forcing overlap. One run of the executed notebook is outside its range: 15.2 % of the differences (context
+# alone, teacher forcing).
 #
-# **Is it attention, the output layer, or the learning rate?** A comparison of layers needs several rates. Exact match
-# in % on sums and differences together, after 1200 steps, for three peak learning rates with five seeds each:
+# **Is it attention, the output layer, or the learning rate?** Exact match in % on sums and differences together, after
+# 1200 steps, for three peak learning rates (five seeds):
 #
 # | what predicts | 0.003 | 0.006 | 0.012 |
 # |---|---|---|---|
@@ -1705,8 +1705,9 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | the same through the layer of 64 tanh units | 9 (9–11) | 9 (9–10) | 9 (9–10) |
 # | state through that layer, no attention | 11 (9–16) | 12 (9–19) | 10 (9–11) |
 #
-# - **At 0.006, attention without the layer gains a few points.** If two models did not differ, the ranges of five seeds
-#   each would lie apart once in 126 by chance, at one of three rates once in 42. At 0.003 and at 0.012 they overlap.
+# - **At 0.003 and 0.006, attention without the layer had more right answers with each seed** (which fixes the
+#   questions), by 5 to 61 and 3 to 8 points. At 0.012 it had between 2 points fewer and 2 more. With both at their best
+#   rates, the ranges overlap: 99 (99–99) and 97 (94–99).
 # - **Through the layer of 64 tanh units the task was not learned in 1200 steps**, at no rate, with or without
 #   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a linear layer
 #   of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).
@@ -1731,7 +1732,7 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # The weights show what the decoder **attends to**; they do not show what came through the state. Whether attention
 # weights explain a prediction is disputed (Jain & Wallace 2019; Wiegreffe & Pinter 2019).
 #
-# Choose a model, type an expression, and move through the answer.
+# Choose a model, type an expression, move through the answer.
 
 # %% demo="explore"
 if tp.done("batched", "decoder", "seq2seq", "four"):
@@ -1805,13 +1806,13 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 #
 # ### BEGIN SOLUTION
 # On sums, attention beside the state gains a few points or nothing: added to the state, 97.8 % (96.5–98.1) of sums and
-# differences together, against 95.4 % (90.2–96.4) without attention (five seeds); in the executed notebook 98.2 and
-# 99.4 % of the differences and sums, against 94.5 and 98.1 %. With the context alone the model is far behind: what the
-# decoder computed itself, such as a carry, reaches the output only through the weights. The question is short: one
-# vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters matter (both digits of a column, the
-# operator, the carry, for a difference the sign). So there is little to select. On copying each character of the answer
-# depends on exactly one character of the question, its position is known, and the question may be long. The heatmap is
-# a diagonal, and the model without attention falls from 57 % at 6 letters to 0 % at 13.
+# differences together, against 95.4 % (90.2–96.4) without attention, 0.8 to 7.6 points more with each of five seeds; in
+# the executed notebook 98.2 and 99.4 % of the differences and sums, against 94.5 and 98.1 %. With the context alone the
+# model is far behind: what the decoder computed itself, such as a carry, reaches the output only through the weights.
+# The question is short: one vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters matter (both
+# digits of a column, the operator, the carry, for a difference the sign). So there is little to select. On copying each
+# character of the answer depends on exactly one character of the question, its position is known, and the question may
+# be long. The heatmap is a diagonal, and the model without attention falls from 57 % at 6 letters to 0 % at 13.
 #
 # **Rubric.** 1 point: reads the own tables correctly (numbers named; the reading must follow the own runs; no
 # difference, and a few points more with attention, are both correct readings). 1 point: reason on sums: most
@@ -1868,7 +1869,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `+` | 87.9 (27.8–94.7) | 43.6 (37.0–77.9) |
 # | `-` | 70.9 (23.6–88.8) | 37.3 (25.6–71.3) |
 #
-# With attention both medians are lower; the ranges overlap. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a
+# With attention four seeds of five were lower on both. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a
 # text of intermediate steps before the answer. Ours puts each digit beside those that it comes from; the decoder
 # attends to the question and the characters already written.
 #
@@ -1879,7 +1880,8 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `%` | 72.5 (67.1–73.7) | 92.7 (82.4–92.9) |
 #
 # Left: one network for all operators, 600 CPU seconds, three seeds. Right: a network each, 180 CPU seconds (`/` 600),
-# five seeds. Without attention, 0.9 % of the multiplications with this scratchpad were right (one seed).
+# five seeds. The columns differ in more than the scratchpad. Without attention, 0.9 % of the multiplications with this
+# scratchpad were right (one seed).
 #
 # **Further reading**
 #

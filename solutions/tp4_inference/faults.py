@@ -69,8 +69,8 @@ LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
 
 TRAINING_PASS = [
     Fault("training-pass", "target-not-shifted",
-            "The decoder reads at each step the very character that it should say there. "
-            "It will learn to copy, and at inference there is nothing to copy from.",
+            "At each step the decoder reads the character that is its target there. "
+            "It learns to copy, and at inference this character is not known.",
             swap=(SHIFT, "decoder_tokens = target_tokens")),
     Fault("training-pass", "starts-with-eos",
             "The first character that the decoder reads is EOS. It has to be `model.GO`.",
@@ -80,8 +80,8 @@ TRAINING_PASS = [
             "The loss can then never get small, and its gradient is small.",
             swap=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "nll-of-logits",
-            "`nll_loss` wants log-probabilities, and you give it logits: "
-            "the \"loss\" can become as negative as it likes. `cross_entropy` takes logits.",
+            "`nll_loss` takes log-probabilities, and you give it logits, "
+            "so the \"loss\" has no lower bound. `cross_entropy` takes logits.",
             swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "eos-ignored",
             "You leave EOS out of the loss. Then the network does not learn when to stop.",
@@ -177,8 +177,8 @@ INFERENCE_PROGRAMS = [
             "Each sequence needs its own, over V, the last axis.",
             swap=(SAID, "return logits[0].log_softmax(dim=0), states")),
     Fault("inference-programs", "gradient-kept-by-encode",
-            "The values are right, but `encode` records every operation for a gradient that nobody asks for. "
-            "That fills the memory; `torch.no_grad()` switches it off.",
+            "The values are right, but `encode` records every operation for a gradient that is not used. "
+            "That takes memory; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     return model.encoder(encoder_tokens)
 
@@ -189,8 +189,8 @@ def decoder_step(model, tokens, states, henc_ts):
         return logits[0].log_softmax(dim=-1), states
 '''),
     Fault("inference-programs", "gradient-kept-by-the-step",
-            "The values are right, but `decoder_step` records every operation for a gradient that nobody asks for, "
-            "and step after step the memory fills; `torch.no_grad()` switches it off.",
+            "The values are right, but `decoder_step` records every operation for a gradient that is not used, "
+            "which takes more memory at each step; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     with torch.no_grad():
         return model.encoder(encoder_tokens)
@@ -255,13 +255,13 @@ LOOP = "while len(said) < model.max_length and not finished.all():"
 DECODE_SEQUENCE = [
     Fault("decode-sequence", "eos-does-not-stop",
             "After its EOS, a sequence gets other characters in your code, "
-            "as long as another one of the batch is running. Keep it still: EOS from then on.",
+            "as long as another one of the batch is running. It gets EOS from then on.",
             swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
     Fault("decode-sequence", "always-to-the-limit",
             "Your loop always makes `max_length` steps. Stop when every sequence has ended.",
             swap=(LOOP, "while len(said) < model.max_length:")),
     Fault("decode-sequence", "reads-go-at-every-step",
-            "The decoder reads GO at every step. After the first step it has to read what it has just said.",
+            "The decoder reads GO at every step. After the first step it has to read its last output.",
             swap=(NEXT,
                   "log_probabilities, states = decoder_step("
                   "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
@@ -400,7 +400,7 @@ SCHEDULED_SAMPLING = [
                   "        states = (new[0], states[1])")),
     Fault("scheduled-sampling", "starts-with-the-answer",
             "Step 0 reads the first character of the answer. It has to read GO: "
-            "the first character is what it should say.",
+            "the first character is the target of this step.",
             swap=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
     Fault("scheduled-sampling", "no-gradient",
             "No gradient is kept. This is a training pass: call `model.decoder` itself, without `no_grad`.",
@@ -477,7 +477,7 @@ BEAM_STEP = [
             "The score of the hypothesis has to be added.",
             swap=(TABLE, "candidates = log_probabilities.flatten()")),
     Fault("beam-step", "one-child-each",
-            "Each hypothesis keeps exactly one child in your code. The candidates of *all* hypotheses compete: "
+            "Each hypothesis keeps exactly one child in your code. Take the best candidates of *all* hypotheses: "
             "one may have several children, another none.",
             swap=[(TABLE, "candidates = scores[:, None] + log_probabilities"),
                   (TOP, "scores, best = candidates.max(dim=1)\n    scores, order = scores.sort(descending=True)"),
@@ -490,22 +490,22 @@ BEAM_STEP = [
             "A finished hypothesis is continued like any other. It has a single candidate left, EOS, at no cost.",
             swap=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
     Fault("beam-step", "finished-ones-pay",
-            "A finished hypothesis may only say EOS, which is right, but it pays for it again at every step. "
-            "Its score has to stay.",
+            "A finished hypothesis is continued by EOS alone, which is right, but the log-probability of EOS is "
+            "added at every step. The score of a finished hypothesis does not change.",
             swap=[(MASK,
                    "said = log_probabilities\n    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
                   (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
     Fault("beam-step", "finished-ones-dropped",
-            "A finished hypothesis has no candidate at all in your code: a complete answer falls out of the beam. "
-            "It stays, and competes.",
+            "A finished hypothesis has no candidate at all in your code: a complete answer is lost. "
+            "It stays, with its score.",
             swap=(FREE, "")),
     Fault("beam-step", "finished-ones-may-also-go-on",
-            "EOS is free for a finished hypothesis, but its other continuations still compete. "
-            "They have to be ruled out.",
+            "EOS costs nothing for a finished hypothesis, but its other continuations are still candidates. "
+            "Give them the score −∞.",
             swap=(MASK, "log_probabilities = log_probabilities.clone()")),
     Fault("beam-step", "no-more-than-before",
             "You never keep more than K candidates. From a single hypothesis, at the first step, "
-            "`beam_width` of them survive.",
+            "`beam_width` of them are kept.",
             swap=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
     Variant("beam-step", "loops and a sort", source=beam('''
 candidates = []
@@ -572,7 +572,7 @@ BEAM_SEARCH = [
                   "        states = h[:, rows], c[:, rows]")),
     Fault("beam-search", "one-state-for-all",
             "All hypotheses of your beam share one hidden state, that of the best. "
-            "Each has a past of its own, so each needs its own state.",
+            "Each has its own prefix, so each needs its own state.",
             swap=(FOLLOW,
                   "states = h[:, parents[:1]].expand(-1, len(parents), -1), "
                   "c[:, parents[:1]].expand(-1, len(parents), -1)")),
@@ -581,7 +581,7 @@ BEAM_SEARCH = [
             swap=(FOLLOW,
                   "states = h[:, parents], c[:, torch.arange(len(parents), device=parents.device) % c.shape[1]]")),
     Fault("beam-search", "ends-do-not-follow",
-            "Who has finished does not follow the parents in your code, so hypotheses inherit the end of another.",
+            "`finished` is not reordered by the parents in your code, so hypotheses get the end of another.",
             swap=(DONE,
                   "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
                   "| (tokens == model.EOS)")),
@@ -592,7 +592,7 @@ BEAM_SEARCH = [
                   "hypotheses = torch.cat("
                   "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
     Fault("beam-search", "eos-does-not-finish",
-            "No hypothesis is ever finished in your code: it goes on after its EOS. Keep a record of who has said it.",
+            "No hypothesis is ever finished in your code: it goes on after its EOS. Keep track of the finished ones.",
             swap=(DONE, "finished = finished[parents]")),
     Fault("beam-search", "first-end-stops-all",
             "Your search stops when one hypothesis has ended. Others may still become better: "
@@ -615,7 +615,7 @@ BEAM_SEARCH = [
             swap=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
     Fault("beam-search", "length-without-eos",
             "Your lengths leave out the EOS. "
-            "It has been said, its log-probability is part of the sum, so it counts, once.",
+            "Its log-probability is part of the sum, so it counts, once.",
             swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0)")),
     Fault("beam-search", "eos-counted-at-the-limit",
             "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
