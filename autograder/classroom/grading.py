@@ -24,11 +24,12 @@ import nbformat
 from .. import course as courses
 from .. import escaping
 from ..course import Course
-from ..judging import submission, watched
+from ..judging import files, submission, watched
 from ..judging.pace import Pace
 from ..judging.seeds import SERVES, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
+from ..model.errors import said
 from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -119,7 +120,7 @@ def handed_in(submitted: Path, assignments: list[str]) -> list[Handed]:
 def _notebook_in(folder: Path, assignment: str) -> Handed:
     """Return the notebook of a submission folder: the one with the session's name, else the only one."""
     student, right = folder.parent.name, folder / f"{assignment}.ipynb"
-    if not _is_text(student):
+    if files.encodable(student) != student:  # bytes of another encoding, as the system gave them
         shown = ascii(os.fsencode(student))[2:-1]
         return Handed(shown, assignment, right, problem=f"the name of the folder {shown} is not UTF-8: rename it")
     if student != student.strip():
@@ -134,14 +135,6 @@ def _notebook_in(folder: Path, assignment: str) -> Handed:
         return Handed(student, assignment, right, excess)
     called = f"the notebook was called {os.fsencode(others[0].name).decode('utf-8', 'backslashreplace')}"
     return Handed(student, assignment, others[0], f"{called}; {excess}" if excess else called)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-        return True
-    except UnicodeEncodeError:  # bytes of another encoding, as the system gave them
-        return False
 
 
 Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
@@ -173,7 +166,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             read = one.read()
             kept = None if force else classroom.store.kept(read, options)
         except OSError as error:
-            tell(Graded(one, problem=_line(error)))
+            tell(Graded(one, problem=said(error)))
             continue
         if kept is None:
             waiting.append(one)
@@ -245,7 +238,7 @@ class _Class:
                 except SandboxError:
                     raise
                 except Exception as error:  # then nobody is set aside
-                    log.info("%s: no pace (%s)", name, _line(error))
+                    log.info("%s: no pace (%s)", name, said(error))
                     continue
                 if isinstance(pace, Pace) and pace.parts:
                     found[name] = pace
@@ -263,7 +256,7 @@ class _Class:
                 try:
                     handed = one.read()
                 except OSError as error:
-                    yield Graded(one, problem=_line(error))
+                    yield Graded(one, problem=said(error))
                     continue
                 pace = paces.get(one.assignment)
                 pending[self.executor.submit(judge_one, self.classroom.course, handed, self.options, self.run,
@@ -277,7 +270,7 @@ class _Class:
                 except SetAside as aside:
                     late.append((aside.parts, one))
                 except Exception as error:  # a fault of ours: say so, and go on with the others
-                    yield Graded(one, problem=_line(error))
+                    yield Graded(one, problem=said(error))
                 else:
                     yield _finished(self.classroom, one, handed, verdict, self.options)
         return [one for _, one in sorted(late, key=lambda each: -each[0])]
@@ -298,7 +291,7 @@ def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: V
     try:
         entry = classroom.store.keep(read, verdict, options)
     except OSError as error:
-        return Graded(handed, verdict, problem=f"judged, but not kept: {_line(error)}")
+        return Graded(handed, verdict, problem=f"judged, but not kept: {said(error)}")
     return _entered(classroom, handed, entry)
 
 
@@ -306,12 +299,8 @@ def _entered(classroom: Classroom, handed: Handed, entry: Entry) -> Graded:
     try:
         classroom.enter(handed, entry)
     except Exception as error:
-        return Graded(handed, entry.verdict, problem=f"judged, but not entered: {_line(error)}")
+        return Graded(handed, entry.verdict, problem=f"judged, but not entered: {said(error)}")
     return Graded(handed, entry.verdict)
-
-
-def _line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0]}"
 
 
 def summary_table(graded: Sequence[Graded]) -> str:
@@ -347,17 +336,15 @@ def judge_one(course: Course, handed: Submission, options: Options, run: str, se
     slower. A worker on another machine judges with the course that it was started in, when there is none at the same
     place.
     """
-    judge, seed = _judge_and_seed(course, handed, options, run, seed)
-    return judge.judge(handed, seed, *filter(None, [pace]))
+    seed = seed or _seeds(run, threading.get_ident()).seed(handed.assignment)
+    return _judge(course, options).judge(handed, seed, pace)
 
 
 def measure_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Pace:
     """Return the pace of a submission in which all is right, judged as `judge_one` does."""
-    judge, seed = _judge_and_seed(course, handed, options, run, seed)
-    return judge.measure(handed, seed)
+    judge_one(course, handed, options, run, seed)
+    return Pace(_judge(course, options).took)
 
 
-def _judge_and_seed(course: Course, handed: Submission, options: Options, run: str,
-                    seed: str | None) -> tuple[watched.WatchedJudge, str]:
-    here, thread = course if course.solutions.is_dir() else courses.find(), threading.get_ident()
-    return watched.kept_judge(here, options), seed or _seeds(run, thread).seed(handed.assignment)
+def _judge(course: Course, options: Options) -> watched.WatchedJudge:
+    return watched.kept_judge(course if course.solutions.is_dir() else courses.find(), options)

@@ -20,14 +20,11 @@ from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from .pace import Pace
-from .verdict import Verdict
 
 if TYPE_CHECKING:
     from .judge import Judge
 
 DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, which takes seconds
-MEASURE = "measure"  # in the place of a pace
 
 
 class ForkServer:
@@ -130,7 +127,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge what comes over a connection until it is closed: send the PID of this process, then a verdict or a pace."""
+    """Judge what comes over a connection until it is closed: send the PID, then the verdict and what its parts took."""
     from ..model.oracle import oracle
 
     with judge:
@@ -142,14 +139,9 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
             try:
                 oracle(judge.course, handed.assignment)
                 connection.send(os.getpid())
-                answer: Verdict | Pace | Exception
-                if pace == MEASURE:
-                    answer = judge.measure(handed, seed)
-                else:
-                    answer = judge.judge(handed, seed, *filter(None, [pace]))
+                connection.send((judge.judge(handed, seed, pace), judge.took))
             except Exception as error:  # not the submission's fault: raised where it was asked
-                answer = error
-            connection.send(answer)
+                connection.send(error)
 
 
 def _reap(children: set[int]) -> None:

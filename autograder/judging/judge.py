@@ -4,12 +4,10 @@ Nothing that a kernel prints, raises or sends can be a score. The judge never im
 wrote; it sends calls into a sandbox and compares the plain arrays that come back with those of the solution.
 """
 
-import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import TracebackType
 
 from ..course import Course
@@ -68,7 +66,7 @@ class Judge:
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._instance: _Instance | None = None
-        self._took: dict[str, float] = {}
+        self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
 
     def __enter__(self) -> "Judge":
         return self
@@ -86,6 +84,7 @@ class Judge:
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
+        self.took = {}
         try:
             if handed.unreadable:
                 raise Unreadable(handed.unreadable)
@@ -98,10 +97,6 @@ class Judge:
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
         return Verdict.ungraded(source.load(self.course, handed.assignment), handed, seed, self.options, reason)
 
-    def measure(self, handed: Submission, seed: str) -> Pace:
-        """Return how long the parts of a submission take in which all is right."""
-        self.grade(handed, seed)
-        return Pace(self._took)
 
     def grade(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
@@ -116,7 +111,7 @@ class Judge:
             # last of all: what observing costs is no exercise's
             until = time.process_time() + PLACE_SECONDS
             results = [_placed(session, one, instance, until) for one in results]
-        self._took = session.took
+        self.took = session.took
         notes = [*plan.notes, *session.notes]
         if handed.data == instance.solution:
             notes.append("the file is the notebook of the solution, byte for byte")
@@ -127,7 +122,8 @@ class Judge:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
-            solution = _bytes_of(self.course.folder(truth.source.name) / f"{truth.source.name}.ipynb")
+            path = self.course.folder(truth.source.name) / f"{truth.source.name}.ipynb"
+            solution = path.read_bytes() if path.is_file() else None
             self._instance = _Instance(truth.source.name, seed, records, Places(truth), solution)
         return self._instance
 
@@ -160,11 +156,6 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
             checks[i] = replace(checks[i], place=place)
     return replace(result, checks=tuple(checks))
 
-
-def _bytes_of(path: Path) -> bytes | None:
-    with contextlib.suppress(OSError):
-        return path.read_bytes()
-    return None
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],

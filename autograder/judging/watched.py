@@ -18,7 +18,7 @@ from ..course import Course
 from ..model import source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
-from .fork_server import MEASURE, ForkServer
+from .fork_server import ForkServer
 from .pace import LOOSE, Pace
 from .submission import Submission
 from .verdict import Verdict
@@ -39,34 +39,21 @@ class WatchedJudge:
         self._fork_server, self._shared = fork_server or ForkServer(course, options), fork_server is not None
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # once it has begun with a submission
-
-    def begin(self) -> None:
-        """Have the process forked, unless it is there, and do not wait for it."""
-        if self._connection is None:
-            self._connection = self._fork_server.judge()
+        self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
 
     def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
-        answer = self._asked(handed, seed, pace)
-        assert isinstance(answer, Verdict)
-        return answer
-
-    def measure(self, handed: Submission, seed: str) -> Pace:
-        """Return how long the parts of a submission take in which all is right."""
-        answer = self._asked(handed, seed, MEASURE)
-        return answer if isinstance(answer, Pace) else Pace()
-
-    def _asked(self, handed: Submission, seed: str, pace: Pace | str | None) -> Verdict | Pace:
+        self.took = {}
         for _ in range(2):
             try:
-                self.begin()
-                assert self._connection
+                if self._connection is None:
+                    self._connection = self._fork_server.judge()
                 self._connection.send((handed, seed, pace))
-                return self._answer(handed, seed, *([pace] if isinstance(pace, Pace) else []))
-            except (EOFError, ConnectionError):
+                return self._answer(self._connection, handed, seed, pace)
+            except (EOFError, ConnectionError, psutil.NoSuchProcess):
                 self._end()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
 
@@ -86,11 +73,10 @@ class WatchedJudge:
             self._connection.close()
             self._connection = None
 
-    def _answer(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict | Pace:
-        assert self._connection
+    def _answer(self, connection: "Connection[Any, Any]", handed: Submission, seed: str, pace: Pace | None) -> Verdict:
         watch = None
         while True:
-            if not self._connection.poll(LOOK_EVERY):
+            if not connection.poll(LOOK_EVERY):
                 if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
                     self._end()
                     raise SetAside
@@ -100,16 +86,15 @@ class WatchedJudge:
                     ended = Verdict.ungraded(truth, handed, seed, self.options, broken)
                     return replace(ended, seconds=round(watch.passed, 3))
                 continue
-            answer = self._connection.recv()
-            if isinstance(answer, Verdict | Pace):
-                return answer
-            if isinstance(answer, Exception):
-                raise answer
-            try:
-                self._process = psutil.Process(answer)
-            except psutil.Error:
-                raise EOFError from None
-            watch = _Watch(self._process, self.options)
+            match connection.recv():
+                case Verdict() as verdict, took:
+                    self.took = took
+                    return verdict
+                case Exception() as error:
+                    raise error
+                case pid:
+                    self._process = psutil.Process(pid)
+                    watch = _Watch(self._process, self.options)
 
 
 _shared: list[ForkServer] = []

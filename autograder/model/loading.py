@@ -5,12 +5,11 @@ What does not fit the source is refused, before anything of it runs.
 
 import importlib.util
 import sys
-import traceback
 from types import ModuleType
 
 from ..course import Course
 from . import faults
-from .errors import SourceError, source_error
+from .errors import SourceError, line_in, said, source_error
 from .faults import Fault, Variant, Version
 from .source import Source
 from .trace import Check
@@ -78,18 +77,3 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
                 raise
             raise source_error(path, line_in(error, name), said(error)) from None
     return sys.modules[name]
-
-
-def line_in(error: BaseException, filename: str) -> int | None:
-    """Return the line of a file that an error comes from: where its syntax breaks, or the last call in it."""
-    if isinstance(error, SyntaxError) and error.filename == filename:
-        return error.lineno
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
-    return frames[-1].lineno if frames else None
-
-
-def said(error: BaseException) -> str:
-    """Return an error in one line."""
-    if isinstance(error, SyntaxError):
-        return error.msg
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no reason given'}"

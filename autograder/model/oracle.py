@@ -17,9 +17,9 @@ from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from . import faults, source
-from .errors import source_error
+from .errors import line_in, said, source_error
 from .faults import Fault, Pair, Version
-from .loading import fitting, line_in, said, text_of
+from .loading import fitting, text_of
 from .recording import Recorder
 from .trace import Check
 

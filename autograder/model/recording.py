@@ -15,8 +15,7 @@ from ..runtime.recorded import RecordedCheck, Reply, Spec
 from ..runtime.replay import replay
 from ..runtime.values import Array
 from . import relations
-from .errors import source_error
-from .loading import line_in, said
+from .errors import line_in, said, source_error
 from .trace import Check, CheckError, Redraw, Trace
 
 REDRAWS = 5000  # some checks take one instance in fifty, and none may be left without one

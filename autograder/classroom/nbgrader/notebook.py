@@ -8,11 +8,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ... import escaping
 from ...course import Course
-from ...judging import submission
-from ...judging.submission import Cell, Submission
+from ...judging.submission import Submission
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import release
+from .. import answers
 
 
 class ReleaseExporter(NotebookExporter):
@@ -31,12 +31,12 @@ def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
     truth = source.load(course, handed.assignment)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in truth.cells if cell.grade_id}
-    answers: dict[str | None, str] = {}
+    written: dict[str | None, str] = {}
     own: dict[str | None, list[str]] = {}  # released cell → the student's own cells behind it
     last = None
-    for cell in _cells(handed):
+    for cell in answers.cells(handed.data):
         if cell.grade_id in fillable:
-            answers[cell.grade_id] = "\n\n".join(filter(None, [answers.get(cell.grade_id), cell.source]))
+            written[cell.grade_id] = "\n\n".join(filter(None, [written.get(cell.grade_id), cell.source]))
         if cell.grade_id in released:
             last = cell.grade_id
         elif cell.type == "code" and cell.source.strip():
@@ -44,19 +44,12 @@ def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
     result = [_own(text, str(i)) for i, text in enumerate(own.pop(None, []))]
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id in answers:
-            cell.source = answers[grade_id]
+        if grade_id in written:
+            cell.source = written[grade_id]
         result.append(cell)
         result += [_own(text, f"{grade_id}-{i}") for i, text in enumerate(own.get(grade_id, []))]
     notebook.cells = result
     return notebook
-
-
-def _cells(handed: Submission) -> list[Cell]:
-    try:
-        return submission.parse(handed.data)
-    except submission.Unreadable:
-        return []
 
 
 def _own(text: str, at: str) -> nbformat.NotebookNode:

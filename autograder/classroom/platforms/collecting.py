@@ -14,8 +14,9 @@ from pathlib import Path
 
 from ... import escaping
 from ...course import Course
-from ...judging import submission
+from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
+from ..answers import cells
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
 
@@ -65,7 +66,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
             what = found.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
             others.append(_row(by, found.name, "", f"left out: {what}"))
         else:
-            candidates.append(_Candidate(found, by, _assignment_of(course, found)))
+            candidates.append(_Candidate(found, by, which_assignment(cells(found.data), course)))
     candidates, refused = _parted(candidates)
     others += refused
     if not candidates and not refused:
@@ -123,13 +124,6 @@ def _parted(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collec
             else:
                 kept.append(one)
     return kept, refused
-
-
-def _assignment_of(course: Course, found: Found) -> str | None:
-    try:
-        return submission.which_assignment(submission.parse(found.data), course)
-    except submission.Unreadable:
-        return None
 
 
 def _taken(course: Course, assignment: str, student: str, own: list[_Candidate]) -> Iterable[Collected]:
