@@ -44,12 +44,12 @@ def on_page(value: Any) -> Any:
 
 def spreadsheet(text: str) -> str:
     """Return a cell of a CSV file, of one line, that no spreadsheet takes for a formula."""
-    return _no_formula(line(text))
+    return cell(line(text))
 
 
 def spreadsheet_text(text: str) -> str:
     """Return a cell of a CSV file, with the lines that the text has."""
-    return _no_formula(lines(text))
+    return cell(lines(text))
 
 
 def from_spreadsheet(cell: str) -> str:
@@ -60,17 +60,13 @@ def from_spreadsheet(cell: str) -> str:
 
 def cell(text: str) -> str:
     """Return a cell of a CSV file of ours, from which `from_spreadsheet` has the text again as it was."""
-    return _no_formula(text)
+    marked = _SEPARATED.sub(r"\1'", text)
+    return f"'{marked}" if _is_formula(text) else marked
 
 
 def shell(text: object) -> str:
     """Return one word of a shell: a name that is a command stays a name, where a line is copied and pasted."""
     return shlex.quote(line(str(text)))
-
-
-def _no_formula(text: str) -> str:
-    marked = _SEPARATED.sub(r"\1'", text)
-    return f"'{marked}" if _is_formula(text) else marked
 
 
 def _is_formula(text: str) -> bool:

@@ -133,11 +133,8 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
     from .nbgrader.feedback import renew
 
     classroom = Classroom(course)
-    names = _graded(classroom, args.session)
-    if not names:
-        print("Nothing is graded yet: run autograder grade first")
     status = 0
-    for name in names:
+    for name in _graded(classroom, args.session):
         pages = renew(classroom, name)
         for one in pages:
             if one.problem:
@@ -164,10 +161,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
             print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
-    names = _graded(classroom, args.session)
-    if not names:
-        print("Nothing is graded yet: run autograder grade first")
-    for name in names:
+    for name in _graded(classroom, args.session):
         asked = questions.collect(classroom, name, args.anonymous)
         page = questions.write(classroom, name, asked)
         table = page.with_suffix(".csv")
@@ -199,11 +193,13 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
-    """Return the wanted sessions, or all graded ones; ``SourceError`` names a session without grades."""
+    """Return the wanted sessions, or all graded ones; ``CourseError`` names a session without grades."""
     there: list[str] = classroom.store.assignments()
     for name in wanted:
         if name not in there:
             raise CourseError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
+    if not there:
+        print("Nothing is graded yet: run autograder grade first")
     return wanted or there
 
 
@@ -251,7 +247,6 @@ def report(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     names = _graded(classroom, args.session)
     if not names:
-        print("Nothing is graded yet: run autograder grade first")
         return 0
     if args.student is None:
         print(report.write(classroom, names))

@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -75,10 +75,13 @@ class Graded:
 
 
 class Classroom:
-    """A course in its term, with nbgrader's configuration and gradebook; ``CourseError`` without a configuration."""
+    """A course in its term, with nbgrader's configuration and gradebook; ``CourseError`` without a configuration.
 
-    def __init__(self, course: Course):
-        self.course = course
+    ``students`` are those whose submissions count; all where none are named.
+    """
+
+    def __init__(self, course: Course, students: Collection[str] | None = None):
+        self.course, self.students = course, students
         self.store = VerdictStore(course)
         self.nbgrader = Nbgrader(course)
 
@@ -93,7 +96,8 @@ class Classroom:
 
     def handed_in(self, assignments: list[str]) -> list[Handed]:
         """Return all submissions of these sessions, in order of session and student."""
-        return handed_in(self.course.gradebook / "submitted", assignments)
+        found = handed_in(self.course.gradebook / "submitted", assignments)
+        return [one for one in found if self.students is None or one.student in self.students]
 
     def arrived(self, assignment: str) -> list[Handed]:
         """Return the submissions of a session that were handed in, or handed in again, since it was graded."""

@@ -44,7 +44,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a student's code; ``marked`` where the fault shows."""
+    """A line of a student's code; ``marked`` where a fault shows, or what others have, too."""
 
     text: str
     marked: bool

@@ -23,6 +23,7 @@ from ..model import faults, loading, source
 from ..publish import release
 from . import answers, pages
 from .grading import Classroom, handed_in
+from .reasons import Line
 from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
@@ -61,22 +62,14 @@ class Work:
 
 
 @dataclass(frozen=True)
-class SharedLine:
-    """A line of code; ``marked`` where it is shared, and rare."""
-
-    text: str
-    marked: bool
-
-
-@dataclass(frozen=True)
 class Shared:
     """The shared code of two submissions in one exercise: how much, and the code of both."""
 
     exercise: str
     weight: float
     faults: tuple[str, ...]
-    left: tuple[SharedLine, ...]
-    right: tuple[SharedLine, ...]
+    left: tuple[Line, ...]
+    right: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
@@ -113,14 +106,14 @@ class _Code:
             width += step
         return cover
 
-    def lines(self, cover: np.ndarray) -> tuple[SharedLine, ...]:
+    def lines(self, cover: np.ndarray) -> tuple[Line, ...]:
         """Return the lines of the code, marked where something rare is shared."""
         positions = np.flatnonzero(cover >= MARKED)
         places = np.searchsorted(self.offsets[:, 0], positions).clip(max=len(self.offsets) - 1)
         removed = np.maximum.accumulate(self.offsets[:, 1])[places]  # copydetect's own start anew at each class
         raw = (positions + removed).clip(max=max(0, len(self.text) - 1))
         marked = {self.text.count("\n", 0, int(position)) for position in raw}
-        return tuple(SharedLine(text, i in marked) for i, text in enumerate(self.text.split("\n")))
+        return tuple(Line(text, i in marked) for i, text in enumerate(self.text.split("\n")))
 
 
 class Comparison:

@@ -121,25 +121,10 @@ def page(course: Course) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _place(course: Course) -> Path:
-    return course.root / "docs" / "sessions.md"
-
-
-def _has_page(course: Course) -> bool:
-    """Return whether a course asks for minutes and has a folder docs for the page."""
-    return about(course).effort and _place(course).parent.is_dir()
-
-
-def write(course: Course) -> None:
-    """Write the page of a course that has one."""
-    if _has_page(course):
-        _place(course).write_text(page(course), encoding="utf-8")
-
-
-def is_stale(course: Course) -> bool:
-    """Return whether the page of a course that has one is not what would be written now."""
-    path = _place(course)
-    return _has_page(course) and not (path.is_file() and path.read_text(encoding="utf-8") == page(course))
+def pages(course: Course) -> dict[Path, str]:
+    """Return the table by its path, for a course that asks for minutes and has a folder docs."""
+    path = course.root / "docs" / "sessions.md"
+    return {path: page(course)} if about(course).effort and path.parent.is_dir() else {}
 
 
 def advice(tp: Source, asked: About) -> list[str]:

@@ -201,9 +201,9 @@ def release(course: Course, assignment: str, run: bool = True, again: bool = Fal
 
     refuse_work(course)
     selfchecks.write(course, assignment)
-    _settings(course).write_text(settings.text_of(about(course).settings), encoding="utf-8")
-    syllabus.write(course, assignment)
-    effort.write(course)
+    for path, text in _texts(course, assignment).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     folders = course.folder(assignment), course.released / assignment
     folders[1].mkdir(parents=True, exist_ok=True)
     missing = set()
@@ -227,8 +227,10 @@ def _released(course: Course, assignment: str) -> Path:
     return course.released / assignment / f"{assignment}.ipynb"
 
 
-def _settings(course: Course) -> Path:
-    return course.selfchecks / settings.FILE
+def _texts(course: Course, assignment: str) -> dict[Path, str]:
+    """Return the generated texts by path: settings of the notebooks, pages on the syllabus and the minutes."""
+    return {course.selfchecks / settings.FILE: settings.text_of(about(course).settings),
+            **syllabus.pages(course, assignment), **effort.pages(course)}
 
 
 def _executed(course: Course, assignment: str) -> Path:
@@ -251,26 +253,21 @@ def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None)
 
 def stale(course: Course, assignment: str) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
-    found = []
+    from . import selfchecks
+
     code = _code(solution_notebook(course, assignment))
+    found = []
     for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):
         worked = executed is None and path.is_file() and bool(worked_in(path.parent))
         if worked or not _is_fresh(course, assignment, path, executed):
-            found.append(str(path.relative_to(course.root)))
+            found.append(path)
     for folder in (course.released / assignment, course.folder(assignment)):
         for figure in figures_of(course, assignment):
             drawn, copied = course.images / figure, folder / "figures" / figure
             if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False)):
-                found.append(str(copied.relative_to(course.root)))
-    from . import selfchecks
-
+                found.append(copied)
     if selfchecks.made_from(course, assignment) != digests.of_selfchecks(course, assignment):
-        found.append(str((course.selfchecks / f"{assignment}.bin").relative_to(course.root)))
-    written = _settings(course)
-    if not written.is_file() or written.read_text(encoding="utf-8") != settings.text_of(about(course).settings):
-        found.append(str(written.relative_to(course.root)))
-    if syllabus.is_stale(course, assignment):
-        found.append(f"the page of the syllabus of {assignment}")
-    if effort.is_stale(course):
-        found.append("the page of the minutes of all sessions")
-    return found
+        found.append(course.selfchecks / f"{assignment}.bin")
+    found += [path for path, text in _texts(course, assignment).items()
+              if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    return [str(path.relative_to(course.root)) for path in found]

@@ -108,18 +108,7 @@ def _places(places: Iterable[Mention]) -> str:
     return "; ".join(f"{heading}: {', '.join(dict.fromkeys(cells))}" for heading, cells in below.items())
 
 
-def write(course: Course, assignment: str) -> None:
-    """Write the page of a session that has a syllabus."""
+def pages(course: Course, assignment: str) -> dict[Path, str]:
+    """Return the page of a session by its path; nothing where the session has no syllabus."""
     syllabus = read(course, assignment)
-    if syllabus:
-        syllabus.page.parent.mkdir(parents=True, exist_ok=True)
-        syllabus.page.write_text(page(load(course, assignment), syllabus), encoding="utf-8")
-
-
-def is_stale(course: Course, assignment: str) -> bool:
-    """Return whether a session has a syllabus and its page is not what would be written now."""
-    syllabus = read(course, assignment)
-    if syllabus is None:
-        return False
-    have = syllabus.page.read_text(encoding="utf-8") if syllabus.page.is_file() else ""
-    return have != page(load(course, assignment), syllabus)
+    return {syllabus.page: page(load(course, assignment), syllabus)} if syllabus else {}

@@ -3,11 +3,12 @@
 import pytest
 
 from autograder.classroom import pages
-from autograder.classroom.similar import Pair, Shared, SharedLine, Student
+from autograder.classroom.reasons import Line
+from autograder.classroom.similar import Pair, Shared, Student
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 
-LONG = SharedLine(f"    value = {'a_name_without_end_' * 12}", True)
-CODE = (SharedLine("def last(rows):", False), LONG, SharedLine("    return <script>alert(1)</script>", True))
+LONG = Line(f"    value = {'a_name_without_end_' * 12}", True)
+CODE = (Line("def last(rows):", False), LONG, Line("    return <script>alert(1)</script>", True))
 
 
 @pytest.fixture(scope="module")

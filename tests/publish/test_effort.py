@@ -95,22 +95,18 @@ def test_what_a_student_reads_is_short(name):
     assert before <= WORDS_BEFORE_THE_FIRST_EXERCISE and words <= WORDS
 
 
-def test_the_page_is_stale_until_it_is_written(tmp_path):
+def test_a_course_that_asks_for_minutes_and_has_docs_has_a_page(tmp_path):
     course = Course(tmp_path)
     (tmp_path / "course.toml").write_text("[exercises]\neffort = true\n")
-    effort.write(course)
-    assert not effort.is_stale(course) and len(list(tmp_path.iterdir())) == 1
+    assert effort.pages(course) == {}
     (tmp_path / "docs").mkdir()
-    assert effort.is_stale(course)
-    effort.write(course)
-    assert not effort.is_stale(course)
+    assert effort.pages(course) == {tmp_path / "docs" / "sessions.md": effort.page(course)}
 
 
 def test_a_course_that_asks_for_nothing_is_told_nothing_and_has_no_page(tmp_path):
     course = Course(tmp_path)
     (tmp_path / "docs").mkdir()
-    effort.write(course)
-    assert not effort.is_stale(course) and not list((tmp_path / "docs").iterdir())
+    assert effort.pages(course) == {}
     assert effort.advice(made_of(""), about(course)) == []
 
 

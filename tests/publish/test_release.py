@@ -211,6 +211,23 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
         assert (name not in release.stale(course, TINY)) == fresh
 
 
+def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
+    course = tiny_copy(tmp_path)
+    (course.root / "course.toml").write_text("[exercises]\neffort = true\n", encoding="utf-8")
+    (course.folder(TINY) / "syllabus.toml").write_text(
+        'page = "where/points.md"\ntitle = "Where"\nintro = ""\ngroups = []\n', encoding="utf-8")
+    (course.root / "docs").mkdir()
+    texts = {"course/selfchecks/course.json", "where/points.md", "docs/sessions.md"}
+    assert texts <= set(release.stale(course, TINY))
+    release.release(course, TINY, run=False)
+    assert not texts & set(release.stale(course, TINY))
+    for path in (course.root / name for name in texts):
+        now = path.read_text(encoding="utf-8")
+        path.write_text("of an earlier release", encoding="utf-8")
+        assert texts & set(release.stale(course, TINY)) == {path.relative_to(course.root).as_posix()}
+        path.write_text(now, encoding="utf-8")
+
+
 def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch, capsys):
     """As on a machine so busy that a check has taken longer than it may."""
     with monkeypatch.context() as patched:

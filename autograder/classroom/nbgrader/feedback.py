@@ -48,18 +48,23 @@ class Renewal:
 def renew(classroom: Classroom, assignment: str,
           each: Callable[[int, int], None] = lambda done, of: None) -> list[Renewal]:
     """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
-    exporter: Any = FeedbackExporter
-    course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(assignment)
-    pages = [Renewal(student, changes(course, grade, assignment, student, model_answers))
-             for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
+    pages = all_pages(classroom, assignment)
     changed = [page for page in pages if page.changed]
     written = {}
     for done, page in enumerate(changed):
         each(done, len(changed))
         written[page.student] = _written(classroom, assignment, page)
     return [written.get(page.student, page) for page in pages]
+
+
+def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
+    """Return all pages of a session, and what has changed since each was written."""
+    exporter: Any = FeedbackExporter
+    course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
+    with classroom.gradebook() as gradebook:
+        grades = gradebook.grades_of(assignment)
+    return [Renewal(student, changes(course, grade, assignment, student, model_answers))
+            for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
 
 
 def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:

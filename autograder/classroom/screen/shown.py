@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import escaping
-from ...course import Course, CourseError
+from ...course import CourseError
 from ...model import digests, source
 from ...model.rubric import Rubric
 from .. import answers, feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..grading import Classroom
 from ..markdown import offline
-from ..nbgrader.feedback import FeedbackExporter, changes
+from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
 from ..summary import Sign, summarise
 from ..untaken import untaken
@@ -73,8 +73,8 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
 def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
     """Return one exercise of one student: its page, points and comment, and the version that they are."""
     course, grade = classroom.course, _grade(classroom, session, student)
-    notebook = _notebook(course, session, student)
-    shown = feedback.page_of(course, session, student, grade, notebook)
+    path = answers.notebook(course, session, student)
+    shown = feedback.page_of(course, session, student, grade, path.read_bytes() if path.is_file() else b"")
     found = next((one for one in shown.exercises if one.name == name), None)
     if found is None:
         raise CourseError(f"{session} has no exercise {name}")
@@ -90,13 +90,6 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
         "automatic": result.score if result else 0.0, "comment": found.comment,
         "version": version(grade, f"check-{name}", name, ""),
     }
-
-
-def _notebook(course: Course, session: str, student: str) -> bytes:
-    try:
-        return answers.notebook(course, session, student).read_bytes()
-    except OSError:
-        return b""
 
 
 def _grade(classroom: Classroom, session: str, student: str) -> Grade:
@@ -152,10 +145,5 @@ def _group(found: Question, group: Sequence[Answer], figures: Any) -> dict[str, 
 
 def outdated(classroom: Classroom, session: str) -> int:
     """Return how many feedback pages do not say what the gradebook says."""
-    exporter: Any = FeedbackExporter
-    model_answers = exporter(config=classroom.nbgrader.config).model_answers
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(session)
-    return sum(bool(changes(classroom.course, grade, session, student, model_answers))
-               for student, grade in grades.items() if answers.notebook(classroom.course, session, student).is_file())
+    return sum(bool(page.changed) for page in all_pages(classroom, session))
 

@@ -7,13 +7,12 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from ...course import Course
 from ...sandbox.options import Limits, options_of
-from ..grading import Classroom, Graded, Handed, grade_class
+from ..grading import Classroom, Graded, grade_class
 
 
 class Work:
@@ -57,18 +56,6 @@ class Work:
                 self._state["said"] = [last or "it could not be done"]
 
 
-class _Some(Classroom):
-    """A classroom in which only some have handed in."""
-
-    def __init__(self, course: Course, students: Collection[str]):
-        super().__init__(course)
-        self.students = students
-
-    def handed_in(self, assignments: list[str]) -> list[Handed]:
-        """Return the submissions of these students."""
-        return [one for one in super().handed_in(assignments) if one.student in self.students]
-
-
 def _tell(done: int, of: int, said: str = "") -> None:
     print(json.dumps({"done": done, "of": of, "said": said}), flush=True)
 
@@ -79,8 +66,8 @@ def main(arguments: list[str]) -> int:
     classroom = Classroom(Course(Path(root)))
     problems: list[str | None] = []
     if what != "feedback":
-        new = [one.student for one in classroom.arrived(session)] if what == "new" else []
-        chosen = _Some(classroom.course, student or new) if student or what == "new" else classroom
+        new = [one.student for one in classroom.arrived(session)] if what == "new" else None
+        chosen = Classroom(classroom.course, student or new)
 
         def each(one: Graded, done: int, total: int) -> None:
             _tell(done, total, f"{one.handed.student}: {one.problem}" if one.problem else "")
