@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .runtime.selfcheck_data import SELFCHECKS
+from .runtime.settings import SELFCHECKS
 
 
 class CourseError(Exception):

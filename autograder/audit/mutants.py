@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model.source import Cell
-from .probing import Place, Seen, place_of
+from .probing import Place, Seen, expression, place_of
 
 EXCHANGED = [
     ("softmax", "log_softmax"), ("sum", "mean"), ("any", "all"), ("max", "min"), ("argmax", "argmin"),
@@ -152,7 +152,7 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> 
     yield from _of_value(statement, ("detach()", "double()", "squeeze()"), seen)
     owner = "self" if function.args.args and function.args.args[0].arg == "self" else function.name
     if function.args.args and not isinstance(value, ast.Constant):
-        kept = ast.Call(_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
+        kept = ast.Call(expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
         yield "cached", [ast.Return(kept)]
     for line in ENTERED if seen.records_gradients(place_of(statement)) else ENTERED[1:] if seen.has_torch else ():
         yield "surroundings", [_statement(line), copy.deepcopy(statement)]
@@ -220,10 +220,6 @@ def _statement(text: str, inner: ast.stmt | None = None) -> ast.stmt:
     if inner is not None and isinstance(made, ast.With):
         made.body = [inner]
     return made
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
 
 
 # Expressions
@@ -336,7 +332,7 @@ def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     own = _root(function) not in LIBRARIES
     x, *rest = [function.value, *node.args] if own else node.args
     axes = [*rest[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
-    made = _expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
+    made = expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
     if name == "cross_entropy" and isinstance(made, ast.Call):
         made.args += rest
         made.keywords = node.keywords

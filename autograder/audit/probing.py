@@ -151,15 +151,16 @@ class _Probing(ast.NodeTransformer):
         place = place_of(node)
         made = [_call(f"{PROBE}.before({place}, locals())"), node]
         if isinstance(node, ast.Return) and node.value:
-            node.value = ast.Call(_expression(f"{PROBE}.value"), [_expression(repr(place)), node.value], [])
+            node.value = ast.Call(expression(f"{PROBE}.value"), [expression(repr(place)), node.value], [])
         elif isinstance(node, ast.Assign):
             made.append(_call(f"{PROBE}.value({place}, {ast.unparse(node.targets[0])})"))
         return made
 
 
-def _expression(text: str) -> ast.expr:
+def expression(text: str) -> ast.expr:
+    """Return the tree of an expression."""
     return ast.parse(text, mode="eval").body
 
 
 def _call(text: str) -> ast.Expr:
-    return ast.Expr(_expression(text))
+    return ast.Expr(expression(text))

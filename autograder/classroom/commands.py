@@ -206,14 +206,10 @@ def _graded(classroom: Any, wanted: list[str]) -> list[str]:
 def collect(args: argparse.Namespace, course: Course) -> int:
     """Take submissions out of a platform's zip."""
     from .platforms import collecting
-    from .platforms.archive import ArchiveError
 
     if args.tp:
         course.expect(args.tp)
-    try:
-        collected = collecting.collect(course, args.zip, args.tp)
-    except ArchiveError as error:
-        raise CourseError(str(error)) from None
+    collected = collecting.collect(course, args.zip, args.tp)
     for name, rows in collected.items():
         taken = sum(row.taken for row in rows)
         left_out = counted(len(rows) - taken, "file")
@@ -226,12 +222,8 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback as platforms import them."""
     from .grading import Classroom
     from .platforms import returning
-    from .platforms.archive import ArchiveError
 
-    try:
-        returned = returning.give_back(Classroom(course), args.tp, args.worksheet)
-    except ArchiveError as error:
-        raise CourseError(str(error)) from None
+    returned = returning.give_back(Classroom(course), args.tp, args.worksheet)
     for path in returned.files:
         print(path)
     for note in returned.notes:

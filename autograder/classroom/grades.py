@@ -141,9 +141,9 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
         yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in found]]
 
 
-def number(value: float) -> str:
-    """Return a grade as text, with four digits at most behind the point."""
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+def number(value: float, digits: int = 4) -> str:
+    """Return points as people write them, with so many digits at most behind the point: 14.33, 6."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def _save(path: Path, rows: Iterable[list[str]]) -> None:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from .. import escaping
 from ..grammar import counted
 from ..runtime import card, messages
+from .grades import number
 
 
 def environment() -> Environment:
@@ -20,19 +21,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(marked=marked, number=number, percent=percent, counted=counted, mean=mean,
-                        median=median, reason=messages.result)
+    made.filters.update(marked=marked, number=lambda value: number(value, 2), percent=percent, counted=counted,
+                        mean=mean, median=median, reason=messages.result)
     return made
 
 
 def marked(text: str) -> Markup:
     """Return escaped text, its `code` and its *emphasis* as HTML."""
     return Markup(card.with_tags(str(escaping.html(text))))
-
-
-def number(value: float) -> str:
-    """Return a number as people write it: 14.33, 6."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def percent(share: float) -> str:

@@ -1,10 +1,8 @@
 """The commands with which a course is written and given out: new, release, audit, pack, publish."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from .. import escaping
 from ..course import Course
 from ..grammar import counted
 from ..model import source
@@ -35,18 +33,13 @@ def release(args: argparse.Namespace, course: Course) -> int:
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
     for name in names:
-        try:
-            missing = release.release(course, name, run=not args.no_run, again=args.execute)
-        except release.ExecutionError as error:
-            print(f"autograder: {escaping.line(str(error))}", file=sys.stderr)
-            return 2
+        missing = release.release(course, name, run=not args.no_run, again=args.execute)
         executed = "" if args.no_run else f", solutions/{name}/ executed"
         print(f"{name}: course/{name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
         written = source.load(course, name)
-        asked = effort.advice(written, about(course))
-        for advice in source.advice(written) + asked + oracle(course, name).notes:
+        for advice in (*source.advice(written), *effort.advice(written, about(course)), *oracle(course, name).notes):
             print(f"  note: {advice}")
     return 0
 
@@ -126,9 +119,8 @@ def publish(args: argparse.Namespace, course: Course) -> int:
 
 
 def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
-    from ..publish.engine_wheel import engine_wheel
-    from ..publish.kit import kit
-    from ..publish.wheels import student_wheel
+    from ..publish.archive import engine_wheel
+    from ..publish.kit import kit, student_wheel
 
     path = folder / "student-kit.zip"
     kit(course, path)
@@ -150,11 +142,15 @@ def _edition(args: argparse.Namespace, course: Course, folder: Path) -> int:
 
 
 def _provided(args: argparse.Namespace, course: Course, folder: Path) -> int:
-    from ..publish.providing import provide
+    from ..runtime import provided
 
-    path = provide(course, args.session, args.exercise, folder)
+    truth = source.load(course, args.session)
+    parts = {name: truth.cell("exercise", name).solution for name in args.exercise or truth.exercises}
+    path = folder / provided.path(args.session)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(provided.pack(parts))
     print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
-          f'tp.borrow("{(args.exercise or source.load(course, args.session).exercises)[0]}"), for no points')
+          f'tp.borrow("{next(iter(parts))}"), for no points')
     return 0
 
 

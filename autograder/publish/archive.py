@@ -1,12 +1,22 @@
-"""Write zips and wheels whose bytes depend on their files and a date alone."""
+"""Write zips and wheels whose bytes depend on their files and a date alone.
+
+The engine's own wheel is one of them, as students receive it: the runtime of the self-checks, and nothing of a course.
+"""
 
 import base64
 import hashlib
 import io
 import zipfile
 from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import IO
+
+import autograder
+
+from ..course import CourseError
+from .about import ENGINE
 
 Date = tuple[int, int, int, int, int, int]
 EARLIEST: Date = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
@@ -36,3 +46,19 @@ def wheel(name: str, files: Mapping[str, bytes], about: Mapping[str, str], date:
 
 def _hash(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+
+
+@cache
+def engine_wheel() -> tuple[str, bytes]:
+    """Return the name and the bytes of the wheel of the engine that runs, made from its files as they are installed."""
+    try:
+        installed = distribution(ENGINE)
+    except PackageNotFoundError:
+        raise CourseError(f"the engine is not installed, and students need its wheel: pip install {ENGINE}") from None
+    name = f"{ENGINE.replace('-', '_')}-{installed.version}"
+    package = Path(autograder.__file__).parent
+    files = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*"))
+             if path.is_file() and "__pycache__" not in path.parts}
+    about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
+                "entry_points.txt": installed.read_text("entry_points.txt") or ""}
+    return f"{name}-py3-none-any.whl", wheel(name, files, about_it)

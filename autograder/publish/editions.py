@@ -17,11 +17,11 @@ from nbformat.v4 import new_code_cell
 
 from ..course import Course, CourseError
 from ..model import source
-from ..runtime.selfcheck_data import SELFCHECKS
-from . import kit, release, wheels
+from ..runtime.settings import SELFCHECKS
+from . import kit, release
 from .about import CPU_INDEX, about
 from .address import PLACEHOLDER, Address, owned, parsed
-from .engine_wheel import engine_wheel
+from .archive import engine_wheel
 
 KINDS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
@@ -44,7 +44,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
-    first = _first_cell(course, engine, wheels.student_wheel(course, folder).name, address)
+    first = _first_cell(course, engine, kit.student_wheel(course, folder).name, address)
     names = []
     for assignment in course.assignments:
         notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)

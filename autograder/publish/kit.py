@@ -1,7 +1,8 @@
 """The student kit: a zip that stands alone, with the notebooks, what they import, and scripts that set it up.
 
 Students are on Windows, macOS and Linux. What the notebooks import lies beside them, but for the runtime of the
-self-checks, which the scripts install from the engine's wheel. The kit holds no solution.
+self-checks, which the scripts install from the engine's wheel. The student wheel is the same for pip, with a command
+that opens the notebooks; it is called after the course and needs the engine's wheel. Neither holds a solution.
 """
 
 import hashlib
@@ -12,14 +13,17 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..course import Course
-from .about import About, about
-from .archive import Date, write_zip
-from .engine_wheel import engine_wheel
+import autograder
+
+from ..course import Course, CourseError
+from ..runtime.settings import SELFCHECKS
+from .about import ENGINE, About, about
+from .archive import Date, engine_wheel, wheel, write_zip
 from .files import start
 from .release import refuse_work
 
 FILES = Path(start.__file__).parent
+VERSION = re.compile(r"\d[\da-z.+!]*")
 SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 
 
@@ -44,8 +48,8 @@ def contents(course: Course) -> dict[str, bytes]:
     details = about(course)
     files = dict(released(course))
     files["README.md"] = readme(course, details).encode()
-    wheel, data = engine_wheel()
-    files[wheel] = data
+    name, data = engine_wheel()
+    files[name] = data
     files["requirements.txt"] = requirements(details).encode()
     files["constraints.txt"] = constraints(course, details).encode()
     for script in ("install.py", "start.py", "start.sh", "start.bat"):
@@ -75,9 +79,9 @@ def script_bytes(name: str) -> bytes:
 
 def requirements(details: About) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
-    wheel, data = engine_wheel()
+    name, data = engine_wheel()
     return "\n".join(["# pip install -r requirements.txt, in this folder", *details.needs,
-                      f"./{wheel}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
+                      f"./{name}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
 def constraints(course: Course, details: About) -> str:
@@ -105,3 +109,32 @@ def readme(course: Course, details: About) -> str:
     conda = (course.root / "environment.yml").is_file()
     return environment.get_template("README.md.j2").render(
         about=details, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
+
+
+def student_wheel(course: Course, folder: Path) -> Path:
+    """Write the wheel into ``folder``; return where it is. The same course gives the same bytes."""
+    details = about(course)
+    if not VERSION.fullmatch(details.version):
+        raise CourseError(f"{course.root / 'course.toml'}: {details.version!r} is no version of a wheel; one is 1.0")
+    requires = (f"{ENGINE}>={autograder.__version__}", *details.requirements)
+    lines = ["Metadata-Version: 2.1", f"Name: {details.name}-student", f"Version: {details.version}",
+             f"Summary: {' '.join(details.title.split())}", f"Requires-Python: >={details.python}",
+             *(f"Requires-Dist: {one}" for one in requires), ""]
+    command = f"[console_scripts]\n{details.name} = {details.module}.__main__:main\n"
+    name = f"{details.module}_student-{details.version}"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-py3-none-any.whl"
+    about_it = {"METADATA": "\n".join(lines), "entry_points.txt": command}
+    path.write_bytes(wheel(name, _wheel_files(course, details), about_it, written(course)))
+    return path
+
+
+def _wheel_files(course: Course, details: About) -> dict[str, bytes]:
+    """Return what notebooks import at the top, and the notebooks inside the command's package."""
+    files = {f"{details.module}/__init__.py": f'"""{details.title}"""\n'.encode(),
+             f"{details.module}/__main__.py": script_bytes("wheel_main.py"),
+             f"{details.module}/files/start.py": script_bytes("start.py")}
+    tops = {SELFCHECKS, *(helper.name for helper in course.helpers)}
+    for name, data in released(course):
+        files[name if name.split("/")[0] in tops else f"{details.module}/files/{name}"] = data
+    return files

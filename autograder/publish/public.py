@@ -14,7 +14,7 @@ from ..course import Course, CourseError
 from . import editions, kit
 from .about import CPU_INDEX, About, about
 from .address import PLACEHOLDER, Address, owned, parsed
-from .engine_wheel import engine_wheel
+from .archive import engine_wheel
 from .files import start
 from .leaks import leaks
 

@@ -33,7 +33,7 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 _WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
 
 
-class ExecutionError(Exception):
+class ExecutionError(CourseError):
     """A solution notebook does not run; the message says where it stops."""
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import card, history, tables
-from .selfcheck_data import SELFCHECKS
-from .settings import Settings
+from .settings import SELFCHECKS, Settings
 
 ANSWER_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
 FOLDER = "hand_in"

@@ -13,12 +13,11 @@ import types
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_type_hints
 
-import numpy as np
 from numpy.typing import NDArray
 
 from . import arrays, wire
-from .observing import packages_watched
-from .values import Value, a, describe
+from .state import MissingName, ReplayError, State
+from .values import a, describe
 
 LOOP = "loop"  # what may be forbidden besides functions of torch and packages
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
@@ -29,55 +28,6 @@ KINDS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 class OperationError(ValueError):
     """The received tree is no operation."""
-
-
-class ReplayError(Exception):
-    """The student's definitions do not allow the next call; the message is for the student."""
-
-
-class MissingName(ReplayError):
-    """A name that the check calls is not defined."""
-
-
-class State:
-    """The state of one replay: the definitions, the registers, and the observed calls."""
-
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
-        self.namespace = namespace
-        self.device = device
-        self.registers: dict[int, Any] = {}
-        self.outputs: dict[str, Value] = {}
-        self.mutated: list[int] = []
-        self.forbidden: set[str] = set()
-        self.called: list[str] = []
-        self.torch_calls = 0
-        self.lengths: dict[int, int] = {}  # id of a function → torch calls that one call of it makes
-        self.changed: list[str] = []
-
-    def value(self, tree: Argument) -> Any:
-        """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""
-        if isinstance(tree, np.ndarray):
-            return tree.copy()
-        if isinstance(tree, list):
-            return [self.value(item) for item in tree]
-        if not isinstance(tree, dict):
-            return tree
-        (kind, content), *_ = tree.items()
-        if kind == "$ref":
-            return self.registers[content]
-        if kind == "$tensor":
-            return arrays.to_tensor(content, self.device)
-        if kind == "$tuple":
-            return tuple(self.value(item) for item in content)
-        if kind == "$dict":
-            return {self.value(key): self.value(value) for key, value in content}
-        if kind == "$device":
-            return arrays.needed().device(self.device)
-        if kind == "$dtype":
-            return arrays.dtype_called(content)
-        if kind == "$slice":
-            return slice(*content)
-        raise ReplayError(f"an argument of unknown kind {kind}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +141,7 @@ class Call(Op, kind="call"):
         args = state.value(self.args)
         kwargs = {key: state.value(value) for key, value in self.kwargs.items()}
         before, around, so_far = arrays.fingerprint([args, kwargs]), arrays.surroundings(function), state.torch_calls
-        with packages_watched(state):
+        with state.packages_watched():
             result = function(*args, **kwargs)
         if state.device != "cpu" and arrays.is_module(result):
             result.to(state.device)  # to where its inputs are: a check need not think of it
@@ -208,7 +158,6 @@ class Call(Op, kind="call"):
 @dataclass(frozen=True, eq=False)
 class Attempt(Call, kind="attempt"):
     """Call something, and keep the name of the exception that it raises."""
-
 
     def run(self, state: State, number: int) -> None:
         try:

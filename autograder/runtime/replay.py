@@ -18,9 +18,9 @@ from typing import Any, TextIO
 
 from . import arrays
 from .arrays import STUB
-from .observing import torch_watched
-from .operations import Forbid, MissingName, Op, ReplayError, State
+from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, Inside, Kind, Reply, Where
+from .state import MissingName, ReplayError, State
 from .values import short
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
@@ -69,7 +69,7 @@ class Replayer(State):
             stack.enter_context(arrays.clean_state(SEED))
             stack.enter_context(warnings.catch_warnings(action="ignore"))
             if spy:
-                stack.enter_context(torch_watched(self))
+                stack.enter_context(self.torch_watched())
             stack.enter_context(contextlib.redirect_stdout(self.printed))
             stack.enter_context(contextlib.redirect_stderr(Printed(0)))
             try:

@@ -28,7 +28,6 @@ from . import (
     messages,
     provided,
     recorded,
-    selfcheck_data,
     tables,
     wire,
 )
@@ -45,7 +44,7 @@ from .place import Place, located
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .rewriting import cells_of
-from .settings import settings
+from .settings import find, settings
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
@@ -242,7 +241,7 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
     """Return the shipped data of each exercise."""
     if name is None:
         raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
-    path = selfcheck_data.find(name)
+    path = find(name)
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
                            "or, as its author, run `make notebooks`")

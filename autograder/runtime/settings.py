@@ -1,14 +1,27 @@
-"""Settings of a course for its notebooks: the number of torch's threads, and where to hand in.
+"""Settings of a course for its notebooks, and the folder in which they lie with the recorded self-checks.
 
-`release` writes it beside the self-checks, from the course's `course.toml`.
+`release` writes both; the settings are those of `course.toml`: the number of torch's threads, and where to hand in.
 """
 
 import json
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from .selfcheck_data import folders
-
+SELFCHECKS = "selfchecks"  # a folder beside the notebooks' folders, or beside whatever they import
 FILE = "course.json"
+
+
+def folders() -> Iterator[Path]:
+    """Return the folders in which self-checks may lie, nearest first."""
+    for place in (Path.cwd(), Path.cwd().parent, *map(Path, sys.path)):
+        yield place / SELFCHECKS
+
+
+def find(name: str) -> Path | None:
+    """Return the file of a session's self-checks; None when there is none."""
+    return next((path for path in (folder / f"{name}.bin" for folder in folders()) if path.is_file()), None)
 
 
 @dataclass(frozen=True)

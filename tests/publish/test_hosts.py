@@ -10,7 +10,7 @@ from environments import clean
 
 from autograder.publish import kit, public
 from autograder.publish.about import CPU_INDEX, about
-from autograder.publish.engine_wheel import engine_wheel
+from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root

@@ -18,7 +18,7 @@ from nbformat.v4 import new_output
 from autograder.classroom import samples
 from autograder.publish import kit, release
 from autograder.publish.about import about
-from autograder.publish.engine_wheel import engine_wheel
+from autograder.publish.archive import engine_wheel
 from autograder.publish.files import install, start
 from conftest import REPOSITORY, TINY, tiny_copy
 

@@ -8,9 +8,9 @@ import zipfile
 import pytest
 from environments import clean, environment, install
 
-from autograder.publish import wheels
+from autograder.publish import kit
 from autograder.publish.about import ENGINE, about
-from autograder.publish.engine_wheel import engine_wheel
+from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
 NAME = about(REPOSITORY).name
@@ -20,7 +20,7 @@ NAME = about(REPOSITORY).name
 def student(tmp_path_factory):
     """The student wheel, and an environment with it and the engine's."""
     folder = tmp_path_factory.mktemp("student")
-    wheel = wheels.student_wheel(REPOSITORY, folder / "dist")
+    wheel = kit.student_wheel(REPOSITORY, folder / "dist")
     python = environment(folder / "venv")
     install(python, wheel)
     name, data = engine_wheel()

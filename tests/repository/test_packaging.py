@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 
 import autograder
 from autograder.publish.about import ENGINE, about
-from autograder.publish.engine_wheel import engine_wheel
+from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root

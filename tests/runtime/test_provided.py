@@ -6,8 +6,8 @@ import importlib
 import pytest
 
 import tp
+from autograder import cli
 from autograder.model import source
-from autograder.publish.providing import provide
 from autograder.runtime import provided, selfcheck
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -31,10 +31,15 @@ def notebook(shipped, monkeypatch, tmp_path):
     selfcheck._started = None
 
 
+def lend(exercise, folder):
+    assert cli.main(["--course", str(TINY_COURSE.root), "pack", "provided", TINY, exercise, "--out", str(folder)]) == 0
+
+
 def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsys):
     notebook("goes_on = tp.done('double')")
     assert "Stuck?" not in capsys.readouterr().out  # nothing is lent here
-    provide(TINY_COURSE, TINY, ["double"], tmp_path)
+    lend("double", tmp_path)
+    capsys.readouterr()
     assert not notebook("goes_on = tp.done('double')")["goes_on"]
     assert 'tp.borrow("double")' in capsys.readouterr().out
     names = notebook("tp.borrow('double')\ngoes_on = tp.done('double')")
@@ -52,7 +57,7 @@ def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsy
 def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
     notebook("tp.borrow('double')")
     assert f"A file {TINY}.lent from your teacher would do it." in capsys.readouterr().out
-    provide(TINY_COURSE, TINY, ["last"], tmp_path)
+    lend("last", tmp_path)
     assert "double" not in notebook("tp.borrow('double')")
     assert "Lent are: last." in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="no exercise 'dubble' .did you mean 'double'..; it has double"):

@@ -60,28 +60,16 @@ class Gradebook:
             query = query.filter(api.SubmittedAssignment.student_id == student)
         return {one.student_id: _grade(one) for one in query.order_by(api.SubmittedAssignment.student_id)}
 
-    def give(self, assignment: str, student: str, cell: str, points: float, comment: str) -> None:
-        """Write the points and the comment that a person gave for an answer; `commit` keeps them."""
-        place = cell, assignment, assignment, student
-        grade = self.stock.find_grade(*place)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        self.stock.find_comment(*place).manual_comment = comment or None
+    def give(self, assignment: str, student: str, cell: str, points: float | None, comment: str) -> None:
+        """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
-    def take_back(self, assignment: str, student: str, cell: str) -> None:
-        """Take back what a person gave for an answer: it waits to be read; `commit` keeps that."""
-        place = cell, assignment, assignment, student
-        grade = self.stock.find_grade(*place)
-        grade.manual_score, grade.needs_manual_grade = None, grade.auto_score is None
-        self.stock.find_comment(*place).manual_comment = None
-
-    def give_exercise(self, assignment: str, student: str, exercise: str, points: float | None, comment: str) -> None:
-        """Write the points that a person gives for an exercise (None: the judge's count) and a comment.
-
-        The comment belongs to the student's cell, the points to the check beneath it; `commit` keeps both.
+        Without points an answer waits to be read, and of an exercise those of the judge count. An exercise is named by
+        its check, to which the points belong; the comment belongs to the student's cell above that.
         """
-        grade = self.stock.find_grade(f"check-{exercise}", assignment, assignment, student)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        self.stock.find_comment(exercise, assignment, assignment, student).manual_comment = comment or None
+        grade = self.stock.find_grade(cell, assignment, assignment, student)
+        grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
+        above = self.stock.find_comment(cell.removeprefix("check-"), assignment, assignment, student)
+        above.manual_comment = comment or None
 
     def commit(self) -> None:
         """Keep what was written."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...course import CourseError
 from ...judging.submission import MAX_BYTES
 
 MAX_ENTRIES = 20_000
@@ -19,7 +20,7 @@ MAX_TOTAL = 4 * 2**30  # bytes of notebooks, of the whole class
 MAX_OF_ONE = 2 * MAX_BYTES  # bytes of notebooks, of one student
 
 
-class ArchiveError(Exception):
+class ArchiveError(CourseError):
     """Not an archive that can be read; the message is one line for people."""
 
 

@@ -29,7 +29,7 @@ def save_points(classroom: Classroom, session: str, student: str, exercise: str,
         if shown.version(grade, f"check-{exercise}", exercise, "") != version:
             raise OvertakenError(student)
         most = grade.scores[f"check-{exercise}"].max_points
-        gradebook.give_exercise(session, student, exercise, _points(points, most), _comment(comment))
+        gradebook.give(session, student, f"check-{exercise}", _points(points, most), _comment(comment))
         gradebook.commit()
 
 
@@ -49,10 +49,7 @@ def save_answers(classroom: Classroom, session: str, name: str, students: Sequen
         given = _points(points, question.points)
         with classroom.gradebook() as gradebook:
             for student, _ in students:
-                if given is None:
-                    gradebook.take_back(session, student, name)
-                else:
-                    gradebook.give(session, student, name, given, _comment(comment))
+                gradebook.give(session, student, name, given, "" if given is None else _comment(comment))
             gradebook.commit()
         for student, _ in students:
             kept = answers.load(classroom.course, session, student)

@@ -1,0 +1,93 @@
+"""The state of one replay, and what is observed of its calls where they run: calls of torch, forbidden functions."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from . import arrays
+from .values import Value
+
+
+class ReplayError(Exception):
+    """The student's definitions do not allow the next call; the message is for the student."""
+
+
+class MissingName(ReplayError):
+    """A name that the check calls is not defined."""
+
+
+class State:
+    """The definitions, the registers, and the observed calls."""
+
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
+        self.namespace = namespace
+        self.device = device
+        self.registers: dict[int, Any] = {}
+        self.outputs: dict[str, Value] = {}
+        self.mutated: list[int] = []
+        self.forbidden: set[str] = set()
+        self.called: list[str] = []
+        self.torch_calls = 0
+        self.lengths: dict[int, int] = {}  # id of a function → torch calls that one call of it makes
+        self.changed: list[str] = []
+
+    def value(self, tree: Any) -> Any:
+        """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""
+        if isinstance(tree, np.ndarray):
+            return tree.copy()
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        (kind, content), *_ = tree.items()
+        if kind == "$ref":
+            return self.registers[content]
+        if kind == "$tensor":
+            return arrays.to_tensor(content, self.device)
+        if kind == "$tuple":
+            return tuple(self.value(item) for item in content)
+        if kind == "$dict":
+            return {self.value(key): self.value(value) for key, value in content}
+        if kind == "$device":
+            return arrays.needed().device(self.device)
+        if kind == "$dtype":
+            return arrays.dtype_called(content)
+        if kind == "$slice":
+            return slice(*content)
+        raise ReplayError(f"an argument of unknown kind {kind}")
+
+    def torch_watched(self) -> contextlib.AbstractContextManager[object]:
+        """Count the calls of torch functions, and note which of them are forbidden."""
+        def note(name: str, args: object, kwargs: object) -> None:
+            self.torch_calls += 1
+            if name in self.forbidden:
+                self.called.append(name)
+
+        return arrays.torch_arguments(note)
+
+    @contextlib.contextmanager
+    def packages_watched(self) -> Iterator[None]:
+        """Note calls into forbidden packages, however they were imported."""
+        if not self.forbidden:
+            yield
+            return
+
+        def called(frame: FrameType, event: str, argument: object) -> None:
+            if event != "call":
+                return
+            package = str(frame.f_globals.get("__name__")).partition(".")[0]
+            if package in self.forbidden:
+                self.called.append(package)
+
+        before = sys.getprofile()
+        sys.setprofile(called)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
