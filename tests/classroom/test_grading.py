@@ -67,7 +67,7 @@ def judged(monkeypatch):
     """The students whose submissions have been judged since, in order."""
     names, real = [], Judge.judge
 
-    def judge(self, handed, seed):
+    def judge(self, handed, seed, pace=None):
         names.append(handed.student)
         return real(self, handed, seed)
 
@@ -226,7 +226,7 @@ def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, g
 
 def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
     real = Judge.judge
-    monkeypatch.setattr(Judge, "judge", lambda self, handed, seed:
+    monkeypatch.setattr(Judge, "judge", lambda self, handed, seed, pace:
                         1 / 0 if b"x * x" in handed.data else real(self, handed, seed))
     graded = grade_here(term)
     assert list(problems_of(graded)) == ["bob"] and "ZeroDivisionError" in graded["bob"].problem
