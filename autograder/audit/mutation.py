@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import NoReturn
 
 from ..course import Course
 from ..judging.judge import records_of
@@ -20,6 +18,7 @@ from ..model.errors import SourceError
 from ..model.faults import Variant
 from ..model.oracle import Oracle, oracle
 from ..runtime import compare
+from ..runtime.bounded import alarmed
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..runtime.values import Array, Value
@@ -140,15 +139,6 @@ def _form(value: Value) -> object:
     return (value.kind, value.array.shape) if isinstance(value, Array) else value.kind
 
 
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise Stuck
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+def at_most(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise ``Stuck`` in the block after so many seconds of CPU time."""
+    return alarmed(seconds, signal.SIGVTALRM, signal.ITIMER_VIRTUAL, Stuck)

@@ -59,11 +59,10 @@ class Confusion:
         return Counter(one.name for one in self.given if one.kind == kind)
 
 
-def confusion(course: Course, assignment: str, seed: str = "names", mutants: int = MUTANTS) -> Confusion:
-    """Grade every fault, each of them once more as if it were not listed, and so many mutants of each exercise."""
+def confusion(course: Course, assignment: str) -> Confusion:
+    """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
     truth = oracle(course, assignment)
-    return Confusion(assignment, [one for exercise in truth.source.exercises
-                                  for one in names_given(truth, exercise, seed, mutants)])
+    return Confusion(assignment, [one for exercise in truth.source.exercises for one in names_given(truth, exercise)])
 
 
 def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:

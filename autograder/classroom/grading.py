@@ -182,7 +182,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     with _executor(workers, len(waiting), classroom.course, options) as executor:
         ahead = 4 * workers if isinstance(workers, int) else AHEAD
         shared = {one: new_seed() for one, handed_in in alike.items() if handed_in > 1}
-        for graded in _judged(executor, classroom, waiting, options, ahead, first, shared):
+        for graded in _Class(executor, classroom, options, first, shared).graded(waiting, ahead):
             tell(graded)
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
 
@@ -205,31 +205,30 @@ def _executor(workers: int | Executor, submissions: int, course: Course, options
             threads.shutdown(cancel_futures=True)
 
 
-def _judged(executor: Any, classroom: Classroom, waiting: list[Handed], options: Options, ahead: int,
-            first: tuple[str, str] | None, shared: Mapping[bytes, str]) -> Iterator[Graded]:
-    """Yield every waiting submission once it is judged and entered; few are judged at the same time.
+class _Class:
+    """One run over a class: where it is judged, and on which instances.
 
     ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points.
-    A submission that takes longer than others is set aside and judged after them, on one worker, those with most
-    parts done first.
     """
-    class_ = _Class(executor, classroom, options, new_seed(), first, shared)
-    paces = class_.paces(waiting)
-    late = yield from class_.judged(waiting, ahead, paces)
-    if late:
-        late = yield from class_.judged(late, 1, {name: replace(pace, loose=True) for name, pace in paces.items()})
-    yield from class_.judged(late, 1, {})
 
-
-class _Class:
-    """One run over a class: where it is judged, and on which instances."""
-
-    def __init__(self, executor: Any, classroom: Classroom, options: Options, run: str,
-                 first: tuple[str, str] | None, shared: Mapping[bytes, str]):
-        self.executor, self.classroom, self.options, self.run = executor, classroom, options, run
+    def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
+                 shared: Mapping[bytes, str]):
+        self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
         self.first, self.shared, self.left = first, shared, SERVES
 
-    def paces(self, waiting: Sequence[Handed]) -> dict[str, Pace]:
+    def graded(self, waiting: list[Handed], ahead: int) -> Iterator[Graded]:
+        """Yield every waiting submission once it is judged and entered; few are judged at the same time.
+
+        A submission that takes longer than others is set aside and judged after them, on one worker, those with most
+        parts done first.
+        """
+        paces = self._paces(waiting)
+        late = yield from self._judged(waiting, ahead, paces)
+        if late:
+            late = yield from self._judged(late, 1, {name: replace(pace, loose=True) for name, pace in paces.items()})
+        yield from self._judged(late, 1, {})
+
+    def _paces(self, waiting: Sequence[Handed]) -> dict[str, Pace]:
         """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
         course, found = self.classroom.course, {}
         for name, count in Counter(one.assignment for one in waiting).items():
@@ -248,8 +247,8 @@ class _Class:
                     found[name] = pace
         return found
 
-    def judged(self, waiting: Sequence[Handed], ahead: int,
-               paces: Mapping[str, Pace]) -> Generator[Graded, None, list[Handed]]:
+    def _judged(self, waiting: Sequence[Handed], ahead: int,
+                paces: Mapping[str, Pace]) -> Generator[Graded, None, list[Handed]]:
         """Yield each submission as it is judged and entered; return those that are slower than their pace."""
         queue = list(reversed(waiting))
         pending: dict[Future[Verdict], tuple[Handed, Submission]] = {}

@@ -62,12 +62,12 @@ class History:
     earlier: tuple[Earlier, ...]
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in the place of the one before: the whole of it, or nothing."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file in the place of the one before: the whole of it, or nothing. What a link there led to stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)  # half a file, when the disk is full

@@ -33,9 +33,9 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
     if not args.no_isolation:
         require_bubblewrap()
     data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES)
-    submission.parse(data, args.notebook.name)
+    cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
-    handed, seed = _handed(args, course, data)
+    handed, seed = _handed(args, course, data, cells)
     with watched.begun(course, options, (handed.assignment, seed)):
         verdict = watched.kept_judge(course, options).judge(handed, seed)
     if verdict.unreadable:
@@ -54,13 +54,14 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
     return 0 if verdict.score == verdict.max_score else 1
 
 
-def _handed(args: argparse.Namespace, course: Course, data: bytes) -> tuple[submission.Submission, str]:
+def _handed(args: argparse.Namespace, course: Course, data: bytes,
+            cells: list[submission.Cell]) -> tuple[submission.Submission, str]:
     """Return what is to be judged, and its seed."""
     from ..classroom.verdict_store import VerdictStore
     from ..judging.seeds import new_seed, seed_of
 
     name = args.notebook.name
-    assignment = args.tp or submission.which_assignment(submission.parse(data, name), course)
+    assignment = args.tp or submission.which_assignment(cells, course)
     if assignment is None:
         raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
                                     f"{', '.join(course.assignments)}; say which with --tp")

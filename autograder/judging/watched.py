@@ -32,11 +32,15 @@ class JudgeLost(Exception):
 
 
 class WatchedJudge:
-    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
+    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost.
 
-    def __init__(self, course: Course, options: Options = Options(), fork_server: ForkServer | None = None):
+    It comes from the fork server that was begun, or from one of its own.
+    """
+
+    def __init__(self, course: Course, options: Options = Options()):
         self.course, self.options = course, options
-        self._fork_server, self._shared = fork_server or ForkServer(course, options), fork_server is not None
+        begun = _begun_for(course, options)
+        self._fork_server, self._shared = begun or ForkServer(course, options), begun is not None
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # once it has begun with a submission
         self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
@@ -132,16 +136,11 @@ def abandon(course: Course, options: Options) -> None:
         fork_server.abandon()
 
 
-def judge_for(course: Course, options: Options) -> WatchedJudge:
-    """Return a judge from the fork server that was begun, or with one of its own."""
-    return WatchedJudge(course, options, _begun_for(course, options))
-
-
 def kept_judge(course: Course, options: Options) -> WatchedJudge:
     """Return the judge of this thread, which is kept until the fork server that was begun for it ends."""
     key = _begun_for(course, options), course, options, threading.get_ident()
     if key not in _kept:
-        _kept[key] = judge_for(course, options)
+        _kept[key] = WatchedJudge(course, options)
     return _kept[key]
 
 

@@ -22,7 +22,7 @@ def bounded(seconds: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
     elif hasattr(signal, "SIGALRM"):
-        with _alarmed(seconds):
+        with alarmed(seconds, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp):
             yield
     else:
         with _interrupted(seconds):
@@ -30,17 +30,18 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alarmed(seconds: float) -> Iterator[None]:
+def alarmed(seconds: float, alarm: int, timer: int, error: type[BaseException]) -> Iterator[None]:
+    """Raise an error in the block after so many seconds of a timer of the system."""
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeIsUp
+        raise error
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    before = signal.signal(alarm, stop)
+    signal.setitimer(timer, seconds, AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)
 
 
 @contextlib.contextmanager

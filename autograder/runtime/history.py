@@ -9,18 +9,14 @@ from typing import Any
 
 def outdated(names: Iterable[str], namespace: dict[str, Any]) -> list[str]:
     """Return the names whose last defining cell stopped before it defined them: what they stand for is outdated."""
-    return [name for name in names if _is_outdated(name, namespace)]
+    return [name for name in names if (last := _last(name)) and (
+        name not in namespace or cell_of(namespace[name]).strip() not in ("", last.strip()))]
 
 
-def _is_outdated(name: str, namespace: dict[str, Any]) -> bool:
+def _last(name: str) -> str:
+    """Return the last cell that was to define a name."""
     definition = re.compile(rf"^(async def|def|class) +{re.escape(name)}\b", re.M)
-    last = next((text for text in reversed(cells()) if definition.search(text)), None)
-    if last is None:
-        return False
-    if name not in namespace:
-        return True
-    source = cell_of(namespace[name])
-    return bool(source) and source.strip() != last.strip()
+    return next((text for text in reversed(cells()) if definition.search(text)), "")
 
 
 def cells() -> list[str]:

@@ -20,7 +20,7 @@ from ..runtime.recorded import Error, Reply
 from . import kernel
 from .options import Options
 from .restrictions import SandboxError
-from .warm_parent import Branched, Started, WarmParent, WarmParentLost
+from .warm_parent import Started, WarmParent, WarmParentLost
 from .watchdog import Budget, SetAside, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
@@ -94,9 +94,9 @@ class Sandbox:
 
     def hand_over(self) -> None:
         """Leave a branch to another process, which works with it from now on."""
-        if isinstance(self.warm, Branched):
-            self.warm.hand_over()
-        self.warm = None
+        if self.warm is not None:
+            self.warm.control.close()
+            self.warm = None
 
     def close(self) -> None:
         """End the warm parent and all kernels."""

@@ -212,10 +212,6 @@ class Branched(WarmParent):
                 self.group.take(self.process.pid)
         return self.process
 
-    def hand_over(self) -> None:
-        """Let another process work with it from now on."""
-        self.control.close()
-
     def close(self) -> None:
         """End it, and all kernels with it."""
         if self.process:

@@ -97,18 +97,18 @@ def test_judges_come_from_the_fork_server_that_was_begun_for_whoever_judges_alik
     options = Options(limits=SHORT)
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
     with watched.begun(TINY_COURSE, options, (TINY, "first")):
-        judges = [watched.judge_for(TINY_COURSE, options) for _ in range(2)]
+        judges = [WatchedJudge(TINY_COURSE, options) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
         fork_server = judges[0]._fork_server
         assert judges[1]._fork_server is fork_server
-        assert watched.judge_for(TINY_COURSE, Options())._fork_server is not fork_server
+        assert WatchedJudge(TINY_COURSE, Options())._fork_server is not fork_server
         assert len({judge._process.pid for judge in judges}) == 2
         beneath = psutil.Process(fork_server._process.pid).children(recursive=True)
         assert {judge._process for judge in judges} < set(beneath)
         judges[0].close()
         assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
     assert psutil.wait_procs(beneath, timeout=60)[1] == []
-    assert watched.judge_for(TINY_COURSE, options)._fork_server is not fork_server
+    assert WatchedJudge(TINY_COURSE, options)._fork_server is not fork_server
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, fi
     course = tiny_copy(tmp_path, **{TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")})
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
     with watched.begun(course, Options(limits=SHORT), first):
-        judge = watched.judge_for(course, Options(limits=SHORT))
+        judge = WatchedJudge(course, Options(limits=SHORT))
         given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
         assert (judge.judge(given, "first").score > 0) == bool(first)
 
@@ -127,6 +127,6 @@ def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     options = Options(limits=SHORT)
     with Judge(TINY_COURSE, options) as alone, watched.begun(TINY_COURSE, options, (TINY, "first")):
-        ready = watched.judge_for(TINY_COURSE, options)
+        ready = WatchedJudge(TINY_COURSE, options)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

@@ -1,9 +1,7 @@
 """Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
 
-import atexit
 import contextlib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
 from ...course import Course
-from ...judging import submission
+from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
-from ...judging.watched import WatchedJudge, judge_for
-from ...sandbox.options import Limits, Options, resolved
+from ...sandbox.options import Limits, options_of
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook
 from .notebook import annotated, rebuilt
@@ -60,7 +57,7 @@ class SaveVerdict(NbGraderPreprocessor):
     def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
         """Return the verdict that is kept while nothing has changed, else a new one."""
         course = Course(Path(coursedir.root))
-        options = Options(resolved(self.device), self.isolated, Limits().scaled(self.exercise_seconds))
+        options = options_of(self.device, self.isolated, self.exercise_seconds)
         student, assignment = where["student"], where["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student)
@@ -68,16 +65,9 @@ class SaveVerdict(NbGraderPreprocessor):
         kept = store.kept(handed, options)
         if kept:
             return kept.verdict
-        verdict = judge(course, options).judge(handed, seed_of(store.secret(), student, assignment, handed.data))
+        seed = seed_of(store.secret(), student, assignment, handed.data)
+        verdict = watched.kept_judge(course, options).judge(handed, seed)
         return store.keep(handed, verdict, options).verdict
-
-
-@cache
-def judge(course: Course, options: Options) -> WatchedJudge:
-    """Return the one judge for all submissions of this process."""
-    made = judge_for(course, options)
-    atexit.register(made.close)
-    return made
 
 
 class EnterVerdict(Autograde):

@@ -33,8 +33,8 @@ class Found:
     problem: str | None = None
 
 
-def files(path: Path, owner: Callable[[str], Hashable], suffix: str = ".ipynb") -> Iterator[Found]:
-    """Return the files of a zip, student by student; those of another suffix are named and not read.
+def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[Found]:
+    """Return the files of a zip, student by student; those that are no notebooks are named and not read.
 
     ``owner`` says whose a file is, by its name: of one student so many files and bytes are read.
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
@@ -52,7 +52,7 @@ def files(path: Path, owner: Callable[[str], Hashable], suffix: str = ".ipynb") 
             for own in groups.values():
                 taken = 0
                 for entry in own[:MAX_ENTRIES_OF_ONE]:
-                    found = _file(archive, entry, suffix, MAX_OF_ONE - taken)
+                    found = _file(archive, entry, MAX_OF_ONE - taken)
                     taken += len(found.data)
                     if total + taken > MAX_TOTAL:
                         raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
@@ -65,7 +65,7 @@ def files(path: Path, owner: Callable[[str], Hashable], suffix: str = ".ipynb") 
         raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
 
 
-def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str, left: int) -> Found:
+def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> Found:
     """Return a file of at most ``left`` bytes."""
     name = entry.filename
     parts = name.replace("\\", "/").split("/")
@@ -76,7 +76,7 @@ def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, suffix: str, left: i
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return Found(name, problem="it is a link or a device, not a file")
-    if not name.lower().endswith(suffix) or parts[-1].startswith((".", "~")) or ".ipynb_checkpoints" in parts:
+    if not name.lower().endswith(".ipynb") or parts[-1].startswith((".", "~")) or ".ipynb_checkpoints" in parts:
         return Found(name, problem="not a notebook")
     if entry.flag_bits & 1:
         return Found(name, problem="it is encrypted")

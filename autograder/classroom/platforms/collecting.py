@@ -5,7 +5,6 @@ after. What went where is written to ``gradebook/collected/<tp>.csv``; grades an
 """
 
 import csv
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,6 +16,7 @@ from ...course import Course
 from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
 from ..answers import cells
+from ..verdict_store import write_whole
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
 
@@ -136,18 +136,11 @@ def _taken(course: Course, assignment: str, student: str, own: list[_Candidate])
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
     """Write a submission; what that changed."""
-    folder = course.gradebook / "submitted" / student / assignment
-    path = folder / f"{assignment}.ipynb"
+    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
     there = path.is_file() and not path.is_symlink()
     if there and path.read_bytes() == data:
         return TAKEN[1]
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{assignment}.{os.getpid()}"
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, path)  # a link that lay there is gone, what it led to is not touched
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, data)
     return TAKEN[2] if there else TAKEN[0]
 
 

@@ -88,7 +88,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     return {
         "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,
         "automatic": result.score if result else 0.0, "comment": found.comment,
-        "version": version(grade, f"check-{name}", name, ""),
+        "version": version(grade, name),
     }
 
 
@@ -100,10 +100,10 @@ def _grade(classroom: Classroom, session: str, student: str) -> Grade:
     return found[student]
 
 
-def version(grade: Grade, cell: str, name: str, text: str, ticks: Sequence[bool] = ()) -> str:
-    """Return a name of what stands in the gradebook for a cell: another one as soon as somebody has changed it."""
-    score = grade.scores.get(cell, Score(None, 0.0))
-    return digests.of_texts([repr((score.points, score.by_person, grade.comment(name), list(ticks))), text])
+def version(grade: Grade, exercise: str) -> str:
+    """Return a name of what the gradebook holds of an exercise: another one as soon as somebody has changed it."""
+    score = grade.scores.get(f"check-{exercise}", Score(None, 0.0))
+    return digests.of_texts([repr((score.points, score.by_person, grade.comment(exercise)))])
 
 
 def version_of(question: Question, answer: Answer) -> str:
