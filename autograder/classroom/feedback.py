@@ -5,7 +5,7 @@ What a page was made from stands in its head, so that a later run can say whethe
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -248,13 +248,10 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
         answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
-        notebook=[_shown(cell, i, figures) for i, cell in enumerate(_without_notes(cells))],
+        # without the grader's notes, which the page shows elsewhere
+        notebook=[_shown(cell, i, figures) for i, cell in enumerate(
+            cell for cell in cells if cell.grade_id != "grader-notes")],
     )
-
-
-def _without_notes(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells without the grader's notes, which the page shows elsewhere."""
-    return [cell for cell in cells if cell.grade_id != "grader-notes"]
 
 
 def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:

@@ -228,10 +228,9 @@ def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | 
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
         entry = store.load(assignment, one.student) if store else None
-        made = {(result.exercise, check.fault.name) for result in (entry.verdict.exercises if entry else ())
-                for check in result.checks if check.fault}
-        yield Work(Student(one.student, store is None), {name: "\n\n".join(texts) for name, texts in code.items()},
-                   frozenset(made))
+        made = frozenset((exercise, fault.name) for exercise, fault in (entry.verdict.recognised if entry else ()))
+        texts = {name: "\n\n".join(own) for name, own in code.items()}
+        yield Work(Student(one.student, store is None), texts, made)
 
 
 def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:

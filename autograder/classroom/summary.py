@@ -209,11 +209,8 @@ def _faults(entries: Sequence[Entry]) -> list[FaultSummary]:
     students: dict[tuple[str, str], set[str]] = {}
     says: dict[tuple[str, str], str] = {}
     for entry in entries:
-        for result in entry.verdict.exercises:
-            for check in result.checks:
-                if check.fault:
-                    key = result.exercise, check.fault.name
-                    students.setdefault(key, set()).add(entry.student)
-                    says.setdefault(key, check.fault.says)
+        for exercise, fault in entry.verdict.recognised:
+            students.setdefault((exercise, fault.name), set()).add(entry.student)
+            says.setdefault((exercise, fault.name), fault.says)
     ordered = sorted(students, key=lambda key: (-len(students[key]), key))
     return [FaultSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]

@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from types import TracebackType
 
 from ..course import Course
@@ -157,7 +158,6 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
     return replace(result, checks=tuple(checks))
 
 
-
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
            cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed.
@@ -166,17 +166,13 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     ``lost``; ``cell_error`` is what the exercise's cell stopped with. The audited goes through here too.
     """
     checks = truth.checks_of(exercise)
-    whole = _whole(records, len(replies))  # how many checks were replayed to the end
-    firsts, got, answers = [own[0] for own in records[:whole]], [], []
-    left = iter(replies)
-    for own in records[:whole]:
-        answers.append([next(left) for _ in own])
-        got.append(answers[-1][0])
+    answers = _by_check(records, replies)
+    firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
     named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
-                for check in checks[whole:]]
+                for check in checks[len(answers):]]
     results = _counted(truth, checks, results)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
@@ -217,13 +213,10 @@ def _counted(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
             for result in results]
 
 
-def _whole(records: Sequence[Sequence[RecordedCheck]], replies: int) -> int:
-    """Return how many checks have all their replies."""
-    for i, own in enumerate(records):
-        replies -= len(own)
-        if replies < 0:
-            return i
-    return len(records)
+def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply]) -> list[Sequence[Reply]]:
+    """Return the replies of each check that was replayed to its end."""
+    ends = accumulate(map(len, records))
+    return [replies[end - len(own):end] for own, end in zip(records, ends, strict=True) if end <= len(replies)]
 
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,

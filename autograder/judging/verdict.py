@@ -14,6 +14,7 @@ import msgspec
 
 from ..model.source import Source
 from ..runtime import messages
+from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.values import a
@@ -87,9 +88,14 @@ class Verdict:
         return cls.graded(handed, seed, options, results, [reason], unreadable=reason)
 
     @property
+    def recognised(self) -> list[tuple[str, Recognised]]:
+        """The faults that were recognised, each with its exercise, check by check."""
+        return [(result.exercise, check.fault) for result in self.exercises for check in result.checks if check.fault]
+
+    @property
     def faults(self) -> list[str]:
         """The names of all faults that were recognised."""
-        return sorted({check.fault.name for exercise in self.exercises for check in exercise.checks if check.fault})
+        return sorted({fault.name for _, fault in self.recognised})
 
 
 def to_json(thing: Any) -> str:

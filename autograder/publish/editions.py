@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -48,7 +47,8 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     names = []
     for assignment in course.assignments:
         notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)
-        notebook.cells.insert(_first_code(notebook), new_code_cell(first, id="helper-package"))
+        at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+        notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
         names.append(f"{assignment}.ipynb")
         nbformat.write(notebook, folder / names[-1])
@@ -109,24 +109,14 @@ def _pixels(path: Path) -> tuple[bytes, str]:
     return bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
 
 
-def _first_code(notebook: NotebookNode) -> int:
-    return next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-
-
 def _first_cell(course: Course, engine: str, student: str, address: Address | None) -> str:
     """Return the cell that brings what is imported; where that is there, and in the sandbox, it does nothing."""
     helpers = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
     brought = [("autograder", engine, ("autograder/__init__.py", "autograder/runtime/")),
                (SELFCHECKS, student, (*helpers, f"{SELFCHECKS}/"))]
-    marks = {"@ADDRESS@": address.file("") if address else "", "@WHEELS@": _laid_out(brought)}
-    text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8")
-    for mark, value in marks.items():
-        text = text.replace(mark, value)
-    return text.rstrip("\n")
-
-
-def _laid_out(rows: list[Any]) -> str:
-    return "".join(["[\n", *(f"    {row!r},\n" for row in rows), "]"])
+    rows = "".join(f"    {row!r},\n" for row in brought)
+    text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8").rstrip("\n")
+    return text.replace("@ADDRESS@", address.file("") if address else "").replace("@WHEELS@", f"[\n{rows}]")
 
 
 def _readme(course: Course, kind: str, title: str, names: list[str], address: Address | None) -> str:

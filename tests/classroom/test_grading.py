@@ -234,16 +234,16 @@ def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
 
 
 def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, grade_here, monkeypatch):
-    real = Path.write_text
+    real = Path.write_bytes
 
-    def write_text(path, text, **options):
+    def write_bytes(path, data):
         if path.name.startswith(".bob.json"):
-            real(path, text[:20], **options)
+            real(path, data[:20])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(path, text, **options)
+        return real(path, data)
 
     with monkeypatch.context() as full:
-        full.setattr(Path, "write_text", write_text)
+        full.setattr(Path, "write_bytes", write_bytes)
         problems = problems_of(grade_here(term))
     assert list(problems) == ["bob"] and "No space left on device" in problems["bob"] and "\n" not in problems["bob"]
     kept = (term.gradebook / "verdicts" / TINY).iterdir()

@@ -54,8 +54,6 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
 
 def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: float, unread: float,
          lateness: str | None) -> dict[str, Any]:
-    faults = sorted({f"{result.exercise} {check.fault.name}" for result in entry.verdict.exercises
-                     for check in result.checks if check.fault})
     earlier = classroom.store.history(entry.verdict.assignment, entry.student)
     return {
         "student": entry.student,
@@ -66,7 +64,7 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
         "times": len(earlier) + 1,
         "flags": tampering.of_submission(classroom.course, entry.verdict.assignment, entry.student),
         "concerns": report.concerns(entry.verdict),
-        "faults": faults,
+        "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
     }
 
 
