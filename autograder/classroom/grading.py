@@ -14,7 +14,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -187,7 +186,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     return sorted(done, key=lambda graded: (graded.handed.assignment, graded.handed.student))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _executor(workers: int | Executor, submissions: int, course: Course, options: Options) -> Iterator[Executor]:
     """Start threads that each judge in a process of their own; stop the judges at the end."""
     if not isinstance(workers, int):

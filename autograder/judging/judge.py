@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from types import TracebackType
 
 from ..course import Course
 from ..model import source
@@ -72,8 +71,7 @@ class Judge:
     def __enter__(self) -> "Judge":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.sandbox.close()
 
     def prepare(self, assignment: str, seed: str) -> None:

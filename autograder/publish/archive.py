@@ -56,9 +56,13 @@ def engine_wheel() -> tuple[str, bytes]:
     except PackageNotFoundError:
         raise CourseError(f"the engine is not installed, and students need its wheel: pip install {ENGINE}") from None
     name = f"{ENGINE.replace('-', '_')}-{installed.version}"
-    package = Path(autograder.__file__).parent
-    files = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*"))
-             if path.is_file() and "__pycache__" not in path.parts}
     about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
                 "entry_points.txt": installed.read_text("entry_points.txt") or ""}
-    return f"{name}-py3-none-any.whl", wheel(name, files, about_it)
+    return f"{name}-py3-none-any.whl", wheel(name, tree(Path(autograder.__file__).parent), about_it)
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    """Return a module, or all files of a package, by the names that they have in the folder above."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return {file.relative_to(path.parent).as_posix(): file.read_bytes() for file in files
+            if file.is_file() and "__pycache__" not in file.parts}

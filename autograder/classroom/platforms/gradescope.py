@@ -23,7 +23,7 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...publish.about import ENGINE, about
-from ...publish.archive import write_zip
+from ...publish.archive import tree, write_zip
 from ...runtime import messages
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
@@ -48,21 +48,13 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
     for script in sorted(FILES.iterdir()):
         yield script.name, script.read_bytes()
     yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
-    yield from _tree(Path(autograder.__file__).parent, "engine")
+    packages = {"engine": [Path(autograder.__file__).parent], "course/course": course.helpers}
+    yield from ((f"{into}/{name}", data) for into, paths in packages.items() for path in paths
+                for name, data in tree(path).items())
     if course.about:
         yield "course/course.toml", (course.root / "course.toml").read_bytes()
     for path in sorted(course.folder(assignment).glob("*.py")):
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
-    for helper in course.helpers:
-        yield from _tree(helper, "course/course")
-
-
-def _tree(path: Path, into: str) -> Iterator[tuple[str, bytes]]:
-    """Yield a module, or a package with all its files."""
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    for file in files:
-        if "__pycache__" not in file.parts:
-            yield f"{into}/{file.relative_to(path.parent).as_posix()}", file.read_bytes()
 
 
 def _requirements(course: Course) -> list[str]:
