@@ -1,6 +1,6 @@
 """Written answers, question by question: one page of a session on which a person reads them all, and ticks rubrics.
 
-The page works from disk, offline, and keeps what is ticked in the browser; a CSV file brings it back (`sheet`).
+The page works from disk, offline, and keeps what is ticked in the browser; a CSV file brings it back (`questions_csv`).
 """
 
 import base64

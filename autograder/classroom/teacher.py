@@ -55,7 +55,8 @@ def slides(tp: Source) -> list[Slide]:
     opening = _blocks(_texts(tp)[0])
     aims = next((block for sign in (_LIST, _AIMS) for block in opening if sign.search(block)), "")
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
-    plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(_plain(tp), 1))
+    headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(tp))  # without the numbers of the source
+    plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
     ends = [Slide(tp.title, f"{first}\n\nTime: {effort.time(tp)}.", "title"), Slide("Aims", aims), Slide("Plan", plan)]
     reading = [Slide("Further reading", text) for text in [further_reading(tp)] if text]
     shown = _shown(tp, SLIDES - len(ends) - len(reading))
@@ -82,11 +83,6 @@ def sections(tp: Source) -> Iterator[tuple[str, str]]:
     """Yield the sections of a session: heading and text, exercises included, up to the heading of the next section."""
     parts = re.split(r"^## (.+)$", "\n\n".join(_texts(tp)), flags=re.M)
     yield from zip(parts[1::2], parts[2::2], strict=True)
-
-
-def _plain(tp: Source) -> list[str]:
-    """Return the headings of the sections without the numbers of the source."""
-    return [re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(tp)]
 
 
 def further_reading(tp: Source) -> str:

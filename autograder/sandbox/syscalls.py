@@ -62,7 +62,7 @@ LOW = 0xFFFFFFFF
 def program(options: Options) -> bytes:
     """Return the filter as the system reads it (classic BPF).
 
-    None without isolation. ``SandboxError`` without libseccomp.
+    Empty without isolation. ``SandboxError`` without libseccomp.
     """
     if not (options.isolated or options.account):
         return b""
