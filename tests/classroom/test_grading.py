@@ -295,11 +295,11 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
     canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._answer
 
-    def answer_or_die(self, one, seed):
+    def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:
             return canned
-        os.kill(self._connection.recv(), signal.SIGKILL)  # as a lack of memory would
-        return answer(self, one, seed)
+        os.kill(connection.recv(), signal.SIGKILL)  # as a lack of memory would
+        return answer(self, connection, one, *rest)
 
     monkeypatch.setattr(WatchedJudge, "_answer", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
