@@ -70,7 +70,7 @@ def cells_of(texts: Sequence[str], whole: bool = False) -> list[WatchedCell]:
     return cells
 
 
-@dataclass
+@dataclass(eq=False)
 class _Scope:
     """A function while it is rewritten: which expressions each of its variables was assigned."""
 
@@ -87,15 +87,22 @@ class _Rewriter(ast.NodeTransformer):
         self.scopes: list[_Scope] = []
         self.children: list[list[int]] = [[]]  # of the expression that is being visited
         self.names: dict[int, tuple[_Scope, str]] = {}
+        self.stored: dict[int, tuple[_Scope, str]] = {}  # by statement: the function and the variable that it changes
         self.objects = _Scope("")
         self.frames: list[tuple[int, Span | None]] = []  # functions and loops around a place
         self.framed = framed  # of them so far
         self.sums: dict[int, tuple[tuple[int, int], ...]] = {}
 
     def finished(self) -> list[Expression]:
-        """Return the expressions, each name with what it was assigned."""
+        """Return the expressions, each name with what it was assigned.
+
+        What is stored in a variable before a loop fills it is a piece of it, too.
+        """
         made = []
+        filled = {self.stored[one.number] for one in self.expressions if one.kind == "filled"}
         for one in self.expressions:
+            if self.stored.get(one.number) in filled:
+                one = replace(one, kind="filled")
             if one.number in self.names:
                 scope, name = self.names[one.number]
                 sources = tuple(dict.fromkeys(n for n in scope.sources.get(name, ()) if n != one.number))
@@ -286,6 +293,7 @@ class _Rewriter(ast.NodeTransformer):
             filled = isinstance(target, ast.Subscript) and self.frames[-1][1]
             number = self._new("filled" if filled else "statement", node, tops)
             self.scopes[-1].sources.setdefault(name, []).append(number)
+            self.stored[number] = self.scopes[-1], name
             made.append(ast.fix_missing_locations(ast.copy_location(
                 ast.Expr(self._call(number, ast.Name(name, ast.Load()), node)), node)))
         return made

@@ -211,7 +211,7 @@ class Search:
             number, index = todo.pop()
             one = self.all[number]
             unknown = [event for event in self._made_of((number, index)) if self._is_off(event)]
-            if not unknown and one.kind in ("value", *STORED):
+            if not unknown and one.kind in ("value", "statement"):
                 first = min(first, (one, index), key=self.time_of)
             todo += [event for event in unknown if event not in seen]
             seen.update(unknown)

@@ -119,7 +119,7 @@ def attend(x, y):
 
 
 def test_numbers_in_another_order_are_others(rng):
-    arguments = torch.tensor(rng.normal(size=(5, 4))), torch.tensor(rng.normal(size=4))
+    arguments = torch.tensor(rng.normal(size=(5, 12))), torch.tensor(rng.normal(size=12))
     assert place([RANKED.replace("(descending=True)", "()")], [RANKED], arguments) == ("value", "sums.argsort()")
     assert place([RANKED.replace("sums[order]", "sums")], [RANKED], arguments) == ("value", "sums * 2")
 
@@ -698,3 +698,28 @@ def test_the_zeros_of_an_array_that_a_loop_fills_are_no_place(rng):
     right = "def attend(x, y):\n    return torch.tanh(x * 1.5).sum(0) * 2.5\n"
     assert place([BEGUN.replace("tanh", "sin")], [right], (torch.randn(4, 3), torch.randn(2))) == (
         "value", "torch.sin(x[t] * 1.5)")
+
+
+TABLE = """
+def attend(x, y):
+    table = torch.zeros(len(x) + 1, len(y) + 1)
+    table[:, 0] = torch.arange(len(x) + 1)
+    for i in range(len(x)):
+        for j in range(len(y)):
+            cost = (x[i] - y[j]).abs()
+            table[i + 1, j + 1] = table[i, j] + cost
+    return table[-1, -1]
+"""
+SUMS = """
+def attend(x, y):
+    rows = [torch.zeros(len(y) + 1)]
+    for i, a in enumerate(x):
+        costs = (a - y).abs()
+        rows.append(torch.cat([torch.tensor([i + 1.0]), rows[-1][:-1] + costs]))
+    return torch.stack(rows)[-1, -1]
+"""
+
+
+def test_what_is_stored_in_a_table_before_a_loop_fills_it_is_no_place(rng):
+    arguments = torch.tensor(rng.normal(size=4)), torch.tensor(rng.normal(size=5))
+    assert place([TABLE.replace("x[i] - y[j]", "x[i] + y[j]")], [SUMS], arguments) == ("value", "x[i] + y[j]")
