@@ -1,0 +1,50 @@
+"""The held-out answers, and what is written of them."""
+
+import ast
+import re
+
+import pytest
+
+from autograder.model import source
+from bench.held_out import answers, judge_all, pasted, table
+from conftest import REPOSITORY, TESTS
+
+SAID = {"sentence", "place", "unexplained", "slipped", "misleading"}
+
+
+@pytest.mark.parametrize("assignment", REPOSITORY.assignments)
+def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment):
+    cells = source.load(REPOSITORY, assignment)
+    for one in answers(assignment):
+        cell = cells.cell("exercise", one.exercise).solution
+        own = pasted(one, cell)
+        assert ast.dump(ast.parse(own)) != ast.dump(ast.parse(cell)), one.name
+        if one.kind == "right":
+            assert one.written("now") <= {"accepted", "refused"}
+        else:
+            assert one.kind in ("wrong", "two") and one.notes["cause"]
+            assert one.written("first run") <= SAID and one.written("now") <= SAID
+
+
+@pytest.mark.parametrize(("assignment", "exercises"), [("tp1_recurrence", ["one-hot", "both-ends"]),
+                                                       ("tp2_seq2seq", ["shift", "exact-match"])])
+def test_a_sample_is_caught_or_accepted_as_is_written(assignment, exercises):
+    found = judge_all(REPOSITORY, assignment, ["one"], exercises)
+    assert len(found) >= 6
+    for one in found:
+        assert bool(one.said) != bool(one.answer.written("now") & {"accepted", "slipped"}), one
+
+
+def test_what_is_written_is_counted_by_session():
+    found = answers("tp2_seq2seq")
+    wrong, right = (sum((one.kind == "right") is kind for one in found) for kind in (False, True))
+    assert table(found).splitlines()[-1].startswith(f"all: {wrong} wrong, {wrong} caught, ")
+    assert table(found).endswith(f"{right} right, {right} accepted")
+
+
+def test_the_guarantees_tell_the_first_run():
+    found = [one for name in REPOSITORY.assignments for one in answers(name)]
+    wrong, caught, explained, *_, misleading, right, accepted = re.findall(r"\d+", table(found).splitlines()[-1])
+    told = (f"caught {caught} of {wrong} wrong answers, told the true cause of {explained} by a sentence or a place, "
+            f"said something misleading of {misleading}, and accepted {accepted} of {right} right ones")
+    assert told in " ".join((TESTS.parent / "docs/guarantees.md").read_text(encoding="utf-8").split())
