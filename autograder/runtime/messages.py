@@ -93,9 +93,9 @@ def place(seen: Place, numbers: bool = True) -> str:
         case "return":
             return f"A right answer returns another value here: {where}."
         case "length" if not numbers:
-            return f"This loop does not run as often as that of a right answer: {where}."
+            return f"This loop computes a value more or less often than a right answer: {where}."
         case "length":
-            return (f"This loop runs {counted(seen.times)}, that of a right answer "
+            return (f"This loop computes a value {counted(seen.times)}, a right answer "
                     f"{counted(seen.expected_times)}: {where}.")
 
 

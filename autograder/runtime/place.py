@@ -25,8 +25,8 @@ class Place:
     """Where an answer first goes wrong.
 
     ``kind``: "value", no right answer has this value; "form", the numbers are right, and their shape, type or order
-    is not; "return", the value is right, and it is not what is asked for; "length", a loop runs ``times``
-    times where that of a right answer runs ``expected_times``. ``span`` is in the cell: first line and column, last
+    is not; "return", the value is right, and it is not what is asked for; "length", a loop computes a value ``times``
+    times, and that of a right answer ``expected_times``. ``span`` is in the cell: first line and column, last
     line and column. ``known`` are the lines up to there on which all is known.
     """
 

@@ -198,6 +198,14 @@ def test_of_a_returned_value_no_more_is_said_than_that_a_right_answer_has_anothe
         "A right answer returns another value here: `2 * x`, line 3.")
 
 
+def test_of_a_loop_is_said_how_often_it_computes_a_value_and_of_counts_that_they_are_often_equal():
+    assert messages.place(Place("length", (3, 0, 3, 9), text="for x in y:", times=6, expected_times=1)) == (
+        "This loop computes a value 6 times, a right answer once: `for x in y:`, line 3.")
+    assert messages.place(Place("value", (3, 0, 3, 5), text="t - 1", known=(1, 2), whole=True)) == (
+        "The first value that no right answer has: `t - 1`, line 3. Counts and masks are often equal by chance, "
+        "so the cause may be elsewhere.")
+
+
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
     results = [CheckResult("right", True, "It is right."), failed("a", stops("1", 2)), failed("b", number("y", 1, 2)),
                failed("c", stops("2", 2)), failed("d", number("y", 1, 3)), failed("e", number("y", 1, 3), SQUARED),
