@@ -731,7 +731,7 @@ tp.check("gru-cell")
 # h_t &= o \odot \tanh(c_t)
 # \end{aligned} $$
 #
-# A forget gate of 1 forgets *nothing*.
+# Where the forget gate is 1, the cell state is *kept*.
 
 # %% [markdown]
 # ### Exercise 7 · An LSTM cell from its equations
