@@ -66,7 +66,7 @@ EXAMPLE_NAMES = ["h1", "h2", "h3", "h4"]
 # %% [markdown]
 # ### Exercise 1 · Step 1: a score for each encoder vector
 #
-# A **score** says how well an encoder vector matches the decoder vector. The simplest one is the dot product. The
+# A **score** measures how well an encoder vector matches the decoder vector. The simplest one is the dot product. The
 # animation shows the result: work it out first, then compare.
 #
 # 1. `scores_by_hand()`: take a pencil and work out the four scores of the example. Return them as a tensor of floats.
@@ -1143,10 +1143,10 @@ if tp.done("batched", "net"):
 # only, and at position 9 the backward one: there the hidden vector differs from all others, whatever the digits are.
 # The others begin as a broad band around the right column, which narrows as the LSTM learns to count. It does not prove
 # it: a hidden vector is not its token. The one at column 4 has read everything from the left up to 4 and everything
-# from the right down to 4, so a neighbouring column can carry the digit too. An attention weight says how much of a
-# vector was read. What the vector contained must be tested, for example by overwriting it with a vector of another row
-# and checking whether the answer follows. (Changing the digit would change all vectors, so it does not separate the
-# columns.)
+# from the right down to 4, so a neighbouring column can carry the digit too. An attention weight is the share of a
+# vector in the context. What the vector contained must be tested, for example by overwriting it with a vector of
+# another row and checking whether the answer follows. (Changing the digit would change all vectors, so it does not
+# separate the columns.)
 #
 # **Rubric.** 1 point: the ends first, with a reason (one step from the edge; the inner ones need counting). 1 point:
 # the hidden vectors mix several positions, so weights are evidence, not proof (or: a test by replacing a vector).
