@@ -377,7 +377,7 @@ if tp.done("decoder", "training-pass", "optimizer"):
     view.plot()
 
 # %% [markdown]
-# The loss is small. It says little about answers, because the decoder has only read right prefixes so far.
+# The loss is small. This does not show that the answers are right: so far, the decoder has read right prefixes only.
 
 # %% [markdown]
 # ## 4 · Inference is another program
@@ -658,8 +658,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # gap is an upper bound of the effect of exposure bias: after an error the rest is compared with the original answer,
 # although another continuation may be consistent.
 #
-# How much does one error cost? You can make one on purpose: the decoder reads the right answer, but one digit is
-# replaced by the next one (3 by 4, 9 by 0).
+# How much does one error cost? You can make one on purpose, a *slip*: the decoder reads the right answer, but one digit
+# is replaced by the next one (3 by 4, 9 by 0).
 
 # %% demo="a-slip"
 if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
@@ -814,7 +814,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # was right (part 5), so robustness to own errors cannot raise the first.
 #
 # Bengio et al. report gains in captioning, parsing and speech recognition. The method has a known problem: after a
-# wrong character, the loss still asks for the original next character, even where another one would continue better.
+# wrong character, the target is still the original next character, even where another continuation would be better.
 # Huszár (2015, arXiv 1511.05101) shows that its objective is **improper**: the best model for it need not be the one
 # that generated the data.
 
@@ -1108,7 +1108,8 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,
 # the search missed it: a search error. If it is **less** probable, no better search can help: a **model error**. The
 # cell counts both, searches with four widths, and draws a beam of three: one that corrects a greedy answer, if there is
-# any.
+# any. In the table, *rescued* answers are wrong ones of greedy decoding that the beam corrects, *spoilt* ones the
+# reverse.
 
 # %% given="log-probability"
 @torch.no_grad()
