@@ -41,14 +41,14 @@ class References:
         self.returned_by = {name: [series[number][0] for number in numbers] for name, numbers in returns.items()}
         self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
-        self._totals: list[tuple[int, Fingerprint]] = []
+        self._totals: list[tuple[object, Fingerprint]] = []
         self._single: dict[object, list[Fingerprint]] = defaultdict(list)
         self._means: list[tuple[float, Fingerprint]] = []
         for values, _ in series:
             self._by_key[_key(values.all[0])].append(values)
             total = _total(values.all)
             if total:
-                self._totals.append((len(values.all), total))
+                self._totals.append((_key_of_one(values.all), total))
             for value in values.all:
                 if value.is_constant:
                     self._single[_key(value)].append(value)
@@ -97,8 +97,9 @@ class References:
         if found.known == len(values.all) or exactly:
             return found
         total = _total(values.all)
+        own = _key_of_one(values.all)
         if total is not None and not _hides(total, values.all) and any(
-                count + len(values.all) > 2 and same(total, other) for count, other in self._totals):
+                (own is None or own != key) and same(total, other) for key, other in self._totals):
             return Agreement(len(values.all))
         return found
 
@@ -252,6 +253,11 @@ def _key(one: Fingerprint) -> object:
     return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
 
 
+def _key_of_one(values: Sequence[Fingerprint]) -> object:
+    """The key of a value that is alone: another one of the same key is compared itself, its order included."""
+    return _key(values[0]) if len(values) == 1 else None
+
+
 def _axes(one: Fingerprint) -> int:
     return sum(size != 1 for size in one.shape)
 
@@ -316,8 +322,8 @@ def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:
 
 
 def _hides(total: Fingerprint, values: Sequence[Fingerprint]) -> bool:
-    """Whether one of several values is so small that it is lost in their total."""
-    return any(0 < one.moments[4] < 2 * TOLERANCE * total.moments[4] for one in values)
+    """Whether one of several arrays is so small that it is lost in their total."""
+    return any(one.kind == "array" and 0 < one.moments[4] < 2 * TOLERANCE * total.moments[4] for one in values)
 
 
 def to_tree(references: References) -> dict[str, Any]:
