@@ -21,7 +21,7 @@ CALLS = {"os._exit": "ends the process", "os.kill": "ends a process", "os.system
 SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell", "events"}
 MOST_SOURCE = 200_000  # characters of code that are looked at
 MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
-PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", ".db", "/proc/", "/etc/", "/srv/")
+PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
 def of_submission(course: Course, session: str, student: str) -> list[str]:

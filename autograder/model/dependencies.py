@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..course import Course
-from . import source
+from . import loading, source
 from .errors import source_error
 
 
@@ -103,7 +103,7 @@ def _code(course: Course, assignment: str) -> list[ast.AST]:
     """Return the code of a session that runs when self-checks are recorded; edits of faults are code in strings."""
     cells = source.load(course, assignment).by_role("given", "exercise")
     trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
-    for path in (course.folder(assignment) / "checks.py", course.folder(assignment) / "faults.py"):
+    for path in (course.folder(assignment) / name for name in loading.FILES):
         if path.is_file():
             trees.append(_parsed(path))
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)

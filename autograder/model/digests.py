@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..course import Course
-from . import dependencies
+from . import dependencies, loading
 
 ENGINE = Path(__file__).parent.parent
 JUDGING = ("runtime", "model", "judging", "sandbox")  # the engine's packages that a verdict follows from
@@ -30,9 +30,9 @@ def of_source(course: Course, assignment: str) -> str:
 
 
 def of_session(course: Course, assignment: str) -> str:
-    """Return the digest of source, checks and faults, and of the conventions of all checks."""
+    """Return the digest of source, checks, faults and variants, and of the conventions of all checks."""
     folder = course.folder(assignment)
-    files = _of_files([course.script(assignment), folder / "checks.py", folder / "faults.py"])
+    files = _of_files([course.script(assignment), *(folder / name for name in loading.FILES)])
     return of_texts([files, repr(course.conventions)])
 
 

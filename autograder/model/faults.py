@@ -1,4 +1,4 @@
-"""Wrong and right versions of a solution, as ``faults.py`` of each session lists them (see docs/authoring.md)."""
+"""Wrong and right versions of a solution, as each session lists them (see docs/authoring.md)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
 
 
 def line_of(path: Path, version: Version) -> int | None:
-    """Return the line of ``faults.py`` in which a version is written down; None when it is made by other code."""
+    """Return the line of a module in which a version is written down; None when it is made by other code."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]

@@ -1,4 +1,4 @@
-"""Import what an instructor writes beside a source: ``checks.py`` and ``faults.py`` of a session, by their place.
+"""Import what an instructor writes beside a source: checks, faults and right variants of a session, by their place.
 
 What does not fit the source is refused, before anything of it runs.
 """
@@ -13,6 +13,8 @@ from .errors import SourceError, line_in, said, source_error
 from .faults import Fault, Variant, Version
 from .source import Source
 from .trace import Check
+
+FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 
 
 def fitting(course: Course, source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
@@ -41,8 +43,8 @@ def checks_of(course: Course, assignment: str) -> list[Check]:
 
 def versions_of(course: Course, assignment: str) -> tuple[list[Fault], list[Variant]]:
     """Return the faults and variants of a session; none where nobody has written any."""
-    module = module_of(course, assignment, "faults")
-    return list(getattr(module, "FAULTS", [])), list(getattr(module, "VARIANTS", []))
+    wrong, right = (module_of(course, assignment, kind) for kind in ("faults", "variants"))
+    return list(getattr(wrong, "FAULTS", [])), list(getattr(right, "VARIANTS", []))
 
 
 def text_of(source: Source, version: Version) -> str:
@@ -50,7 +52,7 @@ def text_of(source: Source, version: Version) -> str:
     try:
         return faults.edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
-        path = source.path.with_name("faults.py")
+        path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
         line = faults.line_of(path, version) if path.is_file() else None
         raise faults.EditError(str(source_error(path, line, error))) from None
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from ..course import Course
-from ..model import source
+from ..model import loading, source
 
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
-                   r"(^|/)(secret|checks\.py|faults\.py|relations\.py|equivalents\.toml)$")
+                   r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
 _ARCHIVES = (".zip", ".whl")
 
@@ -38,7 +38,7 @@ def secrets(course: Course) -> dict[str, str]:
             hidden = set(distinctive(cell.hidden))
             found |= {line: f"{name}, {cell.name}" for line in hidden}
             given |= set(distinctive(cell.source)) - hidden
-        for file in ("checks.py", "faults.py"):
+        for file in loading.FILES:
             path = course.folder(name) / file
             if path.is_file():
                 found |= {line: f"{name}, {file}" for line in distinctive(path.read_text(encoding="utf-8"))

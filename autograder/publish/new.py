@@ -11,6 +11,7 @@ PLACES = {
     f"solutions/{FIRST}/{FIRST}.py": "session.txt",
     f"solutions/{FIRST}/checks.py": "checks.txt",
     f"solutions/{FIRST}/faults.py": "faults.txt",
+    f"solutions/{FIRST}/variants.py": "variants.txt",
     "nbgrader_config.py": "nbgrader_config.txt",
     "course.toml": "course.txt",
     ".gitignore": "gitignore.txt",

@@ -54,8 +54,8 @@ def test_the_tiny_session_is_audited_on_many_seeds():
 
 def with_faults(folder, *lines):
     """The tiny course with these faults and variants of `double`, and no others."""
-    header = "from autograder.model.faults import Fault, Variant\n"
-    return tiny_copy(folder, faults=header + "\n".join(lines))
+    text = "\n".join(["from autograder.model.faults import Fault, Variant", *lines])
+    return tiny_copy(folder, faults=text, variants=text)
 
 
 HARMLESS = [
@@ -80,7 +80,7 @@ def test_two_faults_that_look_alike_are_a_fault(tmp_path):
 def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
     drifts = text.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n    return double.calls * x")
-    problems = audit(tiny_copy(tmp_path, **{TINY: drifts, "faults": ""}), TINY, range(1)).problems
+    problems = audit(tiny_copy(tmp_path, **{TINY: drifts, "faults": "", "variants": ""}), TINY, range(1)).problems
     assert any("double/values: the solution answers differently on the same seed" in problem for problem in problems)
     assert any("double: the solution fails values" in problem for problem in problems)
 

@@ -125,7 +125,7 @@ def test_a_verdict_depends_on_the_engine(store, monkeypatch):
     assert store.kept(HANDED, Options()) is None
 
 
-@pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py"])
+@pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py", "variants.py"])
 def test_a_verdict_depends_on_the_sources(store, tiny, name):
     store.keep(HANDED, VERDICT, Options())
     solutions = store.course.solutions

@@ -32,7 +32,7 @@ WRONG = {
     "given cell that does not run": (SOURCE, "import torch\n", "import torch\nimport nothing_at_all\n",
                                      "import nothing_at_all", "No module named 'nothing_at_all'"),
     "syntax error in checks": (CHECKS, "import torch\n", "import torch as\n", "import torch as", "invalid syntax"),
-    "syntax error in faults": (FAULTS, "VARIANTS = [", "VARIANTS = = [", "VARIANTS = =", "invalid syntax"),
+    "syntax error in faults": (FAULTS, "FAULTS = [", "FAULTS = = [", "FAULTS = =", "invalid syntax"),
     "checks that do not run": (CHECKS, "import torch\n", "import torch\ntorch.nothing\n", "torch.nothing", "nothing"),
     "swap not found": (FAULTS, '("dim=1", "dim=0")', '("dim=7", "dim=0")', '"sum-over-the-batch"', "stands 0 times"),
     "swap found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),

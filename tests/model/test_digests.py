@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.model import dependencies, digests
+from autograder.model.loading import FILES
 from autograder.publish import release, selfchecks
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
@@ -73,7 +74,7 @@ def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
 
 
 def test_a_session_without_checks_and_faults_uses_what_its_cells_import(course):
-    for name in ("checks.py", "faults.py"):
+    for name in FILES:
         (course.folder(TINY) / name).unlink()
     used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(course, TINY)}
     assert used == USED - {"digests_kit/mistaken.py"}
@@ -108,8 +109,8 @@ def test_verdicts_depend_on_data_and_names_of_the_helpers_and_not_on_what_python
 
 
 @pytest.mark.parametrize("digest", [digests.of_selfchecks, digests.of_verdicts, digests.of_session])
-@pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py"])
-def test_all_depend_on_source_checks_and_faults(course, digest, name):
+@pytest.mark.parametrize("name", [f"{TINY}.py", *FILES])
+def test_all_depend_on_source_checks_and_versions(course, digest, name):
     assert changes(course, digest, course.folder(TINY) / name, "\n", "\n\n")
 
 

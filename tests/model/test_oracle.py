@@ -39,7 +39,7 @@ def other(tiny, tmp_path):
     """A second course with a TP of the same name."""
     course = Course(tmp_path)
     shutil.copytree(tiny.folder(TINY), course.folder(TINY))
-    for name in (TINY, "checks", "faults"):
+    for name in (TINY, "checks", "faults", "variants"):
         path = course.folder(TINY) / f"{name}.py"
         path.write_text(in_thrice(path.read_text(encoding="utf-8")), encoding="utf-8")
     return course

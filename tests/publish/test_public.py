@@ -81,7 +81,8 @@ def test_whatever_comes_from_the_instructor_is_refused(course):
     }
     for name, data in hidden.items():
         assert leaks.leaks(course, {name: data}), name
-    for name in ("solutions/x.ipynb", "gradebook/secret", "x.lent", "site/gradebook.db", "first/checks.py"):
+    for name in ("solutions/x.ipynb", "gradebook/secret", "x.lent", "site/gradebook.db", "first/checks.py",
+                 "variants.py"):
         assert leaks.leaks(course, {name: b""}) == [f"{name}: a file of the instructor's"]
     assert leaks.leaks(course, {"h.txt": b"nothing of it"}) == []
 

@@ -14,6 +14,7 @@ from autograder.classroom.grading import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model import source
+from autograder.model.loading import FILES
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
 
@@ -49,7 +50,7 @@ class Elsewhere:
 
 
 SETTINGS = "course.toml"
-WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py")}
+WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", *FILES)}
 NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
 DATA = f"course/selfchecks/{TINY}.bin"
 TOLD = "course/selfchecks/course.json"
@@ -166,8 +167,8 @@ def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     assert status == 0 and out.splitlines() == [
         f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed",
         "6 faults and 2 variants in 1 session"]
-    copied.rewrite("faults.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'),
-                   ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
+    copied.rewrite("faults.py", ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
+    copied.rewrite("variants.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'))
     status, out = copied("audit", "--seeds", 2)
     assert status == 1 and "  last: the fault first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
     assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)
