@@ -1240,7 +1240,8 @@ if tp.done(*WHOLE):
 #     uses a learning rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is
 #     even;
 #   - `seeds`: three seeds or more;
-# - `cost(steps)`: how many steps the first three experiments take together, when each run takes `steps` of them.
+# - `cost(steps)`: the steps of the first three experiments together: `steps` for each run, and a run that two share
+#   counts twice.
 #
 # *Tiny example.* With three values in each list and three seeds there are 27 runs: `cost(10)` is 270.
 #
@@ -1370,8 +1371,7 @@ if tp.done(*WHOLE, "plan"):
 # *Learning rate.* We expected the loss to oscillate with the largest rate, 0.15. This rate had the highest mean BLEU,
 # 33.3 (19.4–40.9) against 19.2 (17.6–20.9) with 0.015, and the largest spread; the ranges overlap. With 0.0015 no
 # sentence was right. It does not follow that 0.15 is best for a longer run. The rate also sets the weight decay of each
-# step, so the table does not separate the two. All other experiments use 0.015, which is not the best of the three
-# here.
+# step, so the table does not separate the two. All other experiments use 0.015, whose mean is not the highest here.
 #
 # *Hidden size.* With 8 and 32 units no sentence was right; 128 units had 19.2 (17.6–20.9) BLEU, 32 had 1.9 (0–3.1). It
 # does not follow that more units are always better: each step costs more, and small models may need more steps.
@@ -1428,7 +1428,7 @@ if tp.done(*WHOLE, "plan"):
 class GatedCell(nn.Module):
     """The decoder cell of Bahdanau, Cho and Bengio.
 
-    The W layers have biases, which the paper leaves out to save space.
+    The W layers have biases, which the paper's equations leave out.
     """
 
     def __init__(self, embedding_size, hidden_size, context_size):
@@ -1603,9 +1603,9 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 #
 # ### Exercise 14 · Overwrite one vector
 #
-# **Write** `effects`. For each source word in turn, its encoder vector is overwritten by the mean of all S vectors of
-# the sentence. (This is **mean ablation**.) `effects` returns by how much the log-probability of each true token
-# *falls*, under teacher forcing.
+# **Write** `effects`. For each source word in turn, its encoder vector is overwritten by the mean of the sentence's S
+# vectors (a **mean ablation**). `effects` returns by how much the log-probability of each true token *falls*, under
+# teacher forcing.
 #
 # - in: a `model`; `source` (S, 1), one sentence without padding; `target` (T, 1)
 # - out: (T, S). Entry (t, s): the log-probability of `target[t]` with all vectors as they are, minus the one with
@@ -1614,8 +1614,8 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 #
 # Compute the keys again from the changed vectors. The decoder's first state stays as the encoder made it.
 #
-# *Tiny example.* With log-probability −0.1 for a token, and −2.3 when the vector of word 3 is overwritten, the entry in
-# column 3 is 2.2.
+# *Tiny example.* With log-probability −0.1 for a token, and −2.3 when vector 3 is overwritten, the entry in column 3 is
+# 2.2.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*
 #
@@ -1781,7 +1781,7 @@ assert torch.equal(dropping.eval()(torch.ones(8)), torch.ones(8)), "eval drops n
 # ### END SOLUTION
 
 # %% training="hard"
-RUN_HARD = False  # True: six trainings, two minutes
+RUN_HARD = False  # True: six trainings of 300 steps
 
 if RUN_HARD and tp.done(*WHOLE):
     changes = {"none": {}, "label smoothing": {"smoothing": 0.1}}

@@ -11,8 +11,8 @@
 # - explain an output by weights, gradients and interventions, on two models, and score the explanations;
 # - ablate heads, and find the heads that do a task.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 2, 4, 6, 7 and 8 and question 2, with `tp.borrow` for the others. **You
-# need first:** sessions 3 and 5.
+# **Time:** {time}. **In 90 minutes:** exercises 2, 4, 6, 7 and 8 and question 2; your teacher lends the others
+# (`tp.borrow`). **You need first:** sessions 3 and 5.
 #
 # **Sizes:** B sentences, S source and T target timesteps, D numbers in a token's vector, h heads, d numbers in a head's
 # vector (D = h · d), V tokens in a vocabulary. The batch comes first.
@@ -1157,8 +1157,8 @@ tp.check("gradients")
 # ### Exercise 8 · Ablation of a word
 #
 # A gradient describes small changes. An **ablation** runs the model again with the vector of one word replaced: by the
-# mean of all words (**mean ablation**), or by the vectors of random words from training (**resample ablation**, here
-# *resampling*). We do not use zeros, because a vector of zeros may be unlike any input.
+# mean of training words (**mean ablation**), or by the vectors of random ones (**resample ablation**, here
+# *resampling*). Zeros are a third choice.
 #
 # **Write** `effects(log_prob, x, others)`.
 # - in: `log_prob`, `x` (S, D), and `others` (N, D), the vectors that replace a word, one after the other
@@ -1250,10 +1250,10 @@ if tp.done(*WHOLE):
     models = {"recurrent": recurrent, "Transformer": model}
 
 # %% [markdown]
-# The next cell applies your functions to both models. Attention weight and weight × norm concern the encoder's outputs,
-# the other explanations the embedded words. Integrated gradients start from zeros, the usual baseline; their ranking
-# may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors for mean
-# and resampling are embedded words of training sentences.
+# The next cell applies your functions to both models. Attention weight (mean of the heads) and weight × norm concern
+# the encoder's outputs, the others the embedded words. Integrated gradients start from zeros, the usual baseline; their
+# ranking may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors
+# for mean and resampling are embedded words of training sentences.
 
 # %% given="explained"
 def replacements(model, n=8):
@@ -1337,7 +1337,7 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# Saturation (exercise 7) may explain the low scores of gradient × input, but not why the Transformer's are lower.
+# Saturation (exercise 7) may explain the low scores of gradient × input; we did not test it.
 #
 # The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. That of the
 # leaderboard above has neither; all five of its agreements lie outside these ranges, by 2.5 points at most. A map whose
@@ -1849,7 +1849,7 @@ if tp.done(*STACK, "induction", "ablate", "patching"):
 # %% [markdown]
 # In our five runs all four heads of block 1 had a score of at least 0.90, rounded. With the highest-scoring head
 # ablated by its mean, 100 % (100–100) of the next tokens were right; with all four, 3 % (2–4). The score finds heads
-# that attend in this way; ablations show which of them are needed.
+# that attend in this way, but not which of them are needed.
 
 # %% [markdown]
 # ## 7 · Extension: circuits
@@ -1941,7 +1941,7 @@ if tp.done(*WHOLE, "attribution", "patching"):
 # %% [markdown]
 # ### Exercise 13 · QK and OV circuits
 #
-# Leave the biases out. The scores of a head for vectors x (queries) and y (keys) are
+# Leave out biases and norms. The scores of a head for vectors x (queries) and y (keys) are
 # $x W_q^\top W_k\, y^\top / \sqrt d$: its **QK circuit**. If the head attends to y with weight 1, it adds
 # $y W_v^\top W_o^\top$ to the residual stream. The product of this vector with the output layer is the contribution of
 # y to the logits: the **OV circuit**. Both need weights only, no sentence.

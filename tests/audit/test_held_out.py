@@ -46,5 +46,5 @@ def test_the_guarantees_tell_the_first_run():
     found = [one for name in REPOSITORY.assignments for one in answers(name)]
     wrong, caught, explained, *_, misleading, right, accepted = re.findall(r"\d+", table(found).splitlines()[-1])
     told = (f"caught {caught} of {wrong} wrong answers, told the true cause of {explained} by a sentence or a place, "
-            f"said something misleading of {misleading}, and accepted {accepted} of {right} right ones")
+            f"told {misleading} something misleading, and accepted {accepted} of {right} right ones")
     assert told in " ".join((TESTS.parent / "docs/guarantees.md").read_text(encoding="utf-8").split())
