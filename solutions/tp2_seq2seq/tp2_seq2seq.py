@@ -428,10 +428,10 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # ## 5 · Training and measuring
 #
-# The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (kept away from training, for
-# measuring), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher forcing, 256
-# hidden units. We train for one **epoch**: each training example is read once. It takes one to three minutes. `REAL_RUN
-# = False` takes 100 examples, to see that everything works.
+# The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (for measuring; by chance, a few
+# also occur in training), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher
+# forcing, 256 hidden units. We train for one **epoch**: each training example is read once. It takes one to three
+# minutes. `REAL_RUN = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
 REAL_RUN = True
@@ -547,7 +547,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # ### BEGIN SOLUTION
 # Length, decimal point and the first one or two digits are often right; the digits after that are mostly wrong.
 # So the answers have about the right size. Remainders have the highest exact match: where the first operand is the
-# smaller one, as in half of the questions, the answer is a copy of it. Sums and differences have a few right answers.
+# smaller one, as in half of the questions, it is the answer. Sums and differences have a few right answers.
 # Multiplications and divisions have almost none: their digits depend on many digits of the question, and there are more
 # of them. Candidates for a change: the order of the answer (its first digit depends on all carries), the number of
 # tasks learned at once, the fixed high learning rate, one-hot inputs.
@@ -560,7 +560,7 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # %% [markdown]
 # ## 6 · A better recipe
 #
-# Your code stays as it is. What changes are the data and the training. Number 2 stays, the other four are new; all five
+# Your code stays as it is. Data, model and training change. Number 2 stays, the other four are new; all five
 # are called **levers** below:
 #
 # 1. **The answer is written backwards too.** For `94+8` the network writes `201`, units first.
@@ -701,7 +701,7 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
              caption="One seed for each recipe")
 
 # %% [markdown]
-# We measured two of the levers, with five seeds each: the median, in brackets the lowest and the highest.
+# We measured two of the levers at 2500 steps, with five seeds each: the median, in brackets the lowest and the highest.
 #
 # | recipe, 2500 steps | sums, % | differences, % | answers to `999+1` |
 # |---|---|---|---|
@@ -709,8 +709,8 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # | answer written forwards | 48 (47–50) | 47 (46–49) | 1000, 1000, 1000, 1000, 1000 |
 # | question read forwards | 44 (39–63) | 46 (38–53) | 990, 901, 1000, 999, 999 |
 #
-# This table has limits. If two recipes did not differ, the ranges of five seeds each would lie apart in one of 126
-# cases. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
+# This table has limits. If two recipes did not differ, the ranges of five independent runs each would lie apart in one
+# of 126 cases. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
 # lever was tried alone, and the learning rate was not varied.
 #
 # An embedding before a GRU does not enlarge what it can compute: a one-hot row times the GRU's input matrix is a
@@ -736,8 +736,9 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # Written forwards, the first character is `1`, and whether it is there at all depends on all carries: 7+8 carries, so
 # 5+6+1 carries, so 4+5+1 carries. The carries of all three columns must be known before the first character is written.
 # Written backwards, the first character is 5, which depends on the two unit digits alone. The next one needs two digits
-# and one carry, which the decoder's state can hold. So each step is a small computation, the same one each time, and
-# the decoder has as many steps as there are digits. This is an argument about what each step needs. The runs show that
+# and one carry, which the decoder's state can hold. So each step of a sum is a small computation, the same one each
+# time, and the decoder has as many steps as there are digits. In a difference, the digits also depend on which number
+# is larger. This is an argument about what each step needs. The runs show that
 # the order matters; they do not show how the network computes.
 #
 # Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place value of a
@@ -746,8 +747,9 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # Nor are the units closer to the first character written.
 #
 # **Rubric.** 1 point: forwards, the first digit needs all carries, hence the whole sum. 1 point: backwards, each step
-# needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question (units first,
-# place value known while reading). "The digits of equal place are closer together" is not one: they are not.
+# of a sum needs two digits and one carry, held in the state. 1 point: a sensible reason for the reversed question
+# (units first, place value known while reading). "The digits of equal place are closer together" is not one: they are
+# not.
 # ### END SOLUTION
 
 # %% [markdown] answer="why-forcing" points=3

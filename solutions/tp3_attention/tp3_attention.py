@@ -210,8 +210,8 @@ if tp.done("scores", "weights"):
 
 # %% [markdown]
 # The fourth weight is half a billion times larger than the first, and yet both are so small that almost no gradient
-# passes through them. With a low temperature (or large scores) one vector gets nearly all of the weight; with a high
-# one all weights are close to 1/S.
+# passes through them. With a low temperature (or scores far apart) one vector gets nearly all of the weight; with a
+# high one all weights are close to 1/S.
 
 # %% [markdown] answer="why-scale" points=2
 # **Question 1.** The entries of two random vectors of size H are independent, with mean 0 and variance 1. How does the
@@ -1123,7 +1123,7 @@ if tp.done("batched", "net"):
              header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
-# The same weights during the training; each map is a mean over a thousand rows:
+# The same weights during the training; each line of a map is a mean over about 100 rows:
 
 # %% demo="lookup-growing"
 if tp.done("batched", "net"):
@@ -1614,7 +1614,7 @@ class ConcatDecoderRNN(nn.Module):
 tp.check("concat")
 
 # %% [markdown]
-# ## 6 · Sums: a few points or nothing
+# ## 6 · Sums with and without attention
 #
 # As in session 2, question and answer are written backwards, an embedding stands before each GRU, the learning rate
 # makes one cycle, gradients are clipped, and each batch has fresh samples. Numbers have at most two digits, all equally
@@ -1708,9 +1708,9 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # - **At 0.003 and 0.006, attention without the layer had more right answers with each seed** (which fixes the
 #   questions), by 5 to 61 and 3 to 8 points. At 0.012 it had between 2 points fewer and 2 more. With both at their best
 #   rates, the ranges overlap: 99 (99–99) and 97 (94–99).
-# - **Through the layer of 64 tanh units the task was not learned in 1200 steps**, at no rate, with or without
-#   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a linear layer
-#   of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).
+# - **Through the layer of 64 tanh units the task was not learned in 1200 steps** at any of the three rates, with or
+#   without attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a
+#   linear layer of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).
 
 # %% [markdown]
 # **Attention maps.** The question stands above the map as the encoder reads it, backwards. The answer stands on the
@@ -1805,14 +1805,15 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
-# On sums, attention beside the state gains a few points or nothing: added to the state, 97.8 % (96.5–98.1) of sums and
-# differences together, against 95.4 % (90.2–96.4) without attention, 0.8 to 7.6 points more with each of five seeds; in
-# the executed notebook 98.2 and 99.4 % of the differences and sums, against 94.5 and 98.1 %. With the context alone the
-# model is far behind: what the decoder computed itself, such as a carry, reaches the output only through the weights.
-# The question is short: one vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters matter (both
-# digits of a column, the operator, the carry, for a difference the sign). So there is little to select. On copying each
-# character of the answer depends on exactly one character of the question, its position is known, and the question may
-# be long. The heatmap is a diagonal, and the model without attention falls from 57 % at 6 letters to 0 % at 13.
+# At a peak rate of 0.006, attention beside the state gains a few points: added to the state, 97.8 % (96.5–98.1) of sums
+# and differences together, against 95.4 % (90.2–96.4) without attention, 0.8 to 7.6 points more with each of five
+# seeds; in the executed notebook 98.2 and 99.4 % of the differences and sums, against 94.5 and 98.1 %. With the context
+# alone the model is far behind: what the decoder computed itself, such as a carry, reaches the output only through the
+# weights. The question is short: one vector of 128 numbers is enough for 89 to 99 % of the answers. Most characters
+# matter (both digits of a column, the operator, the carry, for a difference the sign). So there is little to select. On
+# copying each character of the answer depends on exactly one character of the question, its position is known, and the
+# question may be long. The heatmap is a diagonal, and the model without attention falls from 57 % at 6 letters to 0 %
+# at 13.
 #
 # **Rubric.** 1 point: reads the own tables correctly (numbers named; the reading must follow the own runs; no
 # difference, and a few points more with attention, are both correct readings). 1 point: reason on sums: most
@@ -1862,7 +1863,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # Attention needs a score for every pair of source and target timesteps: B × T × S numbers.
 #
 # **The five operators of session 2** at three digits, exact match in %. One model writes `+` and `-` directly (1500
-# steps, five seeds):
+# steps, five seeds; attention also to its own answer):
 #
 # | | without attention | with attention |
 # |---|---|---|
@@ -1880,8 +1881,8 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `%` | 72.5 (67.1–73.7) | 92.7 (82.4–92.9) |
 #
 # Left: one network for all operators, 600 CPU seconds, three seeds. Right: a network each, 180 CPU seconds (`/` 600),
-# five seeds. The columns differ in more than the scratchpad. Without attention, 0.9 % of the multiplications with this
-# scratchpad were right (one seed).
+# five seeds. The columns differ in more than the scratchpad. Without attention, this scratchpad had 0.9 % of `*` right
+# (one seed, 150 CPU seconds).
 #
 # **Further reading**
 #

@@ -590,7 +590,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # **Write** `accuracy_by_step`.
 #
 # - in: `predicted_tokens` and `target_tokens`, integers, both (T, B); `EOS`
-# - out: floats, (T,): at each step, the share of right characters **among the sequences that are still running**
+# - out: floats, (T,): at each step, the share of right characters **among the sequences that are still running** (at
+#   least one is)
 #
 # A sequence runs up to and including the EOS of its *target*. What comes after is padding, and must not count.
 #
@@ -655,7 +656,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # line reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
 # read the same prefix in both programs, so both have the same first error. The gap shows in the accuracy per character:
 # measured with teacher forcing, it is too optimistic about what follows an error. Look at step 2 of `unfinished`. The
-# gap is an upper bound of the effect of exposure bias: after an error the rest is compared with the original answer,
+# gap can overstate the effect of exposure bias: after an error the rest is compared with the original answer,
 # although another continuation may be consistent.
 #
 # How much does one error cost? You can make one on purpose, a *slip*: the decoder reads the right answer, but one digit
@@ -729,7 +730,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 # `forced[t, b]` is true, else the most probable character of its own logits of step t − 1. Row 0 of `forced` is not
 # used.
 #
-# *Tiny example.* The target is 4, 5, 6, `forced` is false, true, false; the network writes 4, 8, 1. Then it reads GO,
+# *Tiny example.* The target is 4, 5, 6, `forced` is false, true, false; the network writes 7, 8, 1. Then it reads GO,
 # 4, 8: at step 1 the decision is true, so it reads the right 4; at step 2 it is false, so it reads its own 8.
 #
 # With `forced` all true, the logits are those of `training_pass`.
@@ -822,8 +823,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # ## 7 · Beam search
 #
 # Greedy decoding takes the best *character* at every step. It does not always find the most probable *answer*: after
-# the most probable first character, all continuations may be improbable. **Beam search** keeps the K best unfinished
-# answers, called **hypotheses**; K is the **beam width**. At each step, every hypothesis is continued by every
+# the most probable first character, all continuations may be improbable. **Beam search** keeps the K best answers so
+# far, called **hypotheses**; K is the **beam width**. At each step, every hypothesis is continued by every
 # character, and the K best of all these candidates are kept.
 #
 # ![A beam of width two on 94+8, as a tree with summed log-probabilities. 9 looks best at first with −0.6, and 1 is kept
@@ -839,14 +840,14 @@ if tp.done("decoder", "training-pass", "inference-programs",
 #
 # - in: `log_probabilities` (K, V), a row for each hypothesis; `scores` (K,), the sums so far; `finished` (K,),
 #   booleans; `beam_width`; `EOS`
-# - out, best first, each of shape (n,), with n = `beam_width` (or K · V if there are fewer candidates): `tokens`, the
+# - out, best first, each of shape (n,), with n = `beam_width`, or K · V if that is smaller: `tokens`, the
 #   character that was added; `parents`, the number of the hypothesis that it was added to; `scores`, the new sums
 #
 # A hypothesis that is **finished** has a single candidate: EOS once more, at no cost. Its score stays, and it is
 # compared with the others. Do not change the arguments; work on copies.
 #
 # *Tiny example.* Two hypotheses with scores −1.0 and −1.2, V = 3, `beam_width` = 2. The rows of `log_probabilities`
-# are (−2.0, −0.5, −1.6) and (−0.1, −3.0, −2.8). The best candidates are −1.2 − 0.1 = **−1.3** (character 0 after
+# are (−2.0, −0.5, −1.35) and (−0.1, −3.0, −3.1). The best candidates are −1.2 − 0.1 = **−1.3** (character 0 after
 # hypothesis 1) and −1.0 − 0.5 = **−1.5** (character 1 after hypothesis 0). So `tokens` = (0, 1), `parents` = (1, 0),
 # `scores` = (−1.3, −1.5).
 #
@@ -1037,8 +1038,8 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 #   each row are positive and sum to 1. Both searches end with EOS after five tokens at most, EOS counted.
 #
 # *Tiny example.* In `FOLLOWS` the wider beam does better: greedy decoding finds *it rains*, 0.42 · 0.40 · 0.9 = 0.15,
-# and a beam of two *we hope so*, 0.30 · 0.95 · 0.95 · 0.95 = 0.26. In a table of ours for 0.4, 0.35, 0.25 it does
-# worse: 0.16 for greedy decoding, 0.0175 for a beam of two.
+# and a beam of two *we hope so*, 0.30 · 0.95 · 0.95 · 0.95 = 0.26. In a table of ours for 0.4, 0.35, 0.25 it
+# does worse: 0.133 for greedy decoding, 0.0058 for a beam of two.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: a table to construct.
 #
@@ -1098,11 +1099,11 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
                        title="A beam of two, in your table", best=kept)
 
 # %% [markdown]
-# Take 0.4, 0.35 and 0.25 once more, and the table of the tiny example. Greedy decoding goes on with 0.4 and finds
-# 0.4 · 0.4 = 0.16. The beam of two also keeps the second word. Two words of 0.5 each follow it: both have 0.35 · 0.5 =
-# 0.175, more than 0.16, and fill the beam. Each of their continuations has 0.1, so the beam of two ends with 0.0175,
-# without the 0.16. *Neither* search keeps the third of the first words. If EOS always follows it, it is a sentence of
-# probability 0.25. Such a miss of a more probable answer is called a **search error**.
+# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding goes on with 0.4, which three equal parts follow,
+# and finds 0.4 / 3 = 0.133. The beam of two also keeps the second word. Two words of 0.5 each follow it: both have 0.35
+# · 0.5 = 0.175, more than 0.133, and fill the beam. Each of their continuations has 1/30, so the beam of two ends with
+# 0.0058, without the 0.133. *Neither* search keeps the third of the first words. If EOS always follows it, it is a
+# sentence of probability 0.25. Such a miss of a more probable answer is called a **search error**.
 #
 # Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,

@@ -30,8 +30,9 @@ CLAIMS = [
           ("| embedding, 32 numbers | 95.4 (90.2 – 96.4)", "| one-hot | 79.5 (73.0 – 85.1)",
            "| one-hot × √32 | 98.0 (96.0 – 98.7)"), run="one_hot"),
     Claim("tp2_seq2seq",
-          "We measured two of the levers, with five seeds each: the median, in brackets the lowest and the highest. "
-          "| recipe, 2500 steps | sums, % | differences, % | answers to `999+1` | |---|---|---|---| | all levers | "
+          "We measured two of the levers at 2500 steps, with five seeds each: the median, in brackets the lowest and "
+          "the highest. | recipe, 2500 steps | sums, % | differences, % | answers to `999+1` | |---|---|---|---| | all "
+          "levers | "
           "85 (81–86) | 74 (73–83) | 1000, 1000, 1000, 1000, 1000 | | answer written forwards | 48 (47–50) | 47 "
           "(46–49) | 1000, 1000, 1000, 1000, 1000 | | question read forwards | 44 (39–63) | 46 (38–53) | 990, 901, "
           "1000, 999, 999 |",
@@ -47,7 +48,7 @@ CLAIMS = [
           ("630+196 804 826 no", "69%234 97 69 no", "896+221 1095 1117 no"), cell="classic"),
     Claim("tp2_seq2seq",
           "Remainders have the highest exact match: where the first operand is the smaller one, as in half of the "
-          "questions, the answer is a copy of it. Sums and differences have a few right answers. Multiplications and "
+          "questions, it is the answer. Sums and differences have a few right answers. Multiplications and "
           "divisions have almost none:",
           ("+ 833 1.4%", "- 790 1.8%", "* 781 0.1%", "/ 801 0.0%", "% 795 43.0%"), cell="by-operator"),
     Claim("tp2_seq2seq", "The token accuracy can be lower in free running:", ("token accuracy 52.3% 50.9%",),
