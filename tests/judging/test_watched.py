@@ -41,7 +41,7 @@ LIMITS = dataclasses.replace(SHORT, judge_seconds=2, judge_memory=2**28)
 def judge(tmp_path_factory):
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text()
     others = text[text.index('@check("encoder")'):]
-    course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="")
+    course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="", variants="")
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
     made = WatchedJudge(course, Options(limits=LIMITS))

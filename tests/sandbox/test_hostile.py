@@ -128,8 +128,8 @@ def test_a_waiting_notebook_is_ended():
 
 
 def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
-    """Each stays below the bound of a cell; together they would take six times what a notebook may."""
-    options = Options(limits=Limits(notebook_seconds=4))
+    """Each stays below the bound of a cell; together they would take three times what a notebook may."""
+    options = Options(limits=Limits(notebook_seconds=8))
     waits, waits_little = ("import time; time.sleep(0.8)",) * 30, ("import time; time.sleep(0.1)",)
     with Judge(TINY_COURSE, options) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
@@ -137,7 +137,7 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
     assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
     reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
-    assert reasons == {"Not checked: the whole notebook took more than 4 seconds."}
+    assert reasons == {"Not checked: the whole notebook took more than 8 seconds."}
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
 
 
