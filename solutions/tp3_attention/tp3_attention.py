@@ -1123,7 +1123,7 @@ if tp.done("batched", "net"):
              header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
-# The same weights during the training; each line of a map is a mean over about 100 rows:
+# The same weights during the training; each line is a mean over about 100 rows:
 
 # %% demo="lookup-growing"
 if tp.done("batched", "net"):
@@ -1681,8 +1681,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
     races.compare(exact_match_by, four, {"operation": races.operation, "length": len})
 
 # %% [markdown]
-# All are tested free running, on 2000 held-out questions. Your table has one run of each. Five seeds of our own,
-# exact match in %, the median with the lowest and the highest:
+# All are tested free running, on 2000 held-out questions. Your table has one run of each; here the median and range of
+# five seeds, exact match in %:
 #
 # | model | sums | differences |
 # |---|---|---|
@@ -1708,8 +1708,8 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # - **At 0.003 and 0.006, attention without the layer had more right answers with each seed** (which fixes the
 #   questions), by 5 to 61 and 3 to 8 points. At 0.012 it had between 2 points fewer and 2 more. With both at their best
 #   rates, the ranges overlap: 99 (99–99) and 97 (94–99).
-# - **Through the layer of 64 tanh units the task was not learned in 1200 steps** at any of the three rates, with or
-#   without attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a
+# - **Through the layer of 64 tanh units the task was not learned in 1200 steps** at these rates, with or without
+#   attention. With an LSTM in place of the GRU, the same layer had 75 % (20–99) at 0.006. With the GRU, a
 #   linear layer of 64 units had 99 % (99–99), and 256 tanh units 89 % (78–96).
 
 # %% [markdown]
@@ -1863,7 +1863,7 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # Attention needs a score for every pair of source and target timesteps: B × T × S numbers.
 #
 # **The five operators of session 2** at three digits, exact match in %. One model writes `+` and `-` directly (1500
-# steps, five seeds; attention also to its own answer):
+# steps, five seeds):
 #
 # | | without attention | with attention |
 # |---|---|---|
@@ -1871,8 +1871,8 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `-` | 70.9 (23.6–88.8) | 37.3 (25.6–71.3) |
 #
 # With attention four seeds of five were lower on both. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a
-# text of intermediate steps before the answer. Ours puts each digit beside those that it comes from; the decoder
-# attends to the question and the characters already written.
+# text of intermediate steps before the answer. Ours puts each digit beside those that it comes from. In both tables
+# the decoder attends to the question and the characters already written.
 #
 # | | directly, without attention | scratchpad and attention |
 # |---|---|---|
