@@ -1360,8 +1360,8 @@ if tp.done(*WHOLE, "plan"):
 # %% [markdown] answer="experiments" points=4 covers="31,32,33,34"
 # **Question 4.** For each of the four experiments, state what you expected, which values you tried, what your table
 # shows, with its spread, and what you would *not* conclude from it. For the teacher-forcing ratio, say also why its
-# *training loss* cannot be compared from row to row. (If two settings do not differ at all, the ranges of three seeds
-# each still lie apart once in ten times; those of five seeds, once in 126.)
+# *training loss* cannot be compared from row to row. (If two settings do not differ, the ranges of three independent
+# runs each still lie apart once in ten times; those of five, once in 126.)
 #
 # *Minutes* 10
 #

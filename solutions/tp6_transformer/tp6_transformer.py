@@ -757,8 +757,8 @@ if tp.done(*STACK):
 # %% [markdown]
 # ## 5 · The translator
 #
-# Corpus, vocabularies and batches are as in session 5, with the batch first, and with words of two senses: *bat* is
-# *chauve-souris* or *batte*. The English side has no `EOS`.
+# The corpus is that of session 5, with words of two senses: *bat* is *chauve-souris* or *batte*. The batch comes first.
+# The English side has no `EOS`, and there is no curriculum.
 
 # %% given="batches"
 class Words:
@@ -2376,13 +2376,13 @@ if tp.done(*WHOLE, "cache"):
 # thought** (Wei et al. 2022, [arXiv 2201.11903](https://arxiv.org/abs/2201.11903)) does the same in words.
 #
 # ![Above, long multiplication: a digit of the sum depends on two digits far apart and on a carry that is not written.
-# Below, the local scratchpad: each digit is next to those that it depends on.](figures/scratchpads.svg)
+# Below, the local scratchpad: each product digit is in one row with its factors.](figures/scratchpads.svg)
 #
 # The model is a decoder without an encoder: it reads `78*64=` and continues. All numbers have their **least digit
 # first**: `78*64=` is 87 times 46. The answer follows the last `=`. `tp.scratchpads` has three designs:
 # - *no scratchpad*;
 # - *long multiplication*: partial products and running sums, one after the other;
-# - *local scratchpad*: each digit next to those that it depends on, with every carry written.
+# - *local scratchpad*: each product digit in one row with its two factors, and every carry.
 
 # %% given="writer"
 from tp.scratchpads import (CHARACTERS, local_scratchpad, long_multiplication,
@@ -2486,8 +2486,8 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 # depends on the seed.
 #
 # (b) In long multiplication, a digit of a partial product depends on two distant digits of the question and on a carry
-# that is not written, so on all lower digits. In the local scratchpad, it depends on two digits and a carry that stand
-# just before it.
+# that is not written, so on all lower digits. In the local scratchpad, it depends on two digits and a carry of the same
+# row.
 #
 # (c) In our runs not one of 300 multiplications of four digits was right, with any scratchpad and any seed. The
 # positions beyond those of three digits were never trained, and the number of digits is part of the format: the model
