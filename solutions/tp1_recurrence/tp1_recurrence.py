@@ -84,7 +84,7 @@ print(*corpus[:6], sep="\n")
 # %% [markdown]
 # ### Exercise 1 · A vocabulary
 #
-# A **token** is a piece of text treated as one unit: here, what stands between spaces, case kept. A **vocabulary**
+# A **token** is a piece of text treated as one unit: here, an item of `.split()`, case kept. A **vocabulary**
 # gives each token an **id**, a whole number. **Special tokens** come first: `<unk>` (unknown) stands for every token
 # outside the vocabulary, `<eos>` (end of sequence) follows the last token.
 #
@@ -953,8 +953,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 # *Minutes* 5
 #
 # ### BEGIN SOLUTION
-# A few units, the uppermost rows (2 of 32 in the executed notebook), hold a clear difference from the word after the
-# first noun up to the verb. Most units differ little, or only at times. After the verb the number is of no more use
+# A few units, among the uppermost rows (2 of 32 in the executed notebook), hold a clear difference from the word after
+# the first noun up to the verb. Most units differ little, or only at times. After the verb the number is of no more use
 # for any prediction, so no gradient favours keeping it, and the unit can store something else. To copy the old value
 # between noun and verb, the update gate must be close to 1 (in torch's equations). To overwrite it afterwards, the gate
 # must be well below 1. (The picture shows states, not gates. A unit can also keep its value without copying: the

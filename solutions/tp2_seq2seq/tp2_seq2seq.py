@@ -315,7 +315,7 @@ if tp.done("decoder"):
 # | `GO`, `EOS` | the two characters that open and close an answer |
 # | `decoder_char_index`, `decoder_index_char` | character → number, and back; the encoder has its own two |
 # | `encoder_vocabulary_size`, `decoder_vocabulary_size` | how many characters each alphabet has |
-# | `max_encoder_sequence_length`, `max_decoder_sequence_length` | timesteps of the longest question and answer |
+# | `max_encoder_sequence_length`, `max_decoder_sequence_length` | timesteps: longest question; longest answer + 2 |
 # | `device` | where the tensors are |
 
 # %% given="calculator"
@@ -430,7 +430,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 #
 # The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (for measuring; by chance, a few
 # also occur in training), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher
-# forcing, 256 hidden units. We train for one **epoch**: each training example is read once. It takes one to three
+# forcing, 256 hidden units. We train for one **epoch**: each training example is read once. It takes up to three
 # minutes. `REAL_RUN = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
@@ -625,7 +625,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
               f"{levers.share_right(better, operator):.1%}")
 
 # %% [markdown]
-# 6000 steps take two to five minutes on one core. We measured five seeds: all five answered 102 to `94+8` and 1000 to
+# 6000 steps take up to five minutes on one core. We measured five seeds: all five answered 102 to `94+8` and 1000 to
 # `999+1`, and 98 to 100 % of the held-out sums and 95 to 98 % of the differences were right. With all numbers equally
 # frequent (lever 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in which a
 # number has one digit, 85 to 98 % were right in our runs, with lever 4 all of them. Held-out questions have numbers of

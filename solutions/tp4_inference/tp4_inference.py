@@ -652,8 +652,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
                     "all steps right"])
 
 # %% [markdown]
-# Compare the two lines of one model. At step 0 they are equal, because both read GO. At later steps, only the first
-# line reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
+# Compare the two lines of one model. At step 0 they are equal, because both read GO. Later, only the first line
+# always reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
 # read the same prefix in both programs, so both have the same first error. The gap shows in the accuracy per character:
 # measured with teacher forcing, it is too optimistic about what follows an error. Look at step 2 of `unfinished`. The
 # gap can overstate the effect of exposure bias: after an error the rest is compared with the original answer,
