@@ -60,7 +60,8 @@ def test_alignments_stay_gold(streams, switch):
 
 def test_hard_sentences_have_the_length_of_clean_ones(streams):
     for pair in both(streams["all"]):
-        assert 3 <= len(pair.source_words) - 1 <= 20 and 3 <= len(pair.target_words) - 1 <= 21
+        assert 3 <= len(pair.source_words) - 1 <= 20
+        assert 3 <= len(pair.target_words) - 1 <= 22  # another word for a clean one may be longer, as *à côté de*
 
 
 @pytest.mark.parametrize("switch", ["references", "all"])
