@@ -53,8 +53,9 @@ test: $(READY)  ## lint and run the tests, side by side
 	sh setup.sh --programs bwrap chromium
 	$(MAKE) -j 2 lint tests
 
+# Hundreds of processes import the same files, and each would compile them if none may keep what it compiled.
 tests: $(READY)
-	MAKEFLAGS= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 4 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
+	MAKEFLAGS= OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 4 --dist loadgroup --timeout 300 -m "not slow" $(TESTS)
 
 slow: $(READY) site  ## run the tests that take long: full training, executed notebooks, soak
 	sh setup.sh --programs bwrap chromium
