@@ -3,7 +3,7 @@
 What does not fit the source is refused, before anything of it runs.
 """
 
-import importlib.util
+import importlib
 import sys
 from types import ModuleType
 
@@ -60,22 +60,26 @@ def text_of(source: Source, version: Version) -> str:
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
     """Return the module ``<kind>.py`` of a session, imported once; None when there is none.
 
+    The modules of a session are those of a package, so that variants can import from the faults beside them.
     ``SourceError`` says in which line it does not run.
     """
-    path = course.folder(assignment) / f"{kind}.py"
+    folder = course.folder(assignment).absolute()
+    path = folder / f"{kind}.py"
     if not path.is_file():
         return None
-    name = str(path)  # two courses may have sessions of the same name
+    package = str(folder)  # two courses may have sessions of the same name
+    if package not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [package]
+    name = f"{package}.{kind}"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException as error:
-            del sys.modules[name]
-            if isinstance(error, SourceError) or not isinstance(error, Exception):
-                raise
-            raise source_error(path, line_in(error, name), said(error)) from None
-    return sys.modules[name]
+        importlib.invalidate_caches()  # the file may be younger than the list of files that Python keeps
+    try:
+        return importlib.import_module(name)
+    except SourceError:
+        raise
+    except Exception as error:
+        reason = said(error)
+        if isinstance(error, ModuleNotFoundError) and error.name and error.name.startswith(f"{package}."):
+            reason = f"there is no {error.name.removeprefix(f'{package}.')}.py beside it"
+        raise source_error(path, line_in(error, str(path)), reason) from None

@@ -2,13 +2,9 @@
 
 from autograder.model.faults import Variant
 
-# ---------------------------------------------------------------- shift
-
-SHIFT = "return torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])])"
+from .faults import FORCED, GRU, LOG_SOFTMAX, SHIFT
 
 # ---------------------------------------------------------------- encoder
-
-GRU = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 
 def encoder(body):
@@ -24,7 +20,6 @@ def encoder(body):
 
     def forward(self, encoder_input, henc_init=None):
 {lines}'''
-LOG_SOFTMAX = "output = F.log_softmax(self.linear(hdec_ts), dim=-1)"
 
 
 def decoder(body):
@@ -51,7 +46,6 @@ def seq2seq(body):
     return f'''class Seq2seq(Calculator):
     def forward(self, encoder_input, decoder_input=None, teacher_enforce=True, inference=False):
 {lines}'''
-FORCED = "output, _ = self.decoder(decoder_input, henc_final, henc_ts)"
 
 VARIANTS = [
     Variant("shift", "filled in", swap=(SHIFT, """target = torch.zeros_like(decoder_input)

@@ -1,17 +1,29 @@
 """Right answers of session 3 that look different from the solution."""
 
-from dataclasses import replace
-
 from autograder.model.faults import Variant
 
-
-def written_out(versions, cell):
-    """Return versions that edit `cell`, where attention is written once more, and not the solution, which calls it."""
-    return [replace(version, cell=cell) for version in versions]
+from .faults import (
+    BAG_KEYS,
+    DECODER_CELL,
+    DOT,
+    FILL,
+    KEPT,
+    MASK_SOFT,
+    NET_BODY,
+    NET_CELL,
+    NET_CONTEXT,
+    NET_RETURN,
+    NET_SCORES,
+    NET_SOFT,
+    SHARE,
+    UNIT_DOT,
+    WEIGH,
+    decoder,
+    method,
+    written_out,
+)
 
 # --- scores -----------------------------------------------------------------------------------
-
-DOT = "return henc_ts @ hdec"
 
 SCORES_RIGHT = [
     Variant("scores", "multiply and sum", swap=(DOT, "return (hdec * henc_ts).sum(-1)")),
@@ -22,8 +34,6 @@ SCORES_RIGHT = [
     Variant("scores", "the example computed",
             swap=("[15.0, 60.0, 15.0, 35.0]", "[10. * 0 + 5 * 1 + 10 * 1, 10 * 5 + 10 * 1, 10 + 5, 5 * 5 + 10]")),
 ]
-
-SHARE = "return exps / exps.sum(dim=-1, keepdim=True)"
 
 WEIGHTS_RIGHT = [
     Variant("weights", "logsumexp",
@@ -62,7 +72,6 @@ def step2_weights(scores, temperature=1.0):
 
 # --- context ----------------------------------------------------------------------------------
 
-WEIGH = "return attention_weights.unsqueeze(1) * henc_ts"
 ADD = "return weighted.sum(dim=0)"
 
 CONTEXT_RIGHT = [
@@ -173,9 +182,6 @@ def batched_attention(hdec_ts, henc_ts):
             swap=("return context_vectors, attention_weights", "return [context_vectors, attention_weights]")),
 ]
 
-FILL = "masked = scores.masked_fill(~real, lowest)"
-MASK_SOFT = "return torch.softmax(masked, dim=2) * real"
-
 MASKED_RIGHT = [
     Variant("masked", "a large negative number", swap=("lowest = torch.finfo(scores.dtype).min", "lowest = -1e9")),
     Variant("masked", "torch.where",
@@ -219,8 +225,6 @@ def masked_softmax(scores, mask):
     return weights.masked_fill(empty[:, None, None], 0.0)
 '''),
 ]
-
-UNIT_DOT = "return dec_units @ enc_units.transpose(1, 2)"
 
 PLAIN_RIGHT = [
     Variant("plain-scores", "einsum and normalize", source='''
@@ -321,34 +325,6 @@ def location_score(hdec_ts, W_a):
 
 # --- net --------------------------------------------------------------------------------------
 
-NET_ENC = "henc_ts, _ = self.lstm(self.token_embedding(data))"
-NET_QUERY = "query = self.query_layer(self.index_embedding(target_idx))"
-NET_SCORES = "scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)"
-NET_SOFT = "torch.softmax(scores, dim=1)"
-NET_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)"
-NET_RETURN = "return self.output_layer(self.dropout(context_vectors))"
-NET_BODY = '''
-class Net(nn.Module):
-    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32, dropout=0.5):
-        super().__init__()
-        self.token_embedding = nn.Embedding(n_values, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
-        self.index_embedding = nn.Embedding(d, embedding_size)
-        self.query_layer = nn.Linear(embedding_size, 2 * hidden_size)
-        self.dropout = nn.Dropout(dropout)
-        self.output_layer = nn.Linear(2 * hidden_size, n_values)
-
-    def forward(self, data, target_idx):
-'''
-NET_CELL = NET_BODY + f"""
-        {NET_ENC}
-        {NET_QUERY}
-        {NET_SCORES}
-        self.attention_weights = {NET_SOFT}
-        {NET_CONTEXT}
-        {NET_RETURN}
-"""
-
 NET_RIGHT = written_out([
     Variant("net", "written out", source=NET_CELL),
     Variant("net", "einsum",
@@ -391,8 +367,6 @@ NET_RIGHT = written_out([
 
 # --- content only -----------------------------------------------------------------------------
 
-BAG_KEYS = """keys = keys + self.position_embedding(
-                torch.arange(data.shape[1], device=data.device))"""
 GUESS = "return (counts.max(dim=1).values / data.shape[1]).mean().item()"
 BAG_START = '''
 class BagNet(nn.Module):
@@ -445,44 +419,7 @@ def best_without_order(data):
 ]
 
 
-def method(head, body):
-    """A cell: `head`, then `body`, written at the margin, as the body of its last method."""
-    return head + "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-
 # ---------------------------------------------------------------- decoder
-
-ALL_SCORES = 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts)'
-GRU = "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)"
-KEPT = "self.attention_weights = F.softmax(scores, dim=-1)"
-DECODER_CONTEXT = 'context_vectors = torch.einsum("tbs,sbh->tbh", self.attention_weights, henc_ts)'
-OUTPUT = "output = F.log_softmax(self.linear(context_vectors), dim=-1)"
-
-
-def decoder(body):
-    return method('''class DecoderRNN(nn.Module):
-    def __init__(self, hidden_size, output_size, device, attention=False):
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.output_size = output_size
-        self.device = device
-        self.attention = attention
-        self.attention_weights = None
-        self.gru = nn.GRU(output_size, hidden_size).to(device)
-        self.linear = nn.Linear(hidden_size, output_size).to(device)
-
-    def forward(self, decoder_input, hdec_init, henc_ts=None):
-''', body)
-DECODER_CELL = decoder(f"""
-{GRU}
-if not self.attention:
-    return F.log_softmax(self.linear(hdec_ts), dim=-1), hdec_final
-
-{ALL_SCORES}
-{KEPT}
-{DECODER_CONTEXT}
-{OUTPUT}
-return output, hdec_final
-""")
 
 
 def seq2seq(body):

@@ -2,37 +2,26 @@
 
 from autograder.model.faults import Variant
 
+from .faults import CLEAR, CLIP, ENTROPY, MIXED, NEXT, PACK, PADDED, SCORE, SOFTMAX, STEP, TRUE_TOKEN
+
 # Lines of the solution that several versions edit.
-PADDED = '''return (pad_sequence(sources, padding_value=PAD), lengths,
-            pad_sequence(targets, padding_value=PAD))'''
 LENGTHS = "lengths = torch.tensor([len(source) for source in sources])"
-PACK = '''packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
-                                      enforce_sorted=False)'''
 READ = "packed_ts, final = self.gru(packed)"
 UNPACK = "henc_ts, _ = pad_packed_sequence(packed_ts)"
 ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
 DOT = "return (hdec * keys).sum(-1).T"
-SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
 CONTEXT = '''context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)'''
 Z = '''z = torch.sigmoid(self.W_z(embedded) + self.U_z(hdec)
                           + self.C_z(context_vectors))'''
 R = '''r = torch.sigmoid(self.W_r(embedded) + self.U_r(hdec)
                           + self.C_r(context_vectors))'''
-MIXED = "return (1 - z) * hdec + z * candidate"
 ATTEND = '''context_vectors, attention_weights = attend(
             self.score(hdec, memory.keys), memory.mask, memory.henc_ts)'''
 PAPER_CELL = "hdec = self.cell(self.embedding(tokens), hdec, context_vectors)"
 PLAIN_CELL = "hdec = self.cell(self.embedding(tokens), hdec)"
 READOUT = "logits = self.readout(torch.cat([hdec, context_vectors], dim=-1))"
-STEP = "logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)"
-NEXT = "tokens = target[t] if forced[t] else logits.argmax(dim=-1)"
 FIRST = "tokens = torch.full_like(target[0], SOS)"
 STACKED = "return torch.stack(all_logits), torch.stack(all_weights)"
-ENTROPY = '''return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,
-                           label_smoothing=smoothing)'''
-CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"
-CLEAR = "        optimizer.zero_grad()\n"
-SCORE = "return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)"
 ALIGNED = "for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):"
 
 VARIANTS = [
@@ -367,8 +356,6 @@ def corpus_bleu(hypotheses, references):
     Variant("aer", "with numpy",
             swap=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
 ]
-
-TRUE_TOKEN = "logits.log_softmax(dim=-1)[:, token]"
 
 VARIANTS += [
     Variant("effects", "one copy after another", source='''@torch.no_grad()

@@ -2,45 +2,33 @@
 
 from autograder.model.faults import Variant
 
+from .faults import AROUND, CHOSEN, COLUMNS, CROSS, HALFWAY, JOIN, MASK, PATCH, PRODUCT, READ, SPLIT
+
 # Lines of the solution that several versions edit.
 PADDING = "return (tokens != PAD)[:, None, None, :]"
 CAUSAL = "return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)"
-SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
 ATTEND = "context, self.attention_weights = attend(queries, keys, values, mask, bias)"
 JOINED = "return self.W_o(context.transpose(-3, -2).flatten(-2))"
 ANGLES = "angles = (start + torch.arange(T, device=x.device))[:, None] * frequencies"
 PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
 ROTATED = """return torch.stack([a * angles.cos() - b * angles.sin(),
                         a * angles.sin() + b * angles.cos()], dim=-1).flatten(-2)"""
-AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
 SELF = "return self.attention(x, keys, values, mask, start)"
-CROSS = """x = self.around(self.norms[1], x,
-                            lambda x: self.cross(x, *memory, memory_mask))"""
 FEED = "return self.around(self.norms[-1], x, self.feed_forward)"
 PAST = "start = len(caches[0]) if caches else 0"
-MASK = "mask = causal_mask(tokens.shape[1], start, tokens.device)"
 STACK = """x = block(x, mask, memories[i] if memories else None, memory_mask,
                       caches[i] if caches else None)"""
 READOUT = "return self.readout(self.norm(x))"
 MATRICES = "matrices = W_o.unflatten(1, (values.shape[0], -1))"
-READ = 'return torch.einsum("hts,hsd,ohd->tso", weights, values, matrices).norm(dim=-1)'
 COPIES = "copies = x.detach().repeat(log_prob(x[None]).shape[1], 1, 1).requires_grad_()"
 SLOPE = "return torch.autograd.grad(log_prob(copies).diagonal().sum(), copies)[0]"
-PRODUCT = "return (slopes(log_prob, x) * x).sum(dim=-1)"
 PATH = """mean = sum(slopes(log_prob, baseline + (step + 0.5) / steps * (x - baseline))
                for step in range(steps)) / steps"""
-PATCH = """patch = seen[name].clone()
-        patch[:, p] = kept[name][:, p]"""
 VARIANCE = "variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)"
 SECOND = "t = torch.arange(L, 2 * L, device=weights.device)"
 AHEAD = "return weights[:, :, t, t - L + 1].mean(dim=(0, 2))"
-COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
 MORE = "more = (other - z)[..., own] @ attention.W_o.weight[:, own].T"
-HALFWAY = "return direction, direction @ (true + false) / 2"
-JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
-                            torch.cat([self.values, values], dim=-2))"""
 FIRST = "tokens, output = torch.full_like(source[:, 0], SOS), []"
-CHOSEN = "tokens = logits[:, -1].argmax(dim=-1).masked_fill(ended, PAD)"
 LOOP = "while len(output) < max_length and not ended.all():"
 
 VARIANTS = [

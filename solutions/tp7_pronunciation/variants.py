@@ -2,12 +2,12 @@
 
 from autograder.model.faults import Variant
 
-READ = "for letter in letters:"
+from .faults import CANDIDATES, READ
+
 CHOSEN = 'last = int((h @ weights["fc_w"].T + weights["fc_b"]).argmax())'
 SCORES = '''scores = torch.einsum("bsh,bh->bs", henc_ts, self.query(hdec))
         scores = scores / math.sqrt(hdec.shape[-1])'''
 SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
-CANDIDATES = "candidates = scores[:, None] + logits.log_softmax(-1)"
 SORTED = "return sorted(complete, key=lambda one: -one[1])"
 
 VARIANTS = [

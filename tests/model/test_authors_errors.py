@@ -7,7 +7,7 @@ from autograder.course import CourseError
 from autograder.model import source
 from autograder.publish.new import FIRST, PLACES, new
 
-SOURCE, CHECKS, FAULTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults"))
+SOURCE, CHECKS, FAULTS, VARIANTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults", "variants"))
 
 
 @pytest.fixture
@@ -81,6 +81,15 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     out, err = capsys.readouterr()
     assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
     assert said in err and "Traceback" not in err
+
+
+def test_variants_that_import_from_faults_that_are_missing_say_so_in_one_line(course, capsys):
+    (course.root / FAULTS).unlink()
+    with open(course.root / VARIANTS, "a", encoding="utf-8") as file:
+        file.write("from .faults import FAULTS\n")
+    number = line_with(course, VARIANTS, "from .faults")
+    assert cli.main(["release", "--no-run"]) == 2
+    assert capsys.readouterr().err == f"autograder: {VARIANTS}:{number}: there is no faults.py beside it\n"
 
 
 def test_the_course_as_it_begins_has_none(course, capsys):

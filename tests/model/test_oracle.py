@@ -1,5 +1,6 @@
 """A version of a solution that cannot be tried is never taken for the solution itself, nor one course for another."""
 
+import operator
 import shutil
 
 import pytest
@@ -9,7 +10,7 @@ from autograder.model import faults
 from autograder.model.faults import EditError, Variant
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, oracle
-from conftest import REPOSITORY, TINY
+from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
 @pytest.fixture
@@ -62,6 +63,13 @@ def test_two_courses_with_a_tp_of_the_same_name_do_not_mix(tiny, other):
 def test_a_module_is_imported_once(tiny):
     assert module_of(tiny, TINY, "checks") is module_of(Course(tiny.root), TINY, "checks")
     assert module_of(tiny, TINY, "nothing") is None
+
+
+def test_the_variants_of_a_session_import_from_the_faults_beside_them(tmp_path):
+    text = (TINY_COURSE.folder(TINY) / "variants.py").read_text(encoding="utf-8")
+    courses = [tiny_copy(tmp_path / name, variants=f"{text}\nfrom .faults import FAULTS\n") for name in "ab"]
+    wrong, right = ([module_of(course, TINY, kind).FAULTS for course in courses] for kind in ("faults", "variants"))
+    assert all(map(operator.is_, wrong, right)) and wrong[0] is not wrong[1]
 
 
 def test_a_second_oracle_shares_nothing_with_the_first(tiny):
