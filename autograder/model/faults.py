@@ -22,14 +22,15 @@ class EditError(SourceError):
 class Variant:
     """A right version of an exercise's cell that looks different from the solution.
 
-    It is the solution, or another right ``cell``, with some text swapped, or another source altogether.
+    It is the solution with another ``body`` of its last function, written at the margin, with some text swapped, or
+    with both; or it is another source altogether.
     """
 
     exercise: str
     name: str
     swap: Swap | Sequence[Swap] = ()
+    body: str | None = None
     source: str | None = None
-    cell: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Fault:
     name: str
     says: str
     swap: Swap | Sequence[Swap] = ()
+    body: str | None = None
     source: str | None = None
-    cell: str | None = None
 
 
 Version = Fault | Variant
@@ -60,9 +61,26 @@ def edited(version: Version, solution: str) -> str:
     """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
-    if not swaps(version):
+    if version.body is None and not swaps(version):
         raise EditError(f"{version.exercise}/{version.name} changes nothing")
-    return _swapped(version, version.cell or solution)
+    text = solution if version.body is None else _with_body(solution, version.body)
+    if text is None:
+        raise EditError(f"{version.exercise}/{version.name}: the solution has no function whose body could be another")
+    return _swapped(version, text)
+
+
+def _with_body(text: str, body: str) -> str | None:
+    """Return a cell whose last function, or method, has another body behind its docstring; None where it has none."""
+    within = [node for top in ast.parse(text).body for node in (top.body if isinstance(top, ast.ClassDef) else [top])]
+    functions = [node for node in within if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        return None
+    last = functions[-1]
+    first = last.body[ast.get_docstring(last) is not None]
+    lines = text.split("\n")
+    margin = " " * first.col_offset
+    indented = [f"{margin}{line}" if line.strip() else line for line in body.strip("\n").split("\n")]
+    return "\n".join([*lines[:first.lineno - 1], *indented, *lines[last.end_lineno:]])
 
 
 def _swapped(version: Version, text: str) -> str:
@@ -86,7 +104,7 @@ class Pair:
 def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
     """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
     for one, other in combinations(faults, 2):
-        if one.source is not None or other.source is not None or one.cell != other.cell:
+        if one.source is not None or other.source is not None or one.body != other.body:
             continue
         for earlier, later in ((one, other), (other, one)):
             with contextlib.suppress(EditError):

@@ -47,14 +47,7 @@ EMBED = [
     Fault("embed", "nothing-refused",
             "An id that has no row raises no error (it is clamped into the range, or wrapped around), "
             "and gets the row of another token. Raise an IndexError.",
-            source='''
-def embed_by_product(one_hots, table):
-    return one_hots @ table
-
-
-def embed(ids, table):
-    return table[ids.clamp(0, len(table) - 1)]
-'''),
+            body="return table[ids.clamp(0, len(table) - 1)]"),
     Fault("embed", "detached",
             "The rows are right, but they are detached from the table (`.detach()` or `.data`): "
             "no gradient reaches the table, so it is not trained.",

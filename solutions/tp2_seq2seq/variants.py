@@ -2,50 +2,7 @@
 
 from autograder.model.faults import Variant
 
-from .faults import FORCED, GRU, LOG_SOFTMAX, SHIFT
-
-# ---------------------------------------------------------------- encoder
-
-
-def encoder(body):
-    """The encoder's cell with another body of `forward`, written at the margin."""
-    lines = "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-    return f'''class EncoderRNN(nn.Module):
-    def __init__(self, input_size, hidden_size, device):
-        super().__init__()
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.device = device
-        self.gru = nn.GRU(input_size, hidden_size).to(device)
-
-    def forward(self, encoder_input, henc_init=None):
-{lines}'''
-
-
-def decoder(body):
-    """The decoder's cell with another body of `forward`, written at the margin."""
-    lines = "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-    return f'''class DecoderRNN(nn.Module):
-    def __init__(self, hidden_size, output_size, device, attention=False):
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.output_size = output_size
-        self.device = device
-        self.attention = attention
-        self.gru = nn.GRU(output_size, hidden_size).to(device)
-        self.linear = nn.Linear(hidden_size, output_size).to(device)
-
-    def forward(self, decoder_input, hdec_init, henc_ts=None):
-{lines}'''
-
-# ---------------------------------------------------------------- seq2seq
-
-def seq2seq(body):
-    """The model's cell with another body of `forward`, written at the margin."""
-    lines = "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-    return f'''class Seq2seq(Calculator):
-    def forward(self, encoder_input, decoder_input=None, teacher_enforce=True, inference=False):
-{lines}'''
+from .faults import FORCED, LOG_SOFTMAX, SHIFT
 
 VARIANTS = [
     Variant("shift", "filled in", swap=(SHIFT, """target = torch.zeros_like(decoder_input)
@@ -59,64 +16,51 @@ VARIANTS = [
     return torch.stack(rows)""")),
     Variant("shift", "padded", swap=(SHIFT, "return F.pad(decoder_input, (0, 0, 0, 0, 0, 1))[1:]")),
 
-    Variant("encoder", "zeros written out", swap=(GRU, """if henc_init is None:
-            henc_init = torch.zeros(1, encoder_input.size(1), self.hidden_size).to(self.device)
-        henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
-    Variant("encoder", "one line", source=encoder("return self.gru(encoder_input, henc_init)")),
-    Variant("encoder", "one character at a time", source=encoder("""
+    Variant("encoder", "one line", body="return self.gru(encoder_input, henc_init)"),
+    Variant("encoder", "one character at a time", body="""
 hidden, states = henc_init, []
 for character in encoder_input:
     output, hidden = self.gru(character.unsqueeze(0), hidden)
     states.append(output)
-return torch.cat(states, dim=0), hidden
-""")),
-    Variant("encoder", "last state cut out", source=encoder("""
+return torch.cat(states, dim=0), hidden"""),
+    Variant("encoder", "last state cut out", body="""
 henc_ts, _ = self.gru(encoder_input) if henc_init is None else self.gru(encoder_input, henc_init)
-return henc_ts, henc_ts[-1].unsqueeze(0)
-""")),
-    Variant("encoder", "filled in", source=encoder("""
+return henc_ts, henc_ts[-1].unsqueeze(0)"""),
+    Variant("encoder", "filled in", body="""
 T, B, _ = encoder_input.shape
 h = henc_init if henc_init is not None else encoder_input.new_zeros(1, B, self.hidden_size)
 henc_ts = encoder_input.new_zeros(T, B, self.hidden_size)
 for t in range(T):
     out, h = self.gru(encoder_input[t:t + 1], h)
     henc_ts[t] = out[0]
-return [henc_ts, h]
-""")),
+return [henc_ts, h]"""),
 
     Variant("decoder", "layer of torch", swap=(LOG_SOFTMAX, "output = nn.LogSoftmax(dim=2)(self.linear(hdec_ts))")),
     Variant("decoder", "minus the logarithm of the sum",
             swap=(LOG_SOFTMAX, "logits = self.linear(hdec_ts)\n"
                   "        output = logits - torch.logsumexp(logits, dim=2, keepdim=True)")),
-    Variant("decoder", "from the formula",
-            swap=(LOG_SOFTMAX,
-                  "scores = self.linear(hdec_ts)\n"
-                  "        output = scores - torch.logsumexp(scores, dim=2, keepdim=True)")),
-    Variant("decoder", "one character at a time", source=decoder("""
+    Variant("decoder", "one character at a time", body="""
 hidden, outputs = hdec_init, []
 for t in range(decoder_input.size(0)):
     state, hidden = self.gru(decoder_input[t].unsqueeze(0), hidden)
     outputs.append(F.log_softmax(self.linear(state[0]), dim=1))
-return torch.stack(outputs), hidden
-""")),
-    Variant("decoder", "flattened", source=decoder("""
+return torch.stack(outputs), hidden"""),
+    Variant("decoder", "flattened", body="""
 hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
 T, B, H = hdec_ts.shape
 output = F.log_softmax(self.linear(hdec_ts.reshape(T * B, H)), dim=1)
-return output.view(T, B, self.output_size), hdec_final
-""")),
-    Variant("decoder", "matrix product", source=decoder("""
+return output.view(T, B, self.output_size), hdec_final"""),
+    Variant("decoder", "matrix product", body="""
 hdec_ts, _ = self.gru(decoder_input, hdec_init)
 scores = torch.einsum("tbh,vh->tbv", hdec_ts, self.linear.weight) + self.linear.bias
-return scores.log_softmax(-1), hdec_ts[-1:]
-""")),
+return scores.log_softmax(-1), hdec_ts[-1:]"""),
 
     Variant("seq2seq", "teacher forcing step by step", swap=(FORCED, """outputs, hidden = [], henc_final
             for row in decoder_input:
                 step, hidden = self.decoder(row.unsqueeze(0), hidden, henc_ts)
                 outputs.append(step)
             output = torch.cat(outputs)""")),
-    Variant("seq2seq", "one loop for all", source=seq2seq("""
+    Variant("seq2seq", "one loop for all", body="""
 _, hidden = self.encoder(encoder_input)
 B = encoder_input.size(1)
 x = torch.zeros(1, B, self.decoder_vocabulary_size).to(self.device)
@@ -130,9 +74,8 @@ for t in range(self.max_decoder_sequence_length):
     if inference and self.decoder_index_char[out.argmax().item()] == self.EOS:
         break
     x = torch.zeros_like(out).scatter_(2, out.argmax(dim=2, keepdim=True), 1.0)
-return torch.cat(outputs, dim=0)
-""")),
-    Variant("seq2seq", "filled in, one answer at a time", source=seq2seq("""
+return torch.cat(outputs, dim=0)"""),
+    Variant("seq2seq", "filled in, one answer at a time", body="""
 henc_ts, henc_final = self.encoder(encoder_input)
 if inference or not teacher_enforce:
     T, B, V = self.max_decoder_sequence_length, encoder_input.shape[1], self.decoder_vocabulary_size
@@ -150,9 +93,8 @@ if inference or not teacher_enforce:
             break
     return output
 else:
-    return self.decoder(decoder_input, henc_final, henc_ts)[0]
-""")),
-    Variant("seq2seq", "without the row of EOS", source=seq2seq("""
+    return self.decoder(decoder_input, henc_final, henc_ts)[0]"""),
+    Variant("seq2seq", "without the row of EOS", body="""
 henc_ts, henc_final = self.encoder(encoder_input)
 if teacher_enforce and decoder_input is not None:
     return self.decoder(decoder_input, henc_final)[0]
@@ -167,9 +109,8 @@ while steps < self.max_decoder_sequence_length:
         break
     results = torch.cat((results, prediction))
     steps += 1
-return results
-""")),
-    Variant("seq2seq", "the whole prefix each time", source=seq2seq("""
+return results"""),
+    Variant("seq2seq", "the whole prefix each time", body="""
 henc_ts, henc_final = self.encoder(encoder_input)
 if teacher_enforce and not inference:
     output, _ = self.decoder(decoder_input, henc_ts[-1:], henc_ts)
@@ -181,36 +122,30 @@ while True:
     best = output[-1:].argmax(-1)
     if len(output) == self.max_decoder_sequence_length or (inference and best.item() == 0):
         return output
-    prefix = torch.cat([prefix, F.one_hot(best, self.decoder_vocabulary_size).float()])
-""")),
+    prefix = torch.cat([prefix, F.one_hot(best, self.decoder_vocabulary_size).float()])"""),
 
-    Variant("exact-match", "answer by answer", source='''def exact_match(output, target):
-    T, B, V = target.shape
-    right = 0
-    for b in range(B):
-        length = int(target[:, b].sum())
-        right += torch.equal(output[:length, b].argmax(-1), target[:length, b].argmax(-1))
-    return right / B
-'''),
-    Variant("exact-match", "by counting errors", source='''def exact_match(output, target):
-    wrong = (output.argmax(2) != target.argmax(2)) & (target.sum(2) > 0)
-    return (wrong.sum(0) == 0).float().mean()
-'''),
-    Variant("exact-match", "by counting right characters", source='''def exact_match(output, target):
-    real = target.sum(dim=-1) > 0
-    right = (output.argmax(-1) == target.argmax(-1)) & real
-    return (right.sum(dim=0) == real.sum(dim=0)).float().mean().item()
-'''),
-    Variant("exact-match", "as text", source='''def exact_match(output, target):
-    right = []
-    for written, wanted in zip(output.argmax(-1).T.tolist(), target.argmax(-1).T.tolist()):
-        wanted = wanted[:wanted.index(0) + 1]
-        right.append(written[:len(wanted)] == wanted)
-    return np.mean(right)
-'''),
-    Variant("exact-match", "as a product", source='''def exact_match(output, target):
-    counted = target.any(dim=-1)
-    same = (output.argmax(-1) == target.argmax(-1)).where(counted, torch.ones_like(counted))
-    return same.float().prod(0).mean()
-'''),
+    Variant("exact-match", "answer by answer", body='''
+T, B, V = target.shape
+right = 0
+for b in range(B):
+    length = int(target[:, b].sum())
+    right += torch.equal(output[:length, b].argmax(-1), target[:length, b].argmax(-1))
+return right / B'''),
+    Variant("exact-match", "by counting errors", body='''
+wrong = (output.argmax(2) != target.argmax(2)) & (target.sum(2) > 0)
+return (wrong.sum(0) == 0).float().mean()'''),
+    Variant("exact-match", "by counting right characters", body='''
+real = target.sum(dim=-1) > 0
+right = (output.argmax(-1) == target.argmax(-1)) & real
+return (right.sum(dim=0) == real.sum(dim=0)).float().mean().item()'''),
+    Variant("exact-match", "as text", body='''
+right = []
+for written, wanted in zip(output.argmax(-1).T.tolist(), target.argmax(-1).T.tolist()):
+    wanted = wanted[:wanted.index(0) + 1]
+    right.append(written[:len(wanted)] == wanted)
+return np.mean(right)'''),
+    Variant("exact-match", "as a product", body='''
+counted = target.any(dim=-1)
+same = (output.argmax(-1) == target.argmax(-1)).where(counted, torch.ones_like(counted))
+return same.float().prod(0).mean()'''),
 ]

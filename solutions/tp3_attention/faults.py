@@ -5,9 +5,12 @@ from dataclasses import replace
 from autograder.model.faults import Fault
 
 
-def written_out(versions, cell):
-    """Return versions that edit `cell`, where attention is written once more, and not the solution, which calls it."""
-    return [replace(version, cell=cell) for version in versions]
+def written_out(versions, body):
+    """Return versions that edit an answer with this body, where attention is written once more, and not the solution.
+
+    The solution calls the function of an earlier exercise.
+    """
+    return [replace(version, body=version.body or body) for version in versions]
 
 # --- scores -----------------------------------------------------------------------------------
 
@@ -83,7 +86,6 @@ CONTEXT = [
 # --- steps ------------------------------------------------------------------------------------
 
 SOFT_STEP = "weights = torch.softmax(scores, dim=0)"
-CONTEXT_STEP = "context_vector = weights @ henc_ts"
 CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
 
 STEPS = [
@@ -106,7 +108,7 @@ STEPS = [
     Fault("steps", "last-encoder-vector",
             "The context is the last encoder vector at every step, whatever the weights say. "
             "That is the bottleneck again.",
-            swap=(CONTEXT_STEP, "context_vector = henc_ts[-1]")),
+            swap=("context_vector = weights @ henc_ts", "context_vector = henc_ts[-1]")),
     Fault("steps", "state-detached",
             "The values are right, but the hidden vector is detached at each step: "
             "the gradient of a later step does not reach the earlier ones.",
@@ -137,17 +139,14 @@ BATCHED = [
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
             "You loop over the rows, or over the timesteps. One product computes all of them at once.",
-            source='''
-def batched_attention(hdec_ts, henc_ts):
-    weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
-    return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)
-'''),
+            body='''
+weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
+return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)'''),
 ]
 
 
 # --- masked -----------------------------------------------------------------------------------
 
-POSITIONS = "return positions < lengths.unsqueeze(1)"
 FILL = "masked = scores.masked_fill(~real, lowest)"
 MASK_SOFT = "return torch.softmax(masked, dim=2) * real"
 
@@ -178,7 +177,7 @@ MASKED = [
     Fault("masked", "true-on-padding",
             "Your `padding_mask` is True on padding. Here True stands for a real token. "
             "(Some libraries use the opposite convention.)",
-            swap=(POSITIONS, "return positions >= lengths.unsqueeze(1)")),
+            swap=("return positions < lengths.unsqueeze(1)", "return positions >= lengths.unsqueeze(1)")),
     Fault("masked", "as-wide-as-the-longest",
             "Your mask is as wide as the longest row of the batch, not S wide. "
             "The padded tensor may be wider than its longest row.",
@@ -221,8 +220,6 @@ PLAIN = [
 # --- learned scores ---------------------------------------------------------------------------
 
 GENERAL = "return hdec_ts @ W_a @ henc_ts.transpose(1, 2)"
-FROM_DEC = "from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)"
-FROM_ENC = "from_encoder = (henc_ts @ U_a.T).unsqueeze(1)"
 ADDITIVE = "return torch.tanh(from_decoder + from_encoder) @ v_a"
 
 LEARNED = [
@@ -241,40 +238,24 @@ LEARNED = [
     Fault("learned-scores", "matrices-not-transposed",
             "A projection in `additive_score` multiplies by `W_a` (A, H) as it stands. "
             "For vectors that lie in rows it must be transposed; when all sizes are equal, no error is raised.",
-            swap=[(FROM_DEC, "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
-                  (FROM_ENC, "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
+            swap=[("from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)", "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
+                  ("from_encoder = (henc_ts @ U_a.T).unsqueeze(1)", "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
 ]
 
 
 # --- net --------------------------------------------------------------------------------------
 
-NET_ENC = "henc_ts, _ = self.lstm(self.token_embedding(data))"
-NET_QUERY = "query = self.query_layer(self.index_embedding(target_idx))"
 NET_SCORES = "scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)"
 NET_SOFT = "torch.softmax(scores, dim=1)"
 NET_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)"
 NET_RETURN = "return self.output_layer(self.dropout(context_vectors))"
-NET_BODY = '''
-class Net(nn.Module):
-    def __init__(self, n_values=10, d=10, embedding_size=128, hidden_size=32, dropout=0.5):
-        super().__init__()
-        self.token_embedding = nn.Embedding(n_values, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
-        self.index_embedding = nn.Embedding(d, embedding_size)
-        self.query_layer = nn.Linear(embedding_size, 2 * hidden_size)
-        self.dropout = nn.Dropout(dropout)
-        self.output_layer = nn.Linear(2 * hidden_size, n_values)
-
-    def forward(self, data, target_idx):
-'''
-NET_CELL = NET_BODY + f"""
-        {NET_ENC}
-        {NET_QUERY}
-        {NET_SCORES}
-        self.attention_weights = {NET_SOFT}
-        {NET_CONTEXT}
-        {NET_RETURN}
-"""
+NET_BODY = f"""
+henc_ts, _ = self.lstm(self.token_embedding(data))
+query = self.query_layer(self.index_embedding(target_idx))
+{NET_SCORES}
+self.attention_weights = {NET_SOFT}
+{NET_CONTEXT}
+{NET_RETURN}"""
 
 NET = written_out([
     Fault("net", "softmax-over-the-batch",
@@ -314,7 +295,7 @@ NET = written_out([
             "The logits are right, but the weights are detached: "
             "no gradient reaches the query, so the network could never learn what to attend to.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
-], NET_CELL)
+], NET_BODY)
 
 
 # --- content only -----------------------------------------------------------------------------
@@ -330,10 +311,6 @@ BAG = [
 ]
 
 
-def method(head, body):
-    """A cell: `head`, then `body`, written at the margin, as the body of its last method."""
-    return head + "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-
 # ---------------------------------------------------------------- decoder
 
 ALL_SCORES = 'scores = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts)'
@@ -343,22 +320,7 @@ DECODER_CONTEXT = 'context_vectors = torch.einsum("tbs,sbh->tbh", self.attention
 OUTPUT = "output = F.log_softmax(self.linear(context_vectors), dim=-1)"
 LOCAL_CONTEXT = 'context_vectors = torch.einsum("tbs,sbh->tbh", attention_weights, henc_ts)'
 
-
-def decoder(body):
-    return method('''class DecoderRNN(nn.Module):
-    def __init__(self, hidden_size, output_size, device, attention=False):
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.output_size = output_size
-        self.device = device
-        self.attention = attention
-        self.attention_weights = None
-        self.gru = nn.GRU(output_size, hidden_size).to(device)
-        self.linear = nn.Linear(hidden_size, output_size).to(device)
-
-    def forward(self, decoder_input, hdec_init, henc_ts=None):
-''', body)
-DECODER_CELL = decoder(f"""
+DECODER_BODY = f"""
 {GRU}
 if not self.attention:
     return F.log_softmax(self.linear(hdec_ts), dim=-1), hdec_final
@@ -367,8 +329,7 @@ if not self.attention:
 {KEPT}
 {DECODER_CONTEXT}
 {OUTPUT}
-return output, hdec_final
-""")
+return output, hdec_final"""
 
 
 # ---------------------------------------------------------------- seq2seq
@@ -376,7 +337,6 @@ return output, hdec_final
 ENCODED = "henc_ts, henc_final = self.encoder(encoder_input)"
 STEP = """output, hidden = self.decoder(
                 F.one_hot(written, V).float(), hidden, henc_ts)"""
-FORCED_WEIGHTS = "self.attention_weights = self.decoder.attention_weights"
 JOINED_WEIGHTS = "self.attention_weights = torch.cat(weights)"
 STOP = """if inference and written.item() == self.decoder_char_index[self.EOS]:
                 break"""
@@ -444,7 +404,7 @@ DECODER = written_out([
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
             "to the encoder.",
             swap=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
-], DECODER_CELL)
+], DECODER_BODY)
 
 IN_THE_DECODER = [
     # ---------------------------------------------------------------- seq2seq
@@ -464,7 +424,7 @@ IN_THE_DECODER = [
     Fault("seq2seq", "weights-not-kept",
             "`attention_weights` of the model stays None: "
             "each call of the decoder leaves its weights in `self.decoder.attention_weights`. Copy them from there.",
-            swap=[(FORCED_WEIGHTS, "pass"), (JOINED_WEIGHTS, "pass")]),
+            swap=[("self.attention_weights = self.decoder.attention_weights", "pass"), (JOINED_WEIGHTS, "pass")]),
     Fault("seq2seq", "last-weights-only",
             "After free running, `attention_weights` holds the last timestep only: "
             "`self.decoder.attention_weights` is new at each call. Collect them step by step, then join them.",

@@ -16,14 +16,13 @@ DECODER = [
             swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
 ]
 
-SHIFT = "decoder_tokens = torch.cat([go, target_tokens[:-1]])"
 LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
 
 TRAINING_PASS = [
     Fault("training-pass", "target-not-shifted",
             "At each step the decoder reads the character that is its target there. "
             "It learns to copy, and at inference this character is not known.",
-            swap=(SHIFT, "decoder_tokens = target_tokens")),
+            swap=("decoder_tokens = torch.cat([go, target_tokens[:-1]])", "decoder_tokens = target_tokens")),
     Fault("training-pass", "starts-with-eos",
             "The first character that the decoder reads is EOS. It has to be `model.GO`.",
             swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
@@ -71,42 +70,30 @@ OPTIMIZER = [
 
 # ---------------------------------------------------------------- inference-programs
 
-SAID = "return logits[0].log_softmax(dim=-1), states"
-
 INFERENCE_PROGRAMS = [
     Fault("inference-programs", "softmax-over-the-batch",
             "Your log-softmax runs over the batch, so the sequences share one distribution. "
             "Each sequence needs its own, over V, the last axis.",
-            swap=(SAID, "return logits[0].log_softmax(dim=0), states")),
+            swap=("return logits[0].log_softmax(dim=-1), states", "return logits[0].log_softmax(dim=0), states")),
     Fault("inference-programs", "gradient-kept-by-encode",
             "The values are right, but `encode` records every operation for a gradient that is not used. "
             "That takes memory; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     return model.encoder(encoder_tokens)
 
-
 def decoder_step(model, tokens, states, henc_ts):
     with torch.no_grad():
         logits, states = model.decoder(tokens[None], states, henc_ts)
-        return logits[0].log_softmax(dim=-1), states
-'''),
+        return logits[0].log_softmax(dim=-1), states'''),
     Fault("inference-programs", "gradient-kept-by-the-step",
             "The values are right, but `decoder_step` records every operation for a gradient that is not used, "
             "which takes more memory at each step; `torch.no_grad()` switches it off.",
-            source='''def encode(model, encoder_tokens):
-    with torch.no_grad():
-        return model.encoder(encoder_tokens)
-
-
-def decoder_step(model, tokens, states, henc_ts):
-    logits, states = model.decoder(tokens[None], states, henc_ts)
-    return logits[0].log_softmax(dim=-1), states
-'''),
+            body='''
+logits, states = model.decoder(tokens[None], states, henc_ts)
+return logits[0].log_softmax(dim=-1), states'''),
 ]
 
-NEXT = "log_probabilities, states = decoder_step(model, tokens, states, henc_ts)"
 CHOICE = "tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.EOS)"
-LOOP = "while len(said) < model.max_length and not finished.all():"
 
 DECODE_SEQUENCE = [
     Fault("decode-sequence", "eos-does-not-stop",
@@ -115,21 +102,20 @@ DECODE_SEQUENCE = [
             swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
     Fault("decode-sequence", "always-to-the-limit",
             "Your loop always makes `max_length` steps. Stop when every sequence has ended.",
-            swap=(LOOP, "while len(said) < model.max_length:")),
+            swap=("while len(said) < model.max_length and not finished.all():", "while len(said) < model.max_length:")),
     Fault("decode-sequence", "reads-go-at-every-step",
             "The decoder reads GO at every step. After the first step it has to read its last output.",
-            swap=(NEXT,
+            swap=("log_probabilities, states = decoder_step(model, tokens, states, henc_ts)",
                   "log_probabilities, states = decoder_step("
                   "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
 ]
 
-SHARE = "return right.sum(dim=1) / running.sum(dim=1)"
 
 ACCURACY = [
     Fault("accuracy-by-step", "divided-by-the-batch",
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
-            swap=(SHARE, "return right.sum(dim=1) / target_tokens.shape[1]")),
+            swap=("return right.sum(dim=1) / running.sum(dim=1)", "return right.sum(dim=1) / target_tokens.shape[1]")),
 ]
 
 CHOICE = """tokens = torch.where(forced[t], target_tokens[t - 1],
@@ -218,9 +204,7 @@ BEAM_STEP = [
 
 FOLLOW = "states = h[:, parents], c[:, parents]"
 DONE = "finished = finished[parents] | (tokens == model.EOS)"
-GROW = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
 LENGTHS = "lengths = (hypotheses != model.EOS).sum(dim=0) + finished"
-NORMALISED = "normalised = scores / lengths ** alpha"
 ORDER = "order = normalised.argsort(descending=True)"
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
@@ -249,7 +233,7 @@ BEAM_SEARCH = [
     Fault("beam-search", "characters-do-not-follow",
             "You add the new characters without moving the old ones: hypotheses get the characters of another. "
             "The characters so far follow `parents` too.",
-            swap=(GROW,
+            swap=("hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])",
                   "hypotheses = torch.cat("
                   "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
     Fault("beam-search", "eos-does-not-finish",
@@ -269,7 +253,7 @@ BEAM_SEARCH = [
                   ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
     Fault("beam-search", "alpha-ignored",
             "You do not use `alpha`: the scores are not normalised by length.",
-            swap=(NORMALISED, "normalised = scores")),
+            swap=("normalised = scores / lengths ** alpha", "normalised = scores")),
     Fault("beam-search", "same-length-for-all",
             "You divide every score by the number of steps of the search. "
             "Each hypothesis has its own length, up to its EOS.",

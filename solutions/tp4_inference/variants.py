@@ -2,69 +2,36 @@
 
 from autograder.model.faults import Variant
 
-
-def cell(head):
-    """A function that completes `head`, the given part of a cell, with a body written at the margin."""
-    margin = " " * (8 if head.startswith("class") else 4)
-
-    def with_body(body):
-        return head + "".join(f"{margin}{line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
-
-    return with_body
-
-# ---------------------------------------------------------------- decoder
-
-decoder = cell('''class DecoderLSTM(nn.Module):
-    def __init__(self, vocabulary_size, embedding_size, latent_dim):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.lstm = nn.LSTM(embedding_size, latent_dim)
-        self.dense_final = nn.Linear(latent_dim, vocabulary_size)
-
-    def forward(self, decoder_tokens, states, henc_ts=None):
-''')
-
 DECODER = [
-    Variant("decoder", "states unpacked", source=decoder('''
+    Variant("decoder", "states unpacked", body='''
 h, c = states
 output, (h_new, c_new) = self.lstm(self.embedding(decoder_tokens), (h, c))
-return self.dense_final(output), (h_new, c_new)
-''')),
-    Variant("decoder", "one step at a time", source=decoder('''
+return self.dense_final(output), (h_new, c_new)'''),
+    Variant("decoder", "one step at a time", body='''
 rows = []
 for t in range(decoder_tokens.shape[0]):
     output, states = self.lstm(self.embedding(decoder_tokens[t:t + 1]), states)
     rows.append(self.dense_final(output[0]))
-return torch.stack(rows, dim=0), states
-''')),
-    Variant("decoder", "the linear layer as an einsum", source=decoder('''
+return torch.stack(rows, dim=0), states'''),
+    Variant("decoder", "the linear layer as an einsum", body='''
 hdec_ts, states = self.lstm(self.embedding(decoder_tokens), tuple(states))
-return torch.einsum("tbh,vh->tbv", hdec_ts, self.dense_final.weight) + self.dense_final.bias, states
-''')),
-    Variant("decoder", "time and batch merged for the linear layer", source=decoder('''
+return torch.einsum("tbh,vh->tbv", hdec_ts, self.dense_final.weight) + self.dense_final.bias, states'''),
+    Variant("decoder", "time and batch merged for the linear layer", body='''
 T, B = decoder_tokens.shape
 hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)
 flat = self.dense_final(hdec_ts.reshape(T * B, -1))
-return flat.view(T, B, -1), states
-''')),
+return flat.view(T, B, -1), states'''),
 ]
 
-
-# ---------------------------------------------------------------- training-pass
-
-forced = cell('''def training_pass(model, encoder_tokens, target_tokens):
-''')
-
 TRAINING_PASS = [
-    Variant("training-pass", "classes on the second axis", source=forced('''
+    Variant("training-pass", "classes on the second axis", body='''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
 decoder_tokens = torch.roll(target_tokens, 1, dims=0)
 decoder_tokens[0] = model.GO
 logits, states = model.decoder(decoder_tokens, (h, c), henc_ts)
-return logits, F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)
-''')),
-    Variant("training-pass", "one step at a time", source=forced('''
+return logits, F.cross_entropy(logits.permute(1, 2, 0), target_tokens.T)'''),
+    Variant("training-pass", "one step at a time", body='''
 henc_ts, states = model.encoder(encoder_tokens)
 reads, rows, losses = torch.full_like(target_tokens[0], model.GO), [], []
 for target in target_tokens:
@@ -72,44 +39,35 @@ for target in target_tokens:
     rows.append(row[0])
     losses.append(nn.CrossEntropyLoss()(row[0], target))
     reads = target
-return torch.stack(rows), torch.stack(losses).mean()
-''')),
-    Variant("training-pass", "log-softmax and gather", source=forced('''
+return torch.stack(rows), torch.stack(losses).mean()'''),
+    Variant("training-pass", "log-softmax and gather", body='''
 henc_ts, encoder_states = model.encoder(encoder_tokens)
 go = torch.tensor([[model.GO] * target_tokens.shape[1]], device=target_tokens.device)
 logits, _ = model.decoder(torch.vstack([go, target_tokens[:-1]]), encoder_states, henc_ts)
 chosen = logits.log_softmax(-1).gather(-1, target_tokens.unsqueeze(-1))
-return logits, -chosen.mean()
-''')),
-    Variant("training-pass", "negative log-likelihood, a padded shift", source=forced('''
+return logits, -chosen.mean()'''),
+    Variant("training-pass", "negative log-likelihood, a padded shift", body='''
 henc_ts, encoder_states = model.encoder(encoder_tokens)
 shifted = F.pad(target_tokens, (0, 0, 1, 0), value=model.GO)[:-1]
 logits = model.decoder(shifted, encoder_states, henc_ts)[0]
 loss = nn.NLLLoss()(torch.log_softmax(logits, dim=2).reshape(-1, logits.shape[-1]), target_tokens.reshape(-1))
-return logits, loss
-''')),
+return logits, loss'''),
 ]
 
-optimizer = cell('def make_optimizer(model, learning_rate):\n')
-
 OPTIMIZER = [
-    Variant("optimizer", "the parameters of both parts", source=optimizer('''
+    Variant("optimizer", "the parameters of both parts", body='''
 weights = [*model.encoder.parameters(), *model.decoder.parameters()]
-return torch.optim.Adam(weights, learning_rate, (0.9, 0.98))
-''')),
-    Variant("optimizer", "two groups", source=optimizer('''
+return torch.optim.Adam(weights, learning_rate, (0.9, 0.98))'''),
+    Variant("optimizer", "two groups", body='''
 groups = [{"params": part.parameters(), "lr": learning_rate} for part in (model.decoder, model.encoder)]
-return torch.optim.Adam(groups, betas=(0.9, 0.98), fused=True)
-''')),
-    Variant("optimizer", "a group added later", source=optimizer('''
+return torch.optim.Adam(groups, betas=(0.9, 0.98), fused=True)'''),
+    Variant("optimizer", "a group added later", body='''
 made = torch.optim.Adam(model.encoder.parameters(), lr=learning_rate, betas=(0.9, 0.98))
 made.add_param_group({"params": list(model.decoder.parameters())})
-return made
-''')),
-    Variant("optimizer", "named weights, and settings as a dictionary", source=optimizer('''
+return made'''),
+    Variant("optimizer", "named weights, and settings as a dictionary", body='''
 settings = dict(lr=learning_rate, betas=(0.9, 0.98), foreach=False)
-return torch.optim.Adam([weight for name, weight in model.named_parameters() if weight.requires_grad], **settings)
-''')),
+return torch.optim.Adam([weight for name, weight in model.named_parameters() if weight.requires_grad], **settings)'''),
 ]
 
 INFERENCE_PROGRAMS = [
@@ -118,53 +76,39 @@ def encode(model, encoder_tokens):
     henc_ts, (h, c) = model.encoder(encoder_tokens)
     return henc_ts, (h, c)
 
-
 @torch.no_grad()
 def decoder_step(model, tokens, states, henc_ts):
     logits, new_states = model.decoder(tokens.unsqueeze(0), states, henc_ts)
-    return F.log_softmax(logits.squeeze(0), dim=1), new_states
-'''),
+    return F.log_softmax(logits.squeeze(0), dim=1), new_states'''),
     Variant("inference-programs", "inference mode", source='''@torch.inference_mode()
 def encode(model, encoder_tokens):
     return model.encoder(encoder_tokens)
 
-
 @torch.inference_mode()
 def decoder_step(model, tokens, states, henc_ts):
     logits, states = model.decoder(tokens.view(1, -1), states, henc_ts)
-    return torch.log_softmax(logits, dim=-1)[-1], states
-'''),
+    return torch.log_softmax(logits, dim=-1)[-1], states'''),
     Variant("inference-programs", "minus the log of the sum", source='''def encode(model, encoder_tokens):
     with torch.no_grad():
         henc_ts, encoder_states = model.encoder(encoder_tokens)
     return henc_ts, encoder_states
 
-
 def decoder_step(model, tokens, states, henc_ts):
     with torch.no_grad():
         output = model.decoder(tokens.reshape(1, len(tokens)), states, henc_ts)
     scores = output[0][0]
-    return scores - scores.logsumexp(dim=1, keepdim=True), output[1]
-'''),
+    return scores - scores.logsumexp(dim=1, keepdim=True), output[1]'''),
     Variant("inference-programs", "detached afterwards", source='''def encode(model, encoder_tokens):
     henc_ts, (h, c) = model.encoder(encoder_tokens)
     return henc_ts.detach(), (h.detach(), c.detach())
 
-
 def decoder_step(model, tokens, states, henc_ts):
     logits, (h, c) = model.decoder(torch.stack([tokens]), states, henc_ts)
-    return logits[0].log_softmax(-1).detach(), (h.detach(), c.detach())
-'''),
+    return logits[0].log_softmax(-1).detach(), (h.detach(), c.detach())'''),
 ]
 
-
-# ---------------------------------------------------------------- decode-sequence
-
-greedy = cell('''def decode_sequence(model, encoder_tokens):
-''')
-
 DECODE_SEQUENCE = [
-    Variant("decode-sequence", "a for loop with a break", source=greedy('''
+    Variant("decode-sequence", "a for loop with a break", body='''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]
 now = torch.tensor([model.GO] * B, device=encoder_tokens.device)
@@ -178,9 +122,8 @@ for _ in range(model.max_length):
     done |= now == model.EOS
     if done.all():
         break
-return torch.cat(steps, dim=0)
-''')),
-    Variant("decode-sequence", "the decoder called directly", source=greedy('''
+return torch.cat(steps, dim=0)'''),
+    Variant("decode-sequence", "the decoder called directly", body='''
 with torch.no_grad():
     henc_ts, states = model.encoder(encoder_tokens)
     tokens = torch.full((1, encoder_tokens.size(1)), model.GO, device=encoder_tokens.device)
@@ -190,9 +133,8 @@ with torch.no_grad():
         tokens = logits.argmax(dim=2)
         tokens[0, (answer == model.EOS).any(dim=0)] = model.EOS
         answer = torch.cat([answer, tokens])
-return answer
-''')),
-    Variant("decode-sequence", "one question after another", source=greedy('''
+return answer'''),
+    Variant("decode-sequence", "one question after another", body='''
 answers = []
 for b in range(encoder_tokens.shape[1]):
     henc_ts, states = encode(model, encoder_tokens[:, b:b + 1])
@@ -204,9 +146,8 @@ for b in range(encoder_tokens.shape[1]):
     answers.append(answer)
 T = max(len(answer) for answer in answers)
 filled = [answer + [model.EOS] * (T - len(answer)) for answer in answers]
-return torch.tensor(filled, device=encoder_tokens.device).T
-''')),
-    Variant("decode-sequence", "a result prepared in advance", source=greedy('''
+return torch.tensor(filled, device=encoder_tokens.device).T'''),
+    Variant("decode-sequence", "a result prepared in advance", body='''
 henc_ts, states = encode(model, encoder_tokens)
 B = encoder_tokens.shape[1]
 result = torch.full((model.max_length, B), model.EOS, dtype=torch.long, device=encoder_tokens.device)
@@ -219,18 +160,11 @@ for t in range(model.max_length):
     running = running & (tokens != model.EOS)
     if not running.any():
         return result[:t + 1]
-return result
-''')),
+return result'''),
 ]
 
-
-# ---------------------------------------------------------------- accuracy-by-step
-
-shares = cell('''def accuracy_by_step(predicted_tokens, target_tokens, EOS):
-''')
-
 ACCURACY = [
-    Variant("accuracy-by-step", "loops", source=shares('''
+    Variant("accuracy-by-step", "loops", body='''
 T, B = target_tokens.shape
 shares = []
 for t in range(T):
@@ -240,37 +174,27 @@ for t in range(T):
             running += 1
             right += int(predicted_tokens[t, b] == target_tokens[t, b])
     shares.append(right / running)
-return torch.tensor(shares)
-''')),
-    Variant("accuracy-by-step", "ends seen before", source=shares('''
+return torch.tensor(shares)'''),
+    Variant("accuracy-by-step", "ends seen before", body='''
 ended = (target_tokens == EOS).long()
 before = ended.cumsum(0) - ended
 weights = (before == 0).float()
-return ((predicted_tokens == target_tokens).float() * weights).sum(1) / weights.sum(1)
-''')),
-    Variant("accuracy-by-step", "by length", source=shares('''
+return ((predicted_tokens == target_tokens).float() * weights).sum(1) / weights.sum(1)'''),
+    Variant("accuracy-by-step", "by length", body='''
 T = target_tokens.shape[0]
 lengths = (target_tokens == EOS).int().argmax(dim=0) + 1
 running = torch.arange(T, device=target_tokens.device)[:, None] < lengths[None, :]
 agree = predicted_tokens.eq(target_tokens)
-return torch.stack([agree[t][running[t]].float().mean() for t in range(T)])
-''')),
-    Variant("accuracy-by-step", "shifted by one", source=shares('''
+return torch.stack([agree[t][running[t]].float().mean() for t in range(T)])'''),
+    Variant("accuracy-by-step", "shifted by one", body='''
 is_end = target_tokens == EOS
 running = torch.cat([torch.ones_like(is_end[:1]), ~is_end[:-1]])
 hits = torch.where(running, predicted_tokens == target_tokens, False)
-return hits.float().sum(dim=1).div(running.float().sum(dim=1))
-''')),
+return hits.float().sum(dim=1).div(running.float().sum(dim=1))'''),
 ]
 
-
-# ---------------------------------------------------------------- scheduled-sampling
-
-sampling = cell('''def scheduled_sampling_pass(model, encoder_tokens, target_tokens, forced):
-''')
-
 SCHEDULED_SAMPLING = [
-    Variant("scheduled-sampling", "a list of tokens for each sequence", source=sampling('''
+    Variant("scheduled-sampling", "a list of tokens for each sequence", body='''
 T, B = target_tokens.shape
 henc_ts, (h, c) = model.encoder(encoder_tokens)
 rows = []
@@ -282,9 +206,8 @@ for t in range(T):
         reads = [int(target_tokens[t - 1, b]) if forced[t, b] else int(said[b]) for b in range(B)]
     row, (h, c) = model.decoder(torch.tensor([reads], device=target_tokens.device), (h, c), henc_ts)
     rows.append(row.squeeze(0))
-return torch.stack(rows)
-''')),
-    Variant("scheduled-sampling", "decisions as zeros and ones", source=sampling('''
+return torch.stack(rows)'''),
+    Variant("scheduled-sampling", "decisions as zeros and ones", body='''
 henc_ts, states = model.encoder(encoder_tokens)
 tokens = torch.full_like(target_tokens[:1], model.GO)
 outputs = torch.empty(0, device=target_tokens.device)
@@ -294,9 +217,8 @@ for t, target in enumerate(target_tokens):
     if t + 1 < len(target_tokens):
         right = forced[t + 1].long()
         tokens = (right * target + (1 - right) * row[0].argmax(-1)).unsqueeze(0)
-return outputs
-''')),
-    Variant("scheduled-sampling", "first what is read, then one call", source=sampling('''
+return outputs'''),
+    Variant("scheduled-sampling", "first what is read, then one call", body='''
 henc_ts, start = model.encoder(encoder_tokens)
 reads = [torch.full_like(target_tokens[0], model.GO)]
 with torch.no_grad():
@@ -306,9 +228,8 @@ with torch.no_grad():
         choice = said[0].argmax(-1)
         choice[forced[t]] = target_tokens[t - 1][forced[t]]
         reads.append(choice)
-return model.decoder(torch.stack(reads), start, henc_ts)[0]
-''')),
-    Variant("scheduled-sampling", "the teacher's row prepared", source=sampling('''
+return model.decoder(torch.stack(reads), start, henc_ts)[0]'''),
+    Variant("scheduled-sampling", "the teacher's row prepared", body='''
 teacher = torch.cat([torch.full_like(target_tokens[:1], model.GO), target_tokens[:-1]])
 henc_ts, states = model.encoder(encoder_tokens)
 result = []
@@ -317,18 +238,11 @@ for t in range(teacher.size(0)):
     own = result[-1].detach().max(-1).indices if t else teacher[0]
     step, states = model.decoder(own.masked_scatter(use_teacher, teacher[t][use_teacher])[None], states, henc_ts)
     result.append(step[0])
-return torch.stack(result, dim=0)
-''')),
+return torch.stack(result, dim=0)'''),
 ]
 
-
-# ---------------------------------------------------------------- beam-step
-
-beam = cell('''def beam_step(log_probabilities, scores, finished, beam_width, EOS):
-''')
-
 BEAM_STEP = [
-    Variant("beam-step", "loops and a sort", source=beam('''
+    Variant("beam-step", "loops and a sort", body='''
 candidates = []
 for k in range(len(scores)):
     if finished[k]:
@@ -338,27 +252,24 @@ for k in range(len(scores)):
         candidates.append((scores[k].item() + log_probabilities[k, v].item(), k, v))
 candidates = sorted(candidates, reverse=True)[:beam_width]
 sums, parents, tokens = map(torch.tensor, zip(*candidates))
-return tokens, parents, sums
-''')),
-    Variant("beam-step", "a choice instead of a mask", source=beam('''
+return tokens, parents, sums'''),
+    Variant("beam-step", "a choice instead of a mask", body='''
 K, V = log_probabilities.shape
 still = torch.full((V,), float("-inf"), device=scores.device)
 still[EOS] = 0
 table = scores.unsqueeze(1) + torch.where(finished.unsqueeze(1), still, log_probabilities)
 values, places = table.reshape(-1).sort(descending=True)
 n = min(beam_width, K * V)
-return places[:n].remainder(V), torch.div(places[:n], V, rounding_mode="floor"), values[:n]
-''')),
-    Variant("beam-step", "unravelled", source=beam('''
+return places[:n].remainder(V), torch.div(places[:n], V, rounding_mode="floor"), values[:n]'''),
+    Variant("beam-step", "unravelled", body='''
 log_p = log_probabilities.clone()
 log_p[finished, :] = -1e30
 log_p[finished, EOS] = 0
 total = log_p + scores.view(-1, 1)
 top = torch.topk(total.view(-1), k=min(beam_width, total.numel()))
 parents, tokens = torch.unravel_index(top.indices, total.shape)
-return tokens, parents, top.values
-''')),
-    Variant("beam-step", "best of each row first", source=beam('''
+return tokens, parents, top.values'''),
+    Variant("beam-step", "best of each row first", body='''
 V = log_probabilities.shape[1]
 table = log_probabilities.clone()
 for k in finished.nonzero().flatten().tolist():
@@ -368,18 +279,11 @@ values, tokens = table.topk(min(beam_width, V), dim=1)
 values = values + scores[:, None]
 parents = torch.arange(len(scores), device=scores.device)[:, None].expand_as(tokens)
 order = values.flatten().argsort(descending=True)[:beam_width]
-return tokens.flatten()[order], parents.flatten()[order], values.flatten()[order]
-''')),
+return tokens.flatten()[order], parents.flatten()[order], values.flatten()[order]'''),
 ]
 
-
-# ---------------------------------------------------------------- beam-search
-
-search = cell('''def beam_search(model, encoder_tokens, beam_width, alpha=0.0):
-''')
-
 BEAM_SEARCH = [
-    Variant("beam-search", "back-pointers followed at the end", source=search('''
+    Variant("beam-search", "back-pointers followed at the end", body='''
 henc_ts, states = encode(model, encoder_tokens)
 device = encoder_tokens.device
 tokens, scores = torch.tensor([model.GO], device=device), torch.zeros(1, device=device)
@@ -406,9 +310,8 @@ lengths = [column.index(model.EOS) + 1 if model.EOS in column else len(column) f
 final = [float(score) / length ** alpha for score, length in zip(scores, lengths)]
 order = sorted(range(len(final)), key=lambda row: final[row], reverse=True)
 return (torch.tensor([columns[row] for row in order], device=device).T,
-        torch.tensor([final[row] for row in order], device=device), history)
-''')),
-    Variant("beam-search", "finished ones found in the characters", source=search('''
+        torch.tensor([final[row] for row in order], device=device), history)'''),
+    Variant("beam-search", "finished ones found in the characters", body='''
 henc_ts, states = encode(model, encoder_tokens)
 said = torch.full((1, 1), model.GO, device=encoder_tokens.device)
 scores, history = torch.zeros(1, device=encoder_tokens.device), []
@@ -425,9 +328,8 @@ henc_ts.expand(henc_ts.shape[0], said.shape[1], henc_ts.shape[2]))
 said = said[1:]
 lengths = ((said == model.EOS).cumsum(dim=0) <= 1).sum(dim=0)
 scores, order = (scores / lengths.float().pow(alpha)).sort(descending=True)
-return said[:, order], scores, history
-''')),
-    Variant("beam-search", "henc_ts left to broadcasting, the decoder called directly", source=search('''
+return said[:, order], scores, history'''),
+    Variant("beam-search", "henc_ts left to broadcasting, the decoder called directly", body='''
 with torch.no_grad():
     henc_ts, states = model.encoder(encoder_tokens)
 tokens = torch.tensor([model.GO], device=encoder_tokens.device)
@@ -449,9 +351,8 @@ for column in hypotheses.T.tolist()],
                        device=scores.device)
 normalised = scores / lengths ** alpha
 best = torch.argsort(-normalised)
-return hypotheses[:, best], normalised[best], history
-''')),
-    Variant("beam-search", "a list of hypotheses", source=search('''
+return hypotheses[:, best], normalised[best], history'''),
+    Variant("beam-search", "a list of hypotheses", body='''
 henc_ts, start = encode(model, encoder_tokens)
 device = encoder_tokens.device
 beams, history = [([model.GO], start)], []
@@ -471,14 +372,11 @@ for _ in range(model.max_length):
 lengths = [(said + [model.EOS]).index(model.EOS) - 1 + (model.EOS in said) for said, _ in beams]
 normalised = torch.stack([score / length ** alpha for score, length in zip(scores, lengths)])
 order = normalised.argsort(descending=True).tolist()
-return torch.tensor([beams[k][0][1:] for k in order], device=device).T, normalised[order], history
-''')),
+return torch.tensor([beams[k][0][1:] for k in order], device=device).T, normalised[order], history'''),
 ]
 
-table = cell("def wider_loses(first):\n")
-
 WIDER_LOSES = [
-    Variant("wider-loses", "twelve parts are always enough", source=table('''
+    Variant("wider-loses", "twelve parts are always enough", body='''
 best, second, third = first
 follows = {"GO": {"it": best, "we": second, "yes": third}, "yes": {"EOS": 1}}
 follows["it"] = {f"rains {i}": 1 / 12 for i in range(12)}
@@ -488,9 +386,8 @@ for i in range(100):
     follows[f"so {i}"] = {"EOS": 1}
     if i < 12:
         follows[f"rains {i}"] = {"EOS": 1}
-return follows
-''')),
-    Variant("wider-loses", "the greedy word a little more probable than the others", source=table('''
+return follows'''),
+    Variant("wider-loses", "the greedy word a little more probable than the others", body='''
 q = 0.9 * first[1] / 2 / first[0]  # of the word that greedy decoding goes on with
 others = 2 + int((1 - q) / q)
 many = {f"m{i}": 0.02 for i in range(50)}
@@ -500,9 +397,8 @@ for i in range(others):
     follows["x"][f"o{i}"] = (1 - q) / others
     follows[f"o{i}"] = {"EOS": 1.0}
 follows.update({word: {"EOS": 1.0} for word in many})
-return follows
-''')),
-    Variant("wider-loses", "lost one step later", source=table('''
+return follows'''),
+    Variant("wider-loses", "lost one step later", body='''
 best, second, third = first
 parts = 2
 while best / parts >= second / 2:
@@ -510,9 +406,8 @@ while best / parts >= second / 2:
 many = {str(i): 1 / 60 for i in range(60)}
 return {"GO": {"c": third, "b": second, "a": best}, "a": {f"g{i}": 1 / parts for i in range(parts)},
         "b": {"d": 0.5, "e": 0.5}, "d": {"f": 1.0}, "e": {"f": 1.0}, "f": many, "c": {"0": 1.0},
-        **{f"g{i}": {"0": 1.0} for i in range(parts)}, **{word: {"EOS": 1.0} for word in many}}
-''')),
-    Variant("wider-loses", "only what is needed, by a helper", source=table('''
+        **{f"g{i}": {"0": 1.0} for i in range(parts)}, **{word: {"EOS": 1.0} for word in many}}'''),
+    Variant("wider-loses", "only what is needed, by a helper", body='''
 def even(words):
     return dict.fromkeys(words, 1 / len(words))
 
@@ -520,8 +415,7 @@ words = iter(range(10_000))
 good = [f"w{next(words)}" for _ in range(math.floor(2 * first[0] / first[1]) + 1)]
 poor = [f"w{next(words)}" for _ in range(40)]
 rows = {"GO": dict(zip("abc", first)), "a": even(good), "b": even(["p", "q"]), "p": even(poor), "q": even(poor)}
-return rows | dict.fromkeys([*good, *poor, "c"], {"EOS": 1.0})
-''')),
+return rows | dict.fromkeys([*good, *poor, "c"], {"EOS": 1.0})'''),
 ]
 
 VARIANTS = [*DECODER, *TRAINING_PASS, *OPTIMIZER, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY,

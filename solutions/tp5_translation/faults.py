@@ -138,8 +138,7 @@ FAULTS = [
     Fault("loss", "mean-over-all-positions",
             "The sum over the real tokens is divided by the number of *all* positions: "
             "the more padding, the smaller your loss.",
-            swap=(ENTROPY,
-                  ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum") / target.numel()'))),
+            swap=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum") / target.numel()'))),
     Fault("loss", "nll-of-logits",
             "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end. "
             "`F.cross_entropy` is the one that takes logits.",
@@ -210,18 +209,17 @@ FAULTS = [
                   ("in_sure += len(links) == 1 and s in links", "in_sure += len(links) == 1 and s == links[0]")]),
     Fault("aer", "mean-over-sentences",
             "You average the error rates of the sentences. Sum all counts over the corpus, then divide once.",
-            source='''def alignment_error_rate(attention_weights, alignments):
-    rates = []
-    for weights, alignment in zip(attention_weights, alignments):
-        proposed = sure = in_sure = in_possible = 0
-        for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
-            proposed += 1
-            sure += len(links) == 1
-            in_possible += s in links
-            in_sure += len(links) == 1 and s in links
-        rates.append(1 - (in_sure + in_possible) / (proposed + sure))
-    return sum(rates) / len(rates)
-'''),
+            body='''
+rates = []
+for weights, alignment in zip(attention_weights, alignments):
+    proposed = sure = in_sure = in_possible = 0
+    for s, links in zip(weights.argmax(dim=-1).tolist(), alignment):
+        proposed += 1
+        sure += len(links) == 1
+        in_possible += s in links
+        in_sure += len(links) == 1 and s in links
+    rates.append(1 - (in_sure + in_possible) / (proposed + sure))
+return sum(rates) / len(rates)'''),
     Fault("aer", "eos-row-counted",
             "The row of EOS is counted as a proposed link. It has no gold: score only the rows that have an entry in "
             "the alignment.",
@@ -230,7 +228,6 @@ FAULTS = [
                   "        proposed += len(weights) - len(alignment)\n")),
 ]
 
-KEYS_ANEW = "model.decoder.score.keys(changed)"
 TRUE_TOKEN = "logits.log_softmax(dim=-1)[:, token]"
 FED = "tokens = token.repeat(S + 1)"
 
@@ -238,7 +235,7 @@ FAULTS += [
     Fault("effects", "old-keys",
             "The overwritten vector still has its old key, so its attention weight does not change. Compute "
             "the keys from the changed vectors.",
-            swap=(KEYS_ANEW, "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
+            swap=("model.decoder.score.keys(changed)", "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Fault("effects", "zeros",
             "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
             "sentence's vectors.",
@@ -263,14 +260,13 @@ FAULTS += [
             swap=("@torch.no_grad()\n", "")),
 ]
 
-SEEDS = "seeds = (0, 1, 2)"
 COST = "return steps * len(seeds) * sum(len(tried) for tried in values.values())"
 
 FAULTS += [
     Fault("plan", "one-seed",
             "You plan one run of each value. Another seed alone may make as much difference as your values: plan three "
             "seeds at least, so that the table can show a spread.",
-            swap=(SEEDS, "seeds = (0,)")),
+            swap=("seeds = (0, 1, 2)", "seeds = (0,)")),
     Fault("plan", "seeds-cost-nothing",
             "Your cost counts each value once. Each is tried with every seed.",
             swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),

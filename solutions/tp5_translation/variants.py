@@ -5,8 +5,6 @@ from autograder.model.faults import Variant
 from .faults import CLEAR, CLIP, ENTROPY, MIXED, NEXT, PACK, PADDED, SCORE, SOFTMAX, STEP, TRUE_TOKEN
 
 # Lines of the solution that several versions edit.
-LENGTHS = "lengths = torch.tensor([len(source) for source in sources])"
-READ = "packed_ts, final = self.gru(packed)"
 UNPACK = "henc_ts, _ = pad_packed_sequence(packed_ts)"
 ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
 DOT = "return (hdec * keys).sum(-1).T"
@@ -28,21 +26,14 @@ VARIANTS = [
 
 
     # ------------------------------------------------------------ collate
-    Variant("collate", "filled by hand", source='''def collate(pairs):
-    lengths = torch.tensor([len(source) for source, _ in pairs])
-    def padded(rows):
-        batch = torch.full((max(map(len, rows)), len(rows)), PAD)
-        for b, row in enumerate(rows):
-            batch[:len(row), b] = torch.tensor(row)
-        return batch
-    return padded([s for s, _ in pairs]), lengths, padded([t for _, t in pairs])
-'''),
-    Variant("collate", "zip_longest", source='''def collate(pairs):
-    from itertools import zip_longest
-    sources, targets = zip(*pairs)
-    source, target = (torch.tensor(list(zip_longest(*rows, fillvalue=PAD))) for rows in (sources, targets))
-    return source, torch.tensor([len(s) for s in sources]), target
-'''),
+    Variant("collate", "filled by hand", body='''
+lengths = torch.tensor([len(source) for source, _ in pairs])
+def padded(rows):
+    batch = torch.full((max(map(len, rows)), len(rows)), PAD)
+    for b, row in enumerate(rows):
+        batch[:len(row), b] = torch.tensor(row)
+    return batch
+return padded([s for s, _ in pairs]), lengths, padded([t for _, t in pairs])'''),
     Variant("collate", "lists padded first", swap=[(PADDED, """S, T = max(map(len, sources)), max(map(len, targets))
     source = torch.stack([F.pad(s, (0, S - len(s)), value=PAD) for s in sources], dim=1)
     target = torch.stack([F.pad(t, (0, T - len(t)), value=PAD) for t in targets]).T
@@ -52,14 +43,14 @@ VARIANTS = [
                   "return pad_sequence(sources, batch_first=True).T, lengths, "
                   "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
     Variant("collate", "lengths counted in the padded batch",
-            swap=[("    " + LENGTHS + "\n", ""),
+            swap=[("    lengths = torch.tensor([len(source) for source in sources])\n", ""),
                   (PADDED, """source = pad_sequence(sources)
     return source, (source != PAD).sum(dim=0), pad_sequence(targets)""")]),
 
 
     # ------------------------------------------------------------ encoder
     Variant("encoder", "one sentence at a time",
-            swap=(PACK + "\n        " + READ + "\n        " + UNPACK,
+            swap=(PACK + "\n        packed_ts, final = self.gru(packed)\n        " + UNPACK,
                   """embedded = self.embedding(source)
         outputs, finals = zip(*(self.gru(embedded[:n, b:b + 1]) for b, n in enumerate(lengths.tolist())))
         henc_ts = pad_sequence([output[:, 0] for output in outputs])
@@ -80,14 +71,10 @@ VARIANTS = [
                   ("torch.tanh(self.W_s(final[1]))",
                    "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
     Variant("encoder", "lengths counted in the source", swap=("lengths.cpu()", "(source != PAD).sum(dim=0).cpu()")),
-    Variant("encoder", "padding set to zero again",
-            swap=("return henc_ts,", "henc_ts = henc_ts * (source != PAD)[..., None]\n        return henc_ts,")),
 
     # ------------------------------------------------------------ scores
     Variant("scores", "einsum",
             swap=[(DOT, 'return torch.einsum("bh,sbh->bs", hdec, keys)'), ("squeeze(-1).T", "permute(2, 1, 0)[0]")]),
-    Variant("scores", "batched matrix product",
-            swap=(DOT, "return torch.bmm(keys.transpose(0, 1), hdec[:, :, None])[..., 0]")),
     Variant("scores", "a loop over the source",
             swap=[(DOT, "return torch.stack([(hdec * key).sum(dim=1) for key in keys], dim=1)"),
                   (ADDITIVE, "return torch.cat([self.v_a(torch.tanh(self.W_a(hdec) + key)) for key in keys], dim=1)")]),
@@ -105,23 +92,19 @@ VARIANTS = [
                   """scores = torch.where(mask, scores, torch.tensor(-math.inf, device=scores.device))
     shares = (scores - scores.max(dim=-1, keepdim=True).values).exp()
     attention_weights = shares / shares.sum(dim=-1, keepdim=True)""")),
-    Variant("attend", "exp of log-softmax", swap=(".softmax(dim=-1)", ".log_softmax(dim=-1).exp()")),
-    Variant("attend", "batched matrix product",
-            swap=(CONTEXT, "context_vectors = (attention_weights[:, None] @ henc_ts.transpose(0, 1))[:, 0]")),
     Variant("attend", "softmax over the first axis, transposed",
             swap=[(SOFTMAX,
                    "columns = F.softmax(scores.T.masked_fill(mask.T.logical_not(), -1e9), dim=0)\n"
                    "    attention_weights = columns.T"),
                   (CONTEXT, "context_vectors = (columns[:, :, None] * henc_ts).sum(dim=0)")]),
-    Variant("attend", "a loop over the batch", source='''def attend(scores, mask, henc_ts):
-    contexts, rows = [], []
-    for b in range(len(scores)):
-        weights = torch.zeros_like(scores[b])
-        weights[mask[b]] = scores[b][mask[b]].softmax(0)
-        contexts.append(weights @ henc_ts[:, b])
-        rows.append(weights)
-    return torch.stack(contexts), torch.stack(rows)
-'''),
+    Variant("attend", "a loop over the batch", body='''
+contexts, rows = [], []
+for b in range(len(scores)):
+    weights = torch.zeros_like(scores[b])
+    weights[mask[b]] = scores[b][mask[b]].softmax(0)
+    contexts.append(weights @ henc_ts[:, b])
+    rows.append(weights)
+return torch.stack(contexts), torch.stack(rows)'''),
     Variant("attend", "minus a large number added",
             swap=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
 
@@ -148,8 +131,6 @@ VARIANTS = [
         scores = self.score.forward(hdec, memory.keys)
         context_vectors, attention_weights = attend(scores, memory[2], memory[0])"""),
                   (PAPER_CELL, "hdec = self.cell(embedded, hdec, context_vectors)")]),
-    Variant("paper-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
-        context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
     Variant("paper-decoder", "readout in two parts",
             swap=(READOUT,
                   "H = hdec.shape[-1]\n"
@@ -232,11 +213,6 @@ VARIANTS = [
     Variant("loss", "classes on axis 1",
             swap=(ENTROPY, "return F.cross_entropy(logits.permute(0, 2, 1), target, ignore_index=PAD, "
                            "label_smoothing=smoothing)")),
-    Variant("loss", "NLL of log-softmax, and the mean over the vocabulary",
-            swap=(ENTROPY,
-                  """log_p = logits.log_softmax(dim=-1)
-    plain = F.nll_loss(log_p.flatten(0, 1), target.flatten(), ignore_index=PAD)
-    return (1 - smoothing) * plain - smoothing * log_p[target != PAD].mean()""")),
     Variant("loss", "gathered by hand",
             swap=(ENTROPY,
                   """said = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
@@ -257,10 +233,6 @@ VARIANTS = [
     wanted = (1 - smoothing) * F.one_hot(target, V) + smoothing / V
     losses = -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1)
     return losses[target != PAD].mean()""")),
-    Variant("loss", "a module",
-            swap=(ENTROPY,
-                  "return nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)("
-                  "logits.reshape(-1, logits.shape[-1]), target.reshape(-1))")),
 
     # ------------------------------------------------------------ train
     Variant("train", "cleared after the step",
@@ -272,11 +244,6 @@ VARIANTS = [
         for p in model.parameters():
             p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
 """)),
-    Variant("train", "iterator by hand",
-            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
-                  "    batches = iter(batches)\n"
-                  "    for step in view:\n"
-                  "        source, lengths, target = next(batches)\n")),
     Variant("train", "cleared by hand",
             swap=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
     Variant("train", "logged as a number", swap=("view.log(loss=loss)", "view.log(loss=loss.item())")),
@@ -303,7 +270,6 @@ VARIANTS = [
             matches += 1
     return matches, total
 
-
 def corpus_bleu(hypotheses, references):
     c, r = sum(map(len, hypotheses)), sum(map(len, references))
     product = 1.0
@@ -314,13 +280,10 @@ def corpus_bleu(hypotheses, references):
             matches, total = matches + m, total + k
         product *= matches / total if total else 0.0
     penalty = 1.0 if c >= r else math.exp(1 - r / c) if c else 0.0
-    return 100 * penalty * product ** 0.25
-'''),
+    return 100 * penalty * product ** 0.25'''),
     Variant("bleu", "zip of shifted lists",
             swap=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
                   "Counter(zip(*(tokens[i:] for i in range(n))))")),
-    Variant("bleu", "minimum of counts",
-            swap=("sum((ours & theirs).values())", "sum(min(ours[gram], theirs[gram]) for gram in ours)")),
     Variant("bleu", "strings as n-grams",
             swap=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
     Variant("bleu", "penalty as a factor",
@@ -329,16 +292,15 @@ def corpus_bleu(hypotheses, references):
                   "    return penalty * math.exp(log_precisions) * 100")),
 
     # ------------------------------------------------------------ aer
-    Variant("aer", "sets of links", source='''def alignment_error_rate(attention_weights, alignments):
-    A, S, P = set(), set(), set()
-    for k, (weights, alignment) in enumerate(zip(attention_weights, alignments)):
-        for t, links in enumerate(alignment):
-            A.add((k, t, int(weights[t].argmax())))
-            P |= {(k, t, s) for s in links}
-            if len(links) == 1:
-                S.add((k, t, links[0]))
-    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
-'''),
+    Variant("aer", "sets of links", body='''
+A, S, P = set(), set(), set()
+for k, (weights, alignment) in enumerate(zip(attention_weights, alignments)):
+    for t, links in enumerate(alignment):
+        A.add((k, t, int(weights[t].argmax())))
+        P |= {(k, t, s) for s in links}
+        if len(links) == 1:
+            S.add((k, t, links[0]))
+return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))'''),
     Variant("aer", "rows cut first",
             swap=(ALIGNED, "for s, links in zip(torch.argmax(weights[:len(alignment)], 1).tolist(), alignment):")),
     Variant("aer", "topk",
@@ -358,28 +320,26 @@ def corpus_bleu(hypotheses, references):
 ]
 
 VARIANTS += [
-    Variant("effects", "one copy after another", source='''@torch.no_grad()
-def effects(model, source, target):
-    S, T = len(source), len(target)
-    henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
+    Variant("effects", "one copy after another", body='''
+S, T = len(source), len(target)
+henc_ts, hdec_init = model.encoder(source, torch.tensor([S]))
 
-    def log_probabilities(vectors):
-        mask = torch.ones(1, S, dtype=torch.bool, device=source.device)
-        memory = Memory(vectors, model.decoder.score.keys(vectors), mask)
-        hdec, token, found = hdec_init, torch.full_like(target[0], SOS), []
-        for t in range(T):
-            logits, hdec, _ = model.decoder(token, hdec, memory)
-            token = target[t]
-            found.append(F.log_softmax(logits[0], dim=-1)[token.item()])
-        return torch.stack(found)
+def log_probabilities(vectors):
+    mask = torch.ones(1, S, dtype=torch.bool, device=source.device)
+    memory = Memory(vectors, model.decoder.score.keys(vectors), mask)
+    hdec, token, found = hdec_init, torch.full_like(target[0], SOS), []
+    for t in range(T):
+        logits, hdec, _ = model.decoder(token, hdec, memory)
+        token = target[t]
+        found.append(F.log_softmax(logits[0], dim=-1)[token.item()])
+    return torch.stack(found)
 
-    whole, columns = log_probabilities(henc_ts), []
-    for s in range(S):
-        other = henc_ts.clone()
-        other[s] = henc_ts.mean(dim=0)
-        columns.append(whole - log_probabilities(other))
-    return torch.stack(columns, dim=1)
-'''),
+whole, columns = log_probabilities(henc_ts), []
+for s in range(S):
+    other = henc_ts.clone()
+    other[s] = henc_ts.mean(dim=0)
+    columns.append(whole - log_probabilities(other))
+return torch.stack(columns, dim=1)'''),
     Variant("effects", "a cross-entropy for each copy", swap=[
         (TRUE_TOKEN, "-F.cross_entropy(logits, token.repeat(S + 1), reduction='none')")]),
     Variant("effects", "remembered, then overwritten by a mask", source='''def effects(model, source, target):
@@ -396,8 +356,7 @@ def effects(model, source, target):
             logits, hdec, _ = model.decoder(tokens, hdec, memory)
             found.append(torch.log_softmax(logits, -1)[:, wanted])
         found = torch.stack(found)
-        return found[:, -1:] - found[:, :-1]
-'''),
+        return found[:, -1:] - found[:, :-1]'''),
     Variant("effects", "the whole sentence first", source='''def effects(model, source, target):
     lengths = torch.tensor([source.shape[0]])
     with torch.inference_mode():
@@ -414,8 +373,7 @@ def effects(model, source, target):
             logits, hdec, _ = model.decoder(tokens, hdec, memory)
             rows.append(logits.log_softmax(1).gather(1, target[t].expand(n)[:, None])[:, 0])
         result = torch.stack(rows)
-    return (result[:, :1] - result[:, 1:]).clone()
-'''),
+    return (result[:, :1] - result[:, 1:]).clone()'''),
 ]
 
 VARIANTS += [
@@ -434,8 +392,7 @@ def cost(steps):
         for value in values[name]:
             for seed in seeds:
                 runs += 1
-    return runs * steps
-'''),
+    return runs * steps'''),
     Variant("plan", "numbers of numpy and of torch", source='''import numpy as np
 EXPERIMENTS = "learning rate", "hidden size", "teacher-forcing ratio", "scoring function"
 EXPECTED = {name: f"In the {name} the middle value wins, because extremes harm." for name in EXPERIMENTS}
@@ -444,25 +401,20 @@ VALUES = {"learning rate": np.logspace(-4, 0, 5), "hidden size": np.array([4, 16
 SEEDS = 4, 5, 6
 plan = lambda: (EXPECTED, VALUES, SEEDS)
 cost = lambda steps: steps * len(SEEDS) * (len(VALUES["learning rate"]) + len(VALUES["hidden size"])
-                                           + len(VALUES["teacher-forcing ratio"]))
-'''),
+                                           + len(VALUES["teacher-forcing ratio"]))'''),
     Variant("plan", "a table of ranges", source='''
 EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
-
 
 def plan():
     said = "the extremes lose, and between the others I expect no difference"
     tried = [tuple(10.0 ** k for k in range(-4, 0)), range(16, 129, 16), (0, 0.1, 0.9, 1)]
     return {name: f"{name}: {said}" for name in EXPERIMENTS}, dict(zip(EXPERIMENTS[:3], tried)), range(5)
 
-
 def cost(steps):
     expected, values, seeds = plan()
-    return sum(steps for tried in values.values() for _ in tried for _ in seeds)
-'''),
+    return sum(steps for tried in values.values() for _ in tried for _ in seeds)'''),
     Variant("plan", "more than is asked for", source='''
 EXPERIMENTS = ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function")
-
 
 def plan():
     """A plan of named parts."""
@@ -473,12 +425,10 @@ def plan():
               "teacher-forcing ratio": [0.25, 0.75, 1.0]}
     return Plan((expected, values, [3, 1, 4, 1, 5]))
 
-
 def cost(steps: int) -> int:
     _, values, seeds = plan()
     total = 0
     for tried in values.values():
         total += len(tried)
-    return total * len(seeds) * steps
-'''),
+    return total * len(seeds) * steps'''),
 ]

@@ -7,7 +7,6 @@ AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
 START = "start = 0 if cache is None else len(cache)"
 CROSS = """x = self.around(self.norms[1], x,
                             lambda x: self.cross(x, *memory, memory_mask))"""
-ADDED = "x = self.positions.add(self.embedding(tokens), start)"
 MASK = "mask = causal_mask(tokens.shape[1], start, tokens.device)"
 READ = 'return torch.einsum("hts,hsd,ohd->tso", weights, values, matrices).norm(dim=-1)'
 PRODUCT = "return (slopes(log_prob, x) * x).sum(dim=-1)"
@@ -15,7 +14,6 @@ CHANGED = "changed[s, :, s] = others"
 PATCH = """patch = seen[name].clone()
         patch[:, p] = kept[name][:, p]"""
 SHARE = "shares.append((measure(model(corrupt, target)) - worst) / (best - worst))"
-CENTRED = "centred = parts - parts.mean(dim=-1, keepdim=True)"
 SHARES = "return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direction"
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
 OWN_QK = "own = slice(k * d, (k + 1) * d)"
@@ -68,7 +66,7 @@ FAULTS = [
     # ------------------------------------------------------------ decoder
     Fault("decoder", "no-positions",
             "You do not add the positions. Embeddings alone do not contain the position of a token.",
-            swap=(ADDED, "x = self.embedding(tokens)")),
+            swap=("x = self.positions.add(self.embedding(tokens), start)", "x = self.embedding(tokens)")),
     Fault("decoder", "no-causal-mask",
             "There is no causal mask, so each position attends to the tokens that it must predict.",
             swap=(MASK, "mask = None")),
@@ -150,7 +148,7 @@ FAULTS = [
             swap=(SHARES, "return norm(parts) @ direction")),
     Fault("attribution", "not-centred",
             "You do not subtract the mean over D from the parts. The layer norm subtracts it.",
-            swap=(CENTRED, "centred = parts")),
+            swap=("centred = parts - parts.mean(dim=-1, keepdim=True)", "centred = parts")),
     Fault("attribution", "divided-by-d-minus-1",
             "Your variance divides by D − 1, as PyTorch does by default. A layer norm divides by D.",
             swap=(", correction=0", "")),

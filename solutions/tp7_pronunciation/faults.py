@@ -2,14 +2,11 @@
 
 from autograder.model.faults import Fault
 
-LAST = "path = [int(best.argmax())]"
 READ = "for letter in letters:"
 STOP = '''        if last == end:
             break
         written.append(last)'''
 CANDIDATES = "candidates = scores[:, None] + logits.log_softmax(-1)"
-FINAL = "float(score) / (len(written[row]) + 1) ** alpha"
-REORDER = "        hdec = hdec[rows]\n"
 
 FAULTS = [
     # ------------------------------------------------------------ split
@@ -21,11 +18,9 @@ FAULTS = [
     n = round(share * len(drawn))
     return [pair for pair in pairs if pair in drawn[n:]], [pair for pair in pairs if pair in drawn[:n]]
 
-
 def shared(train, test):
     known = {word for word, _ in train}
-    return sum(word in known for word, _ in test) / len(test)
-'''),
+    return sum(word in known for word, _ in test) / len(test)'''),
     Fault("split", "shared-words-not-pairs",
           "You count distinct words. `shared` is a share of the test pairs.",
           swap=("return sum(word in known for word, _ in test) / len(test)",
@@ -41,18 +36,17 @@ def shared(train, test):
     Fault("best-path", "greedy",
           "You choose a letter for one sound after the other, so an early choice can cost more later. Keep the best "
           "sum for every letter, and follow the letters back at the end.",
-          source='''def best_path(scores):
-    path = [0]
-    for row in scores:
-        path.append(path[-1] + int(row[path[-1]:].argmax()))
-    return path[1:]
-'''),
+          body='''
+path = [0]
+for row in scores:
+    path.append(path[-1] + int(row[path[-1]:].argmax()))
+return path[1:]'''),
     Fault("best-path", "from-the-end",
           "Your path begins with the last sound. Reverse it.",
           swap=("return path[::-1]", "return path")),
     Fault("best-path", "ends-at-the-last-letter",
           "Your path always ends at the last letter. The last letters may be silent.",
-          swap=(LAST, "path = [len(best) - 1]")),
+          swap=("path = [int(best.argmax())]", "path = [len(best) - 1]")),
 
     # ------------------------------------------------------------ other-network
     Fault("other-network", "reads-backwards",
@@ -79,10 +73,10 @@ def shared(train, test):
           swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
     Fault("beam", "states-not-reordered",
           "The states are still in the order of the old hypotheses. Choose their rows as you choose the hypotheses.",
-          swap=(REORDER, "        hdec = hdec[:1].expand(len(rows), -1)\n")),
+          swap=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
     Fault("beam", "not-normalised",
           "You do not use `alpha`. Divide the sum of a complete hypothesis by n to the power `alpha`.",
-          swap=(FINAL, "float(score)")),
+          swap=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
           swap=("if not complete:", "if False:")),
@@ -90,13 +84,12 @@ def shared(train, test):
     # ------------------------------------------------------------ average
     Fault("average", "changed-in-place",
           "The first state dict has become the mean: `+=` and `/=` change the tensor itself. Work on a copy.",
-          source='''def average(states):
-    mean = states[0]
-    for state in states[1:]:
-        for name in mean:
-            mean[name] += state[name]
+          body='''
+mean = states[0]
+for state in states[1:]:
     for name in mean:
-        mean[name] /= len(states)
-    return mean
-'''),
+        mean[name] += state[name]
+for name in mean:
+    mean[name] /= len(states)
+return mean'''),
 ]

@@ -23,6 +23,28 @@ def test_an_edit_that_does_not_fit_is_an_error(truth):
         truth.replies(Variant(truth.source.exercises[0], "stale", swap=("this line stands nowhere", "")), [])
 
 
+CELL = '''def helper(x):
+    return x
+
+class Net:
+    def forward(self, x):
+        """Return three times x."""
+        # TODO: the product
+        return helper(3 * x)
+
+N = 1'''
+
+
+def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
+    body = "y = x + x\n\nreturn y + x"
+    text = CELL.replace("        return helper(3 * x)", "        y = x + x\n\n        return y + x")
+    assert faults.edited(Variant("net", "sums", body=body), CELL) == text
+    swapped = Variant("net", "twice", body=body, swap=[("y + x", "y"), ("N = 1", "N = 2")])
+    assert faults.edited(swapped, CELL) == text.replace("y + x", "y").replace("N = 1", "N = 2")
+    with pytest.raises(EditError, match="net/none: the solution has no function"):
+        faults.edited(Variant("net", "none", body=body), "N = 1")
+
+
 def test_a_cell_that_does_not_run_defines_nothing(truth):
     exercise = truth.source.exercises[0]
     with truth.substituted(Variant(exercise, "broken", source="raise ValueError")) as namespace:
