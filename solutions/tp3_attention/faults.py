@@ -12,6 +12,9 @@ def written_out(versions, body):
     """
     return [replace(version, body=version.body or body) for version in versions]
 
+LOG_SOFTMAX = ("Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
+               "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.")
+
 # --- scores -----------------------------------------------------------------------------------
 
 DOT = "return henc_ts @ hdec"
@@ -97,9 +100,7 @@ STEPS = [
             "The context comes before the token vector in the input of the cell. It raises no error, "
             "but each number is multiplied by the wrong column of the cell's matrices. The token comes first here.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([context_vector, token_vector]), hdec)")),
-    Fault("steps", "log-softmax",
-            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+    Fault("steps", "log-softmax", LOG_SOFTMAX,
             swap=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
     Fault("steps", "softmax-over-one",
             "Each of your weights is 1: the softmax runs over an axis of size one, "
@@ -122,9 +123,7 @@ BATCH_SCORES = "hdec_ts @ henc_ts.transpose(1, 2)"
 BATCH_SOFT = "torch.softmax(scores, dim=2)"
 
 BATCHED = [
-    Fault("batched", "log-softmax",
-            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+    Fault("batched", "log-softmax", LOG_SOFTMAX,
             swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=2)")),
     Fault("batched", "softmax-over-the-batch",
             "Your weights add up to 1 over the batch, so those of one sentence depend on the others. "
@@ -262,9 +261,7 @@ NET = written_out([
             "Your weights add up to 1 over the batch, "
             "so the answer to one question depends on the others. The softmax belongs over the source.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=0)")),
-    Fault("net", "log-softmax",
-            "Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-            "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.",
+    Fault("net", "log-softmax", LOG_SOFTMAX,
             swap=(NET_SOFT, "torch.log_softmax(scores, dim=1)")),
     Fault("net", "softmax-before-the-loss",
             "You return probabilities. `F.cross_entropy` does a softmax itself; two of them, one upon the other, "
