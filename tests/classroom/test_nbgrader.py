@@ -12,6 +12,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
+from sqlalchemy.sql.compiler import SQLCompiler
 from traitlets.config import Config
 
 import graded
@@ -20,6 +21,7 @@ from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -108,6 +110,23 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
         as_it_comes(monkeypatch, "init_destination")
     nbgrader(term, GenerateFeedback, "*")
     assert ("0.37" in feedback.path(term.course, TINY, "ada").read_text()) == ours
+
+
+def test_what_one_gradebook_has_compiled_serves_another(tmp_path, ours, monkeypatch):
+    if not ours:
+        as_it_comes(monkeypatch, "create_engine")
+    monkeypatch.setattr(patches, "_compiled", {})
+    compiled, real = [], SQLCompiler.__init__
+    monkeypatch.setattr(SQLCompiler, "__init__", lambda self, *args, **kwargs: compiled.append(self)
+                        or real(self, *args, **kwargs))
+    counts = []
+    for name in ("one", "two"):
+        compiled.clear()
+        with Gradebook(f"sqlite:///{tmp_path}/{name}.db", "course") as gradebook:
+            gradebook.stock.update_or_create_student(name)
+            assert [student.id for student in gradebook.stock.students] == [name]
+        counts.append(len(compiled))
+    assert (counts[1] < counts[0] / 2) == ours, counts
 
 
 def test_patching_twice_changes_nothing():

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nbgrader import api
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
+from sqlalchemy import event
 
 from ...course import Course
 from ...publish import release
@@ -71,7 +73,23 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     return bool(stock(converter, assignment, student))
 
 
+_compiled: dict[str, tuple[Any, Any]] = {}  # kind of database → its dialect, and the statements compiled for it
+
+
+def _compile_once(stock: Callable[..., Any], db_url: Any, **options: Any) -> Any:
+    """Share compiled statements between gradebooks, so that each submission after the first is entered sooner."""
+    engine = stock(db_url, **options)
+    kind = "sqlite" if engine.dialect.name == "sqlite" else str(engine.url)  # servers differ in version
+    if kind in _compiled:
+        engine.dialect, engine._compiled_cache = _compiled[kind]
+    else:  # a dialect is complete once it has been connected
+        kept = engine.dialect, engine._compiled_cache
+        event.listen(engine, "connect", lambda *_: _compiled.setdefault(kind, kept))
+    return engine
+
+
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
+    (api, "create_engine", _compile_once),
     (BaseConverter, "init_assignment", left_by_students.take_over),
     (CourseDirectory, "get_existing_timestamp", left_by_students.existing_timestamp),
     (ExchangeCollect, "_path_to_record", left_by_students.record),
