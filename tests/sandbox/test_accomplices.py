@@ -1,11 +1,11 @@
 """Two submissions of one run that try to talk: by locks, terminals, random numbers; each channel with a control."""
 
 import json
-from pathlib import Path
 
+import bare
 import pytest
 
-from autograder.sandbox import kernel, restrictions, syscalls
+from autograder.sandbox import restrictions, syscalls
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
@@ -78,12 +78,13 @@ def heard(parent, channels):
 
 
 def test_two_kernels_at_the_same_time_do_not_hear_each_other(tmp_path, monkeypatch):
+    text, terminals = bare.text(), 'if _libc.mount(b"devpts"'
+    (tmp_path / "kernel.py").write_text(text)
+    monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
     with Sandbox([], Options(limits=SHORT)) as parent:
         assert heard(parent, CHANNELS) == dict.fromkeys(CHANNELS, False)
-    text, terminals = Path(kernel.__file__).read_text(), 'if _libc.mount(b"devpts"'
     assert text.count(terminals) == 1
     (tmp_path / "kernel.py").write_text(text.replace(terminals, "if 0 and " + terminals[3:]))
-    monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
     monkeypatch.setattr(syscalls, "program", lambda options: b"")
     with Sandbox([], Options(limits=SHORT)) as parent:
         assert heard(parent, CHANNELS) == dict.fromkeys(CHANNELS, True), "the control"
@@ -109,11 +110,10 @@ print([one.stdout.readline() for one in held])
 @pytest.mark.parametrize("bounded", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["", "without"])
 def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch, bounded):
     """Their number is the machine's; a cell with a command of the shell needs one."""
-    if not bounded:
-        text = Path(kernel.__file__).read_text()
-        assert text.count(',max=%d" % limits["processes"]') == 1
-        (tmp_path / "kernel.py").write_text(text.replace(',max=%d" % limits["processes"]', '"'))
-        monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
+    text, bound = bare.text(), ',max=%d" % limits["processes"]'
+    assert text.count(bound) == 1
+    (tmp_path / "kernel.py").write_text(text if bounded else text.replace(bound, '"'))
+    monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
     with Sandbox([], Options(limits=SHORT)) as parent:
         parent.begin()
         with parent.branch() as left, parent.branch() as right:

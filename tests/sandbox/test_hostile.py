@@ -117,9 +117,20 @@ def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
 # Bounds of time
 
 
-def test_a_waiting_notebook_is_ended():
-    options = Options(limits=Limits(cell_seconds=0.5, notebook_seconds=20, share=0.1))
-    with Judge(TINY_COURSE, options) as judge:
+@pytest.fixture
+def bounded(short_judge):
+    """A judge with other bounds of time, whose kernels come from the warm parent of all tests."""
+    def judge(**bounds):
+        short_judge.sandbox.begin()
+        branch = short_judge.sandbox.branch()
+        branch.options = Options(limits=Limits(**bounds))
+        return Judge(TINY_COURSE, branch.options, branch)
+
+    return judge
+
+
+def test_a_waiting_notebook_is_ended(bounded):
+    with bounded(cell_seconds=0.5, notebook_seconds=20, share=0.1) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
@@ -127,11 +138,10 @@ def test_a_waiting_notebook_is_ended():
     assert all("took more than 2 seconds, most of them waiting" in messages.result(check) for check in double.checks)
 
 
-def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
+def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
     """Each stays below the bound of a cell; together they would take three times what a notebook may."""
-    options = Options(limits=Limits(notebook_seconds=8))
     waits, waits_little = ("import time; time.sleep(0.8)",) * 30, ("import time; time.sleep(0.1)",)
-    with Judge(TINY_COURSE, options) as judge:
+    with bounded(notebook_seconds=8) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
         result = judge.grade(handed(notebook), "seed")
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
@@ -141,12 +151,11 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may():
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
 
 
-def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may():
+def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     """The kernel stops to read; each further cell is larger than what a socket holds."""
-    options = Options(limits=Limits(notebook_seconds=4))
     own = ("import socket, time; socket.socket.recv = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}"
                                                                                          for i in range(6)))
-    with Judge(TINY_COURSE, options) as judge:
+    with bounded(notebook_seconds=4) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
         result = judge.grade(handed(notebook), "seed")
     assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3

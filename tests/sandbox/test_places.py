@@ -7,6 +7,7 @@ import sys
 import venv
 from pathlib import Path
 
+import bare
 import pytest
 
 from autograder.sandbox import restrictions
@@ -37,7 +38,7 @@ from autograder.sandbox.host import Sandbox
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
 
-places = json.loads(sys.argv[1])
+places, restrictions.KERNEL = json.loads(sys.argv[1]), sys.argv[2]
 
 def seen():
     with Sandbox([], Options()) as sandbox:
@@ -73,8 +74,9 @@ def test_no_place_where_a_solution_may_lie_is_there(tmp_path):
         machine += ["--tmpfs", top]
     for place in places:
         machine += ["--ro-bind", str(planted), f"{place}/{PLANTED}"]
-    done = subprocess.run([*machine, sys.executable, "-c", SCRIPT, json.dumps([*places])], capture_output=True,
-                          text=True, cwd=REPOSITORY.root)
+    (tmp_path / "kernel.py").write_text(bare.text())
+    done = subprocess.run([*machine, sys.executable, "-c", SCRIPT, json.dumps([*places]), tmp_path / "kernel.py"],
+                          capture_output=True, text=True, cwd=REPOSITORY.root)
     assert done.returncode == 0, done.stderr
     there, held, free = json.loads(done.stdout)
     assert there == [*places] and len(there) >= 3
@@ -93,8 +95,9 @@ def test_an_environment_of_ones_own_in_another_folder_works(tmp_path):
     (own / "ours.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages"))
                                   + f"\n{REPOSITORY.root}\n")
     script = SCRIPT.replace("restrictions.SYSTEM +=", "0 and")
-    done = subprocess.run([tmp_path / "env" / "bin" / "python", "-c", script.replace("held, seen()", "held, []"), "[]"],
-                          capture_output=True, text=True, cwd=tmp_path)
+    (tmp_path / "kernel.py").write_text(bare.text())
+    done = subprocess.run([tmp_path / "env" / "bin" / "python", "-c", script.replace("held, seen()", "held, []"), "[]",
+                           tmp_path / "kernel.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [[], [], []]
 

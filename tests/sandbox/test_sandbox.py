@@ -13,11 +13,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import bare
 import psutil
 import pytest
 
 from autograder.sandbox import cgroup, restrictions, warm_parent
-from autograder.sandbox import kernel as kernels
 from autograder.sandbox.host import Kernel, KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
@@ -44,6 +44,7 @@ def started():
 @pytest.fixture(scope="module")
 def warm():
     with started() as parent:
+        parent.begin()
         yield parent
 
 
@@ -52,6 +53,19 @@ def kernel(warm):
     kernel = warm.fork()
     yield kernel
     kernel.kill()
+
+
+@pytest.fixture
+def bare_kernel(tmp_path, monkeypatch):
+    """The file of a kernel without the course's libraries, which every sandbox started in the test gets."""
+    path = tmp_path / "kernel.py"
+    path.write_text(bare.text())
+    monkeypatch.setattr(restrictions, "KERNEL", path)
+    return path
+
+
+def started_bare():
+    return Sandbox([], Options(limits=SHORT))
 
 
 def run(kernel, code):
@@ -170,7 +184,7 @@ for _ in range(3):
 
 
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
-def test_what_leaves_its_kernel_dies_with_it(warm, isolated):
+def test_what_leaves_its_kernel_dies_with_it(warm, bare_kernel, isolated):
     """Other sessions, a parent-death signal cleared, an exit overridden: all is beneath the warm parent, and dies."""
     own = contextlib.nullcontext(warm) if isolated else Sandbox(TINY_COURSE.helpers, Options("cpu", False, SHORT))
     with own as one:
@@ -207,17 +221,17 @@ for _ in range(30):
 
 
 @pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
-def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, monkeypatch):
+def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, bare_kernel, monkeypatch):
     with pytest.raises(KernelLost, match=r"computed for more than 2\.2 seconds"):
         warm.fork().cell(IGNORED, Budget(2.2, 200))
     monkeypatch.setattr(cgroup, "make", lambda: None)
-    with started() as alone:
+    with started_bare() as alone:
         assert alone.fork().cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
 
 
 @pytest.mark.skipif(GROUP is None, reason="no group of processes may be made here")
-def test_what_is_in_a_group_dies_with_it_and_none_is_left():
-    with started() as parent:
+def test_what_is_in_a_group_dies_with_it_and_none_is_left(bare_kernel):
+    with started_bare() as parent:
         run(parent.fork(), FLEES)
         folder, beneath = parent.warm.group.folder, parent.warm.process.children(recursive=True)
         assert len(beneath) >= 4
@@ -288,9 +302,9 @@ LISTENS = f"import socket\nfor family, place in {[*DOORS.values()]!r}:\n" \
           "    door = socket.socket(family); door.bind(place); door.listen(); globals()[family] = door"
 
 
-def test_kernels_of_branches_share_what_was_imported_and_nothing_else_at_the_same_time(kernel):
+def test_kernels_of_branches_share_what_was_imported_and_nothing_else_at_the_same_time(kernel, bare_kernel):
     """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
-    with started() as parent:
+    with started_bare() as parent:
         parent.begin()
         parent.load("wave")
         with parent.branch() as left, parent.branch() as right:
@@ -326,7 +340,7 @@ def _lives(process):
 
 
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
-def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(isolated):
+def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolated):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolated, SHORT)) as parent:
         parent.begin()
         with parent.branch() as left, parent.branch() as right:
@@ -374,13 +388,11 @@ OPENS = "[pid for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if 1
 
 
 @pytest.mark.parametrize("wall", [True, False], ids=["wall", "control"])
-def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, tmp_path, wall):
-    built, text = restrictions.arguments, kernels.__file__
+def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, wall):
+    built, text = restrictions.arguments, bare_kernel.read_text()
     monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
-    copy = tmp_path / "kernel.py"
-    copy.write_text(Path(text).read_text() if wall else Path(text).read_text().replace("PR_SET_DUMPABLE, 0", "0, 0"))
-    monkeypatch.setattr(restrictions, "KERNEL", copy)
-    with started() as parent:
+    bare_kernel.write_text(text if wall else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
+    with started_bare() as parent:
         kernel = parent.fork()
         run(kernel, OPENED)
         found = ask(kernel, OPENS)
@@ -393,10 +405,10 @@ def test_names_of_the_graders_keys_are_not_told(kernel):
         assert ask(kernel, f"os.path.exists('/proc/{name}') and open('/proc/{name}').read()") in ("", False)
 
 
-def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch):
+def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch, bare_kernel):
     built = restrictions.arguments
     monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
-    with started() as parent:
+    with started_bare() as parent:
         kernel = parent.fork()
         assert not parent.warm.reusable
         run(kernel, "open('/scratch/mine', 'w').write('x')")
@@ -462,7 +474,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
 
 
 @pytest.mark.parametrize("looks", [True, False], ids=["", "without"])
-def test_memory_that_is_taken_while_nothing_is_asked_ends_the_kernel(monkeypatch, looks):
+def test_memory_that_is_taken_while_nothing_is_asked_ends_the_kernel(monkeypatch, bare_kernel, looks):
     if not looks:
         monkeypatch.setattr(Kernel, "_look", lambda kernel: None)
     limit = 5 * 2**28

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import bare
 import pyseccomp
 import pytest
 
@@ -40,9 +41,12 @@ def tried(call):
 
 
 @pytest.fixture(scope="module")
-def kernels():
+def kernels(tmp_path_factory):
     """A kernel with the filter, and one without."""
+    path = tmp_path_factory.mktemp("kernel") / "kernel.py"
+    path.write_text(bare.text())
     with pytest.MonkeyPatch.context() as patch, Sandbox(TINY_COURSE.helpers, Options(limits=SHORT)) as held:
+        patch.setattr(restrictions, "KERNEL", path)
         first = held.fork()
         patch.setattr(syscalls, "program", lambda options: b"")
         with Sandbox(TINY_COURSE.helpers, Options(limits=SHORT)) as open_to_all:
