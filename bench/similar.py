@@ -161,7 +161,7 @@ def disguised(rng, work, kind):
 def made_class(rng, course, assignment):
     """Submissions of a class, and who copied from whom: kind → pairs of places."""
     truth = source.load(course, assignment)
-    wrong, variants = loading.versions_of(course, assignment)
+    wrong, variants = loading.versions_of(truth)
     works = []
     for i in range(ALONE):
         code, made = {}, set()

@@ -30,6 +30,7 @@ from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model import source
+from autograder.model.oracle import oracle
 from autograder.publish import selfchecks
 from autograder.runtime import wire
 from autograder.sandbox.options import Limits, Options
@@ -97,7 +98,7 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(TINY_COURSE, TINY))))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(oracle(TINY_COURSE, TINY)))))
     return folder
 
 

@@ -33,7 +33,7 @@ LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
 
 def question() -> str:
     """The only question of the tiny session, as a student finds it."""
-    cells = release.released_notebook(TINY_COURSE, TINY).cells
+    cells = release.released_notebook(source.load(TINY_COURSE, TINY)).cells
     return next(cell.source for cell in cells if cell.id == "why").replace(source.ANSWER_STUB, "").strip()
 
 

@@ -12,8 +12,8 @@ from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
 from ..judging.verdict import FileError, from_json, to_json
-from ..model import source
 from ..model.rubric import RubricItem
+from ..model.source import ANSWER_STUB, Source
 from ..publish import release
 from .grades import Score
 from .verdict_store import write_whole
@@ -32,10 +32,10 @@ def cells(notebook: bytes) -> list[Cell]:
         return []
 
 
-def parted(course: Course, assignment: str, name: str, text: str) -> tuple[str, str]:
+def parted(truth: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
-    question = release.released_text(course, assignment, name).replace(source.ANSWER_STUB, "").strip()
-    answer = text.strip().removeprefix(question).replace(source.ANSWER_STUB, "").strip()
+    question = release.released_text(truth, name).replace(ANSWER_STUB, "").strip()
+    answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 
 

@@ -145,7 +145,7 @@ def made_from(course: Course, grade: Grade, assignment: str, student: str, noteb
               model_answers: bool = False) -> MadeFrom:
     """Return what the page of a submission would be made from now; ``notebook`` is the autograded one."""
     entry = VerdictStore(course).load(assignment, student)
-    form = [digests.of_session(course, assignment), _digest_of_templates(), str(model_answers)]
+    form = [digests.of_session(source.load(course, assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
     read = digests.of_texts([to_json(answers.load(course, assignment, student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
@@ -207,8 +207,8 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
-    figures = course.released / assignment
-    reasons, readings = Reasons(course, assignment, texts), answers.load(course, assignment, student)
+    figures = truth.released
+    reasons, readings = Reasons(truth, texts), answers.load(course, assignment, student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -229,7 +229,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
     def answer(number: int, cell: source.Cell) -> AnswerShown:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
-        question, text = answers.parted(course, assignment, name, texts.get(name, ""))
+        question, text = answers.parted(truth, name, texts.get(name, ""))
         read = "waiting to be read" if score.points is None else "read"
         outcome = read if text or score.by_person else "blank"
         model = offline(cell.hidden, figures) if model_answers else None

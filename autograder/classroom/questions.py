@@ -79,9 +79,10 @@ class Question:
 
 def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
-    course, cells = classroom.course, source.load(classroom.course, assignment).by_role("answer")
+    course, truth = classroom.course, source.load(classroom.course, assignment)
+    cells = truth.by_role("answer")
     found: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    questions = {name: answers.parted(course, assignment, name, "")[0] for name in found}
+    questions = {name: answers.parted(truth, name, "")[0] for name in found}
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
     for student, grade in grades.items():
@@ -91,7 +92,7 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
         written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}
         readings = answers.load(course, assignment, student)
         for name in found:
-            _, text = answers.parted(course, assignment, name, written.get(name, ""))
+            _, text = answers.parted(truth, name, written.get(name, ""))
             score = grade.scores[name]
             found[name].append(Answer(
                 student=student,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..course import Course
 from ..judging.verdict import ExerciseResult
-from ..model import faults, loading, source
+from ..model import faults, loading
+from ..model.source import Source
 from ..publish import release
 from ..runtime import card, messages
 from ..runtime.findings import Finding, findings
@@ -53,9 +53,9 @@ class Line:
 class Reasons:
     """The reasons for the exercises of one submission; ``texts`` are the student's cells by name."""
 
-    def __init__(self, course: Course, assignment: str, texts: dict[str, str]):
-        self.course, self.assignment, self.texts = course, assignment, texts
-        known, _ = loading.versions_of(course, assignment)
+    def __init__(self, truth: Source, texts: dict[str, str]):
+        self.truth, self.texts = truth, texts
+        known, _ = loading.versions_of(truth)
         self.known = {(fault.exercise, fault.name): fault for fault in known}
 
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
@@ -69,18 +69,16 @@ class Reasons:
         Nothing where it is as it was released.
         """
         lines = code_lines(self.texts.get(result.exercise, ""))
-        truth = source.load(self.course, self.assignment).cell("exercise", result.exercise)
-        released = release.released_text(self.course, self.assignment, result.exercise)
-        if "\n".join(lines).strip() == released.strip():
+        if "\n".join(lines).strip() == release.released_text(self.truth, result.exercise).strip():
             return ()
-        marked = set()
+        marked, solution = set(), self.truth.cell("exercise", result.exercise).solution
         for check in result.checks:
             error = check.difference.error if check.difference else None
             if error and error.where and short("".join(lines[error.where.line - 1 :][:1])) == error.where.text:
                 marked.add(error.where.line)  # that the number is of this cell is seen by the text of the line
             fault = self.known.get((result.exercise, check.fault.name)) if check.fault else None
             if fault:
-                marked |= lines_of(fault, "\n".join(lines), truth.solution)
+                marked |= lines_of(fault, "\n".join(lines), solution)
         return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
 
 

@@ -17,7 +17,7 @@ from ..publish import new, release
 def notebook(course: Course, assignment: str, cells: dict[str, str],
              own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
     """Make a submission: the released notebook, these exercise cells filled, and the student's own cells at the end."""
-    made = release.released_notebook(course, assignment)
+    made = release.released_notebook(source.load(course, assignment))
     for cell in made.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in cells:
@@ -39,7 +39,8 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     made = Course(folder.resolve())
     for assignment in assignments:
         shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
-        nbformat.write(release.solution_notebook(made, assignment), made.folder(assignment) / f"{assignment}.ipynb")
+        copied = source.load(made, assignment)
+        nbformat.write(release.solution_notebook(copied), copied.notebook)
     if course.about:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
@@ -68,7 +69,7 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = truth.source.by_role("answer")
-    ways = [[release.released_text(course, assignment, str(cell.name)).replace(
+    ways = [[release.released_text(truth.source, str(cell.name)).replace(
         source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
     turn = count()
 

@@ -209,8 +209,8 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
     truth = source.load(course, assignment)
-    _, variants = loading.versions_of(course, assignment)
-    given = [cell.source for cell in release.released_notebook(course, assignment).cells if cell.cell_type == "code"]
+    _, variants = loading.versions_of(truth)
+    given = [cell.source for cell in release.released_notebook(truth).cells if cell.cell_type == "code"]
     return {name: [*given, truth.cell("exercise", name).solution,
                    *(faults.edited(variant, truth.cell("exercise", name).solution)
                      for variant in variants if variant.exercise == name)]

@@ -107,10 +107,10 @@ def short_minutes(tp: Source) -> int:
     return minutes
 
 
-def five_faults(course: Course, tp: Source) -> list[Fault]:
+def five_faults(tp: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
     points = {cell.name: cell.points for cell in tp.by_role("check")}
-    listed, _ = loading.versions_of(course, tp.name)
+    listed, _ = loading.versions_of(tp)
     first = {fault.exercise: fault for fault in reversed(listed)}
     most = sorted((name for name in tp.exercises if name in first), key=lambda name: -points.get(name, 0))[:FAULTS]
     return [first[name] for name in tp.exercises if name in most]
@@ -124,10 +124,10 @@ def answers(tp: Source) -> list[Answer]:
 
 def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
-    tp, folder = source.load(course, assignment), course.folder(assignment)
+    tp = source.load(course, assignment)
     return environment().get_template("teacher.html.j2").render(
         title=tp.title, slides=slides(tp), path=short_path(tp), minutes=short_minutes(tp), tasks=effort.tasks(tp),
-        faults=five_faults(course, tp), answers=answers(tp), shown=lambda text: offline(text, folder))
+        faults=five_faults(tp), answers=answers(tp), shown=lambda text: offline(text, tp.folder))
 
 
 def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..course import Course
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
-from ..model import digests
+from ..model import digests, source
 from ..sandbox.options import Options
 
 
@@ -160,8 +160,8 @@ class VerdictStore:
         return self.course.gradebook / "history" / assignment / f"{student}.json"
 
     def _key(self, handed: Submission, options: Options) -> Key:
-        return Key(_digest(handed), digests.of_verdicts(self.course, handed.assignment), digests.of_engine(),
-                   options)
+        made_from = digests.of_verdicts(source.load(self.course, handed.assignment))
+        return Key(_digest(handed), made_from, digests.of_engine(), options)
 
     def to_judge(self, assignments: list[str]) -> str | None:
         """Return the first of these sessions of which a submission has never been judged."""

@@ -20,26 +20,26 @@ def new(args: argparse.Namespace) -> int:
 
 def release(args: argparse.Namespace, course: Course) -> int:
     """Make what students and readers see, or list what is stale."""
-    from ..model.oracle import oracle
+    from ..model.oracle import Oracle
     from ..publish import effort, release
     from ..publish.about import about
 
-    names = args.session or course.assignments
+    sources = (source.load(course, name) for name in args.session or course.assignments)
     if args.check:
-        stale = list(dict.fromkeys(path for name in names for path in release.stale(course, name)))
+        stale = list(dict.fromkeys(path for tp in sources for path in release.stale(tp)))
         for path in stale:
             print(f"stale: {path}")
         print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
-    for name in names:
-        missing = release.release(course, name, run=not args.no_run, again=args.execute)
-        executed = "" if args.no_run else f", solutions/{name}/ executed"
-        print(f"{name}: course/{name}/ and its self-checks{executed}")
+    for tp in sources:
+        truth = Oracle(tp)
+        missing = release.release(truth, run=not args.no_run, again=args.execute)
+        executed = "" if args.no_run else f", solutions/{tp.name}/ executed"
+        print(f"{tp.name}: course/{tp.name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-        written = source.load(course, name)
-        for advice in (*source.advice(written), *effort.advice(written, about(course)), *oracle(course, name).notes):
+        for advice in (*source.advice(tp), *effort.advice(tp, about(course)), *truth.notes):
             print(f"  note: {advice}")
     return 0
 
@@ -92,7 +92,7 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
     bad = 0
     for name in args.session or course.assignments:
         try:
-            release.execute(course, name, args.seconds)
+            release.execute(source.load(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
         except release.ExecutionError as error:
             print(error, flush=True)

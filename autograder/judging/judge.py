@@ -121,7 +121,7 @@ class Judge:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
-            path = self.course.folder(truth.source.name) / f"{truth.source.name}.ipynb"
+            path = truth.source.notebook
             solution = path.read_bytes() if path.is_file() else None
             self._instance = _Instance(truth.source.name, seed, records, Places(truth), solution)
         return self._instance

@@ -5,9 +5,8 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..course import Course
-from . import loading, source
 from .errors import source_error
+from .source import Source
 
 
 def essential_of_cell(text: str) -> str:
@@ -83,15 +82,15 @@ class _Essential(ast.NodeTransformer):
         return node.body if gives_up and not node.orelse and not node.finalbody else node
 
 
-def helper_modules(course: Course, assignment: str) -> list[Path]:
+def helper_modules(source: Source) -> list[Path]:
     """Return the helper modules that a session's given cells, exercises, checks and faults import, and those in turn.
 
     Read from the code: what one process imports, another may have imported before.
     """
-    modules = {_dotted(path, course.released): path for helper in course.helpers
+    modules = {_dotted(path, source.course.released): path for helper in source.course.helpers
                for path in ([helper] if helper.is_file() else helper.rglob("*.py"))}
     found: set[str] = set()
-    new = _names(_code(course, assignment), "")
+    new = _names(_code(source), "")
     while new:
         reached = set().union(*(_modules_of(name, modules) for name in new)) - found
         found |= reached
@@ -99,13 +98,11 @@ def helper_modules(course: Course, assignment: str) -> list[Path]:
     return [modules[module] for module in sorted(found)]
 
 
-def _code(course: Course, assignment: str) -> list[ast.AST]:
+def _code(source: Source) -> list[ast.AST]:
     """Return the code of a session that runs when self-checks are recorded; edits of faults are code in strings."""
-    cells = source.load(course, assignment).by_role("given", "exercise")
+    cells = source.by_role("given", "exercise")
     trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
-    for path in (course.folder(assignment) / name for name in loading.FILES):
-        if path.is_file():
-            trees.append(_parsed(path))
+    trees += map(_parsed, filter(Path.is_file, source.beside))
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str))
     for text in strings:

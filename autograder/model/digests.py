@@ -17,38 +17,37 @@ from functools import cache
 from pathlib import Path
 
 from .. import __version__
-from ..course import Course
-from . import dependencies, loading
+from . import dependencies
+from .source import Source
 
 ENGINE = Path(__file__).parent.parent
 JUDGING = ("runtime", "model", "judging", "sandbox")  # the engine's packages that a verdict follows from
 
 
-def of_source(course: Course, assignment: str) -> str:
-    """Return the digest of the source alone."""
-    return _of_files([course.script(assignment)])
+def of_source(source: Source) -> str:
+    """Return the digest of the source alone, as it stands now."""
+    return _of_files([source.path])
 
 
-def of_session(course: Course, assignment: str) -> str:
+def of_session(source: Source) -> str:
     """Return the digest of source, checks, faults and variants, and of the conventions of all checks."""
-    folder = course.folder(assignment)
-    files = _of_files([course.script(assignment), *(folder / name for name in loading.FILES)])
-    return of_texts([files, repr(course.conventions)])
+    return of_texts([_of_files([source.path, *source.beside]), repr(source.course.conventions)])
 
 
-def of_selfchecks(course: Course, assignment: str) -> str:
+def of_selfchecks(source: Source) -> str:
     """Return the digest of what the recorded self-checks depend on."""
-    helpers = map(dependencies.essential_of_module, dependencies.helper_modules(course, assignment))
-    return of_texts([of_session(course, assignment), *helpers, __version__])
+    helpers = map(dependencies.essential_of_module, dependencies.helper_modules(source))
+    return of_texts([of_session(source), *helpers, __version__])
 
 
-def of_verdicts(course: Course, assignment: str) -> str:
+def of_verdicts(source: Source) -> str:
     """Return the digest of what verdicts depend on, the engine apart."""
+    course = source.course
     found = (path for helper in course.helpers for path in ([helper] if helper.is_file() else helper.rglob("*")))
     helpers = [path for path in sorted(found) if path.is_file() and "__pycache__" not in path.parts]
     names = [str(path.relative_to(course.released)) for path in helpers]
     bytes_of = (hashlib.sha256(path.read_bytes()).hexdigest() for path in helpers)
-    return of_texts([of_session(course, assignment), *names, *bytes_of])
+    return of_texts([of_session(source), *names, *bytes_of])
 
 
 @cache

@@ -14,13 +14,13 @@ from .faults import Fault, Variant, Version
 from .source import Source
 from .trace import Check
 
-FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 
-
-def fitting(course: Course, source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
+def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
     exercises = {str(cell.name): cell for cell in source.by_role("exercise")}
-    checks, (wrong, right) = checks_of(course, source.name), versions_of(course, source.name)
+    module, (wrong, right) = module_of(source.course, source.name, "checks"), versions_of(source)
+    declared = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
+    checks = [check for check in declared if isinstance(check, Check)]
     for check in checks:
         if check.exercise not in exercises:
             raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
@@ -34,16 +34,9 @@ def fitting(course: Course, source: Source) -> tuple[list[Check], list[Fault], l
     return checks, wrong, right
 
 
-def checks_of(course: Course, assignment: str) -> list[Check]:
-    """Return the checks of a session, in order."""
-    module = module_of(course, assignment, "checks")
-    found = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
-    return [check for check in found if isinstance(check, Check)]
-
-
-def versions_of(course: Course, assignment: str) -> tuple[list[Fault], list[Variant]]:
+def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
     """Return the faults and variants of a session; none where nobody has written any."""
-    wrong, right = (module_of(course, assignment, kind) for kind in ("faults", "variants"))
+    wrong, right = (module_of(source.course, source.name, kind) for kind in ("faults", "variants"))
     return list(getattr(wrong, "FAULTS", [])), list(getattr(right, "VARIANTS", []))
 
 

@@ -16,11 +16,12 @@ from ..runtime import compare, diagnosis
 from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
-from . import faults, source
+from . import faults
 from .errors import line_in, said, source_error
 from .faults import Fault, Pair, Version
 from .loading import fitting, text_of
 from .recording import Recorder
+from .source import Source, load
 from .trace import Check
 
 MAX_PAIRS = 40  # of faults are tried on an answer that no single one explains
@@ -31,23 +32,23 @@ Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
 class Oracle:
     """The solution of one session in a namespace of its own, with its checks, faults and variants."""
 
-    def __init__(self, course: Course, assignment: str):
-        self.source = source.load(course, assignment)
-        self.checks, self.faults, self.variants = fitting(course, self.source)
-        if str(course.released) not in sys.path:
-            sys.path.append(str(course.released))  # what the given cells import
+    def __init__(self, source: Source):
+        self.source = source
+        self.checks, self.faults, self.variants = fitting(source)
+        if str(source.course.released) not in sys.path:
+            sys.path.append(str(source.course.released))  # what the given cells import
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
         self.defines: dict[str, set[str]] = {}  # exercise → the names that its cell brings
-        for cell in self.source.by_role("given", "exercise"):
+        for cell in source.by_role("given", "exercise"):
             before = set(self.namespace)
             try:
                 self._run(str(cell.name), cell.solution)
             except Exception as error:
                 line = line_in(error, self._filename(str(cell.name)))
-                raise source_error(self.source.path, cell.line_of(line or 0), said(error)) from None
+                raise source_error(source.path, cell.line_of(line or 0), said(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
-        self.recorder = Recorder(self.namespace, course.conventions)
+        self.recorder = Recorder(self.namespace, source.course.conventions)
         self._pairs: dict[str, list[Pair]] = {}  # by exercise
         self._left_out: Fault | None = None
         self._kept: Answers | None = None
@@ -216,4 +217,4 @@ def _alike(own: Reply | None, pair: tuple[RecordedCheck, Reply]) -> bool:
 @cache
 def oracle(course: Course, assignment: str) -> Oracle:
     """Return the oracle of a session; executed at the first call and kept."""
-    return Oracle(course, assignment)
+    return Oracle(load(course, assignment))

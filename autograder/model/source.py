@@ -19,6 +19,7 @@ from .errors import SourceError, source_error
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
+FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 STUB = "raise NotImplementedError  # replace this line by your code"
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
@@ -74,11 +75,36 @@ class Cell:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of one session."""
+    """The source of one session of a course."""
 
+    course: Course
     name: str
-    path: Path
-    cells: tuple[Cell, ...]
+    cells: tuple[Cell, ...] = field(compare=False)
+
+    @property
+    def folder(self) -> Path:
+        """Where the instructor writes the session."""
+        return self.course.folder(self.name)
+
+    @property
+    def path(self) -> Path:
+        """The script."""
+        return self.course.script(self.name)
+
+    @property
+    def notebook(self) -> Path:
+        """The executed notebook, solutions in it."""
+        return self.path.with_suffix(".ipynb")
+
+    @property
+    def beside(self) -> list[Path]:
+        """The paths of the checks, faults and variants; each may be missing."""
+        return [self.folder / name for name in FILES]
+
+    @property
+    def released(self) -> Path:
+        """The folder of the session that students receive."""
+        return self.course.released / self.name
 
     def by_role(self, *roles: str) -> list[Cell]:
         """Return the cells of these roles, in order."""
@@ -115,15 +141,14 @@ def load(course: Course, assignment: str) -> Source:
     """
     course.expect(assignment)
     path = course.script(assignment)
-    source = Source(assignment, path, cells_of(path.read_text(encoding="utf-8"), path))
+    source = Source(course, assignment, cells_of(path.read_text(encoding="utf-8"), path))
     for cell in source.cells:
-        if not cell.is_markdown:
-            _refuse_no_python(cell, path)
+        _refuse_no_python(cell, path)
     return source
 
 
 def _refuse_no_python(cell: Cell, path: Path) -> None:
-    if any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
+    if cell.is_markdown or any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
         return  # magics are IPython's
     try:
         ast.parse(cell.solution)

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from ..course import Course, CourseError
-from ..model import source
+from ..model.source import Source, load
 from ..runtime.settings import SELFCHECKS
 from . import kit, release
 from .about import CPU_INDEX, about
@@ -44,19 +44,19 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
     first = _first_cell(course, engine, kit.student_wheel(course, folder).name, address)
-    names = []
-    for assignment in course.assignments:
-        notebook = _alone(course, assignment, _inline if kind == "colab" else _attached)
+    sources = [load(course, name) for name in course.assignments]
+    for source in sources:
+        notebook = _alone(source, _inline if kind == "colab" else _attached)
         at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
-        names.append(f"{assignment}.ipynb")
-        nbformat.write(notebook, folder / names[-1])
-    (folder / "README.md").write_text(_readme(course, kind, details.title, names, address), encoding="utf-8")
+        nbformat.write(notebook, folder / f"{source.name}.ipynb")
+    titles = {f"{source.name}.ipynb": source.title for source in sources}
+    (folder / "README.md").write_text(_readme(kind, details.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     for name, text in binder(course, f"./{engine}").items():
         (folder / name).write_text(text, encoding="utf-8")
-    return names
+    return list(titles)
 
 
 def binder(course: Course, engine: str) -> dict[str, str]:
@@ -72,13 +72,13 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 
-def _alone(course: Course, assignment: str, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
+def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
     """Return the released notebook with its figures inside."""
-    notebook = release.released_notebook(course, assignment)
+    notebook = release.released_notebook(source)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for name in dict.fromkeys(_FIGURE.findall(cell.source)):
-                path = course.images / name
+                path = source.course.images / name
                 if not path.is_file():
                     raise CourseError(f"{path} is not drawn yet")
                 cell.source = cell.source.replace(f"](figures/{name})", f"]({embed(cell, path)})")
@@ -119,15 +119,15 @@ def _first_cell(course: Course, engine: str, student: str, address: Address | No
     return text.replace("@ADDRESS@", address.file("") if address else "").replace("@WHEELS@", f"[\n{rows}]")
 
 
-def _readme(course: Course, kind: str, title: str, names: list[str], address: Address | None) -> str:
+def _readme(kind: str, title: str, titles: dict[str, str], address: Address | None) -> str:
     """Return a page with a row for each notebook, and a badge for each place where it can be opened."""
     lines = [f"# {title}", ""]
     if address and address.repository:
         lines += ["| session | on Colab | on Binder |", "|---|---|---|"]
-        lines += [f"| {_title(course, name)} | {COLAB_BADGE}({address.colab(name)}) "
-                  f"| {BINDER_BADGE}({address.binder(name)}) |" for name in names]
+        lines += [f"| {text} | {COLAB_BADGE}({address.colab(name)}) | {BINDER_BADGE}({address.binder(name)}) |"
+                  for name, text in titles.items()]
     else:
-        lines += [f"- [{_title(course, name)}]({name})" for name in names]
+        lines += [f"- [{text}]({name})" for name, text in titles.items()]
     lines += ["", "Each notebook needs no other file. Its first cell installs what it imports, "
                   "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
     return "\n".join(lines) + "\n"
@@ -140,7 +140,3 @@ _USE = {
               "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
               "- **Hand in**: run `tp.hand_in()` in a cell; it writes the file that your teacher grades."],
 }
-
-
-def _title(course: Course, name: str) -> str:
-    return source.load(course, name.removesuffix(".ipynb")).title

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from ..course import Course
-from ..model import loading, source
+from ..model import source
 
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
@@ -33,16 +33,13 @@ def secrets(course: Course) -> dict[str, str]:
     quoted = _lines_of((course.root / "docs").glob("*.md"))
     given = _lines_of(path for helper in [*course.helpers, Path(source.__file__).parents[1]]
                       for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
-    for name in course.assignments:
-        for cell in source.load(course, name).cells:
+    for tp in (source.load(course, name) for name in course.assignments):
+        for cell in tp.cells:
             hidden = set(distinctive(cell.hidden))
-            found |= {line: f"{name}, {cell.name}" for line in hidden}
+            found |= {line: f"{tp.name}, {cell.name}" for line in hidden}
             given |= set(distinctive(cell.source)) - hidden
-        for file in loading.FILES:
-            path = course.folder(name) / file
-            if path.is_file():
-                found |= {line: f"{name}, {file}" for line in distinctive(path.read_text(encoding="utf-8"))
-                          if line not in quoted}
+        for path in filter(Path.is_file, tp.beside):
+            found |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
     return {line: where for line, where in found.items() if line not in given}
 
 

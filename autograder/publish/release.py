@@ -21,10 +21,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import Course, CourseError
-from ..model import dependencies, digests, source
-from ..model.source import Cell, Source
+from ..model import dependencies, digests
+from ..model.oracle import Oracle
+from ..model.source import ANSWER_STUB, STUB, Cell, Source
 from ..runtime import settings, workspace
-from . import effort, syllabus
+from . import effort, selfchecks, syllabus
 from .about import about
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -45,31 +46,30 @@ class WorkedInError(CourseError):
                          "(make lab opens a copy of the course), and nothing is lost or given to the class")
 
 
-def solution_notebook(course: Course, assignment: str) -> NotebookNode:
+def solution_notebook(source: Source) -> NotebookNode:
     """Return the notebook of a source, solutions in it, not executed."""
     cells, texts = [], 0
-    tp_source = source.load(course, assignment)
-    for cell in tp_source.cells:
+    for cell in source.cells:
         texts += cell.grade_id is None
         make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
-        made = make(_text(tp_source, cell), id=cell.grade_id or f"text-{texts}")
+        made = make(_text(source, cell), id=cell.grade_id or f"text-{texts}")
         if cell.grade_id:
             made.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(made)
-    about = {"assignment": assignment, "made_from": digests.of_source(course, assignment)}
+    about = {"assignment": source.name, "made_from": digests.of_source(source)}
     metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
     notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return notebook
 
 
-def _text(tp_source: Source, cell: Cell) -> str:
+def _text(source: Source, cell: Cell) -> str:
     """Return a cell as it stands in the solution notebook; a check cell says where its hidden part is."""
     if cell.is_markdown:
         text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
-        return text.replace(effort.TIME, effort.time(tp_source))
+        return text.replace(effort.TIME, effort.time(source))
     if cell.role == "check":
-        where = f"# solutions/{tp_source.name}/checks.py, exercise \"{cell.name}\""
+        where = f"# solutions/{source.name}/checks.py, exercise \"{cell.name}\""
         return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
     return cell.source
 
@@ -83,24 +83,24 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     return metadata
 
 
-def released_notebook(course: Course, assignment: str) -> NotebookNode:
+def released_notebook(source: Source) -> NotebookNode:
     """Return the notebook a student receives, as nbgrader makes it of the solution notebook."""
-    return copy.deepcopy(_released_notebook(course, assignment))
+    return copy.deepcopy(_released_notebook(source))
 
 
-def released_text(course: Course, assignment: str, name: str) -> str:
+def released_text(source: Source, name: str) -> str:
     """Return the text of one cell that a student receives, by the name that nbgrader knows it by."""
-    cells = _released_notebook(course, assignment).cells
+    cells = _released_notebook(source).cells
     return next(str(cell.source) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
 
 
 @cache
-def _released_notebook(course: Course, assignment: str) -> NotebookNode:
-    notebook = solution_notebook(course, assignment)
+def _released_notebook(source: Source) -> NotebookNode:
+    notebook = solution_notebook(source)
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
         if about.get("grade") or about.get("solution") or about.get("locked"):
-            stub = source.ANSWER_STUB if cell.cell_type == "markdown" else source.STUB
+            stub = ANSWER_STUB if cell.cell_type == "markdown" else STUB
             text = _SOLUTION.sub(rf"\1{stub}", cell.source)
             cell.source = text.partition("\n### BEGIN HIDDEN TESTS")[0]
             cell.metadata["deletable"] = False
@@ -130,7 +130,7 @@ def worked_in(folder: Path) -> list[Path]:
     return [path for path in notebooks if not workspace.is_sealed(path.read_bytes())]
 
 
-def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode:
+def execute(source: Source, seconds: int = 900) -> NotebookNode:
     """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops.
 
     It stops, too, where a cell waits for an exercise: on a busy machine a check may take more time than it has.
@@ -139,23 +139,23 @@ def execute(course: Course, assignment: str, seconds: int = 900) -> NotebookNode
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from nbconvert.filters import strip_ansi
 
-    notebook = solution_notebook(course, assignment)
+    notebook = solution_notebook(source)
     begun = ["the first cell"]
     client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
                             extra_arguments=["--Application.log_level=ERROR"],  # a warning at every start, of TCP
-                            resources={"metadata": {"path": str(course.folder(assignment))}},
+                            resources={"metadata": {"path": str(source.folder)}},
                             on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
-    paths = [str(course.released), os.environ.get("PYTHONPATH", "")]
+    paths = [str(source.course.released), os.environ.get("PYTHONPATH", "")]
     try:
         client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
         if isinstance(error, CellTimeoutError):
             reason = f"it takes more than {seconds:g} seconds"
-        raise ExecutionError(f"{assignment} stops in the cell {begun[-1]}: {reason}") from None
+        raise ExecutionError(f"{source.name} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
         if any(output.get("text", "").startswith(_WAITING) for output in cell.get("outputs", ())):
-            raise ExecutionError(f"{assignment}: the cell {cell.id} waits for an exercise whose check did not pass")
+            raise ExecutionError(f"{source.name}: the cell {cell.id} waits for an exercise whose check did not pass")
         cell.metadata.pop("execution", None)
     notebook.metadata["course"]["executed"] = _code(notebook)
     return notebook
@@ -173,9 +173,9 @@ def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
+def _with_outputs(source: Source) -> NotebookNode | None:
     """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
-    path, notebook = _executed(course, assignment), solution_notebook(course, assignment)
+    path, notebook = source.notebook, solution_notebook(source)
     ran = nbformat.read(path, 4) if path.is_file() else notebook
     if ran.metadata.get("course", {}).get("executed") != _code(notebook):
         return None
@@ -185,56 +185,46 @@ def _with_outputs(course: Course, assignment: str) -> NotebookNode | None:
     return notebook
 
 
-def figures_of(course: Course, assignment: str) -> list[str]:
-    """Return the names of the figures that a session shows."""
-    return sorted(set(_PICTURE.findall(course.script(assignment).read_text(encoding="utf-8"))))
+def figures_of(source: Source) -> list[tuple[Path, Path]]:
+    """Return the paths of each figure that a session shows: as it was drawn, and its copy beside either notebook."""
+    names = sorted(set(_PICTURE.findall(source.path.read_text(encoding="utf-8"))))
+    return [(source.course.images / name, folder / "figures" / name)
+            for folder in (source.released, source.folder) for name in names]
 
 
-def release(course: Course, assignment: str, run: bool = True, again: bool = False) -> list[str]:
+def release(truth: Oracle, run: bool = True, again: bool = False) -> list[str]:
     """Make everything of one session anew; returns the names of figures that are not drawn yet.
 
     The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
     it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
     released; nothing is written then.
     """
-    from . import selfchecks  # brings torch: only where something is recorded
-
-    refuse_work(course)
-    selfchecks.write(course, assignment)
-    for path, text in _texts(course, assignment).items():
+    source = truth.source
+    refuse_work(source.course)
+    selfchecks.write(truth)
+    for path, text in _texts(source).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    folders = course.folder(assignment), course.released / assignment
-    folders[1].mkdir(parents=True, exist_ok=True)
-    missing = set()
-    for folder in folders:
+    source.released.mkdir(parents=True, exist_ok=True)
+    for folder in (source.folder, source.released):
         shutil.rmtree(folder / "figures", ignore_errors=True)
-        for figure in figures_of(course, assignment):
-            if not (course.images / figure).is_file():
-                missing.add(figure)
-                continue
-            (folder / "figures").mkdir(exist_ok=True)
-            shutil.copy(course.images / figure, folder / "figures" / figure)
-    nbformat.write(released_notebook(course, assignment), _released(course, assignment))
-    executed = None if again else _with_outputs(course, assignment)
+    figures = figures_of(source)
+    for drawn, copied in figures:
+        if drawn.is_file():
+            copied.parent.mkdir(exist_ok=True)
+            shutil.copy(drawn, copied)
+    nbformat.write(released_notebook(source), source.released / source.notebook.name)
+    executed = None if again else _with_outputs(source)
     if executed is None:
-        executed = execute(course, assignment) if run else solution_notebook(course, assignment)
-    nbformat.write(executed, _executed(course, assignment))
-    return sorted(missing)
+        executed = execute(source) if run else solution_notebook(source)
+    nbformat.write(executed, source.notebook)
+    return sorted({drawn.name for drawn, _ in figures if not drawn.is_file()})
 
 
-def _released(course: Course, assignment: str) -> Path:
-    return course.released / assignment / f"{assignment}.ipynb"
-
-
-def _texts(course: Course, assignment: str) -> dict[Path, str]:
+def _texts(source: Source) -> dict[Path, str]:
     """Return the generated texts by path: settings of the notebooks, pages on the syllabus and the minutes."""
-    return {course.selfchecks / settings.FILE: settings.text_of(about(course).settings),
-            **syllabus.pages(course, assignment), **effort.pages(course)}
-
-
-def _executed(course: Course, assignment: str) -> Path:
-    return course.folder(assignment) / f"{assignment}.ipynb"
+    return {source.course.selfchecks / settings.FILE: settings.text_of(about(source.course).settings),
+            **syllabus.pages(source), **effort.pages(source.course)}
 
 
 def refuse_work(course: Course, folder: Path | None = None) -> None:
@@ -244,30 +234,24 @@ def refuse_work(course: Course, folder: Path | None = None) -> None:
         raise WorkedInError(path.relative_to(course.root) for path in found)
 
 
-def _is_fresh(course: Course, assignment: str, path: Path, executed: str | None) -> bool:
-    """Return whether a notebook was made from the present source, and executed from the present code, if at all."""
+def _is_fresh(notebook: NotebookNode, path: Path, executed: str | None) -> bool:
+    """Return whether what lies at ``path`` was made as this notebook is, and executed from this code, if at all."""
     made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
-    current = digests.of_source(course, assignment)
+    current = notebook.metadata["course"]["made_from"]
     return bool(made.get("made_from") == current and made.get("executed") == executed)
 
 
-def stale(course: Course, assignment: str) -> list[str]:
+def stale(source: Source) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
-    from . import selfchecks
-
-    code = _code(solution_notebook(course, assignment))
-    found = []
-    for path, executed in ((_released(course, assignment), None), (_executed(course, assignment), code)):
+    notebook, found = solution_notebook(source), []
+    for path, executed in ((source.released / source.notebook.name, None), (source.notebook, _code(notebook))):
         worked = executed is None and path.is_file() and bool(worked_in(path.parent))
-        if worked or not _is_fresh(course, assignment, path, executed):
+        if worked or not _is_fresh(notebook, path, executed):
             found.append(path)
-    for folder in (course.released / assignment, course.folder(assignment)):
-        for figure in figures_of(course, assignment):
-            drawn, copied = course.images / figure, folder / "figures" / figure
-            if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False)):
-                found.append(copied)
-    if selfchecks.made_from(course, assignment) != digests.of_selfchecks(course, assignment):
-        found.append(course.selfchecks / f"{assignment}.bin")
-    found += [path for path, text in _texts(course, assignment).items()
+    found += [copied for drawn, copied in figures_of(source)
+              if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
+    if not selfchecks.is_fresh(source):
+        found.append(selfchecks.path(source))
+    found += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    return [str(path.relative_to(course.root)) for path in found]
+    return [str(path.relative_to(source.course.root)) for path in found]

@@ -1,14 +1,15 @@
 """Record the self-checks that are shipped with the course: public seeds, the solution's answers and the faults'."""
 
 import gzip
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..course import Course
 from ..model import digests
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle
 from ..model.places import Places
+from ..model.source import Source
 from ..runtime import known, selfcheck, wire
 from ..runtime.compare import plain_difference
 from ..runtime.known import References
@@ -18,24 +19,29 @@ PUBLIC_SEEDS = (1, 2)
 MOST = 100_000  # bytes of what right answers compute in one check
 
 
-def write(course: Course, assignment: str) -> None:
-    """Write the data of one session into the package that reads it."""
-    course.selfchecks.mkdir(parents=True, exist_ok=True)
-    tree = {"made_from": digests.of_selfchecks(course, assignment), **recorded(course, assignment)}
-    (course.selfchecks / f"{assignment}.bin").write_bytes(gzip.compress(wire.pack(tree), mtime=0))
+def path(source: Source) -> Path:
+    """Return where the data of a session lies, in the package that reads it."""
+    return source.course.selfchecks / f"{source.name}.bin"
 
 
-def made_from(course: Course, assignment: str) -> str | None:
-    """Return the digest of the sources that the shipped data was recorded from; None when there is none."""
-    path = course.selfchecks / f"{assignment}.bin"
-    return selfcheck.read(path).get("made_from") if path.is_file() else None
+def write(truth: Oracle) -> None:
+    """Write the data of a session, recorded anew."""
+    target = path(truth.source)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    tree = {"made_from": digests.of_selfchecks(truth.source), **recorded(truth)}
+    target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
 
 
-def recorded(course: Course, assignment: str) -> dict[str, Any]:
+def is_fresh(source: Source) -> bool:
+    """Return whether the data was recorded from the present sources."""
+    made = selfcheck.read(path(source)).get("made_from") if path(source).is_file() else None
+    return made == digests.of_selfchecks(source)
+
+
+def recorded(truth: Oracle) -> dict[str, Any]:
     """Return the self-check data of a session, as a tree."""
-    truth = oracle(course, assignment)
     exercises = {exercise: _exercise(truth, exercise) for exercise in truth.source.exercises}
-    return {"assignment": assignment, "exercises": exercises}
+    return {"assignment": truth.source.name, "exercises": exercises}
 
 
 def _values(references: References) -> Any:

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..course import Course
 from ..model.errors import SourceError
-from ..model.source import Cell, Source, load
+from ..model.source import Cell, Source
 
 _ROLES = {"exercise": "exercise", "answer": "written answer", "given": "worked cell", "demo": "worked cell",
           "training": "worked cell", "text": "text"}
@@ -51,15 +50,15 @@ class Mention:
         return f"{self.kind} `{self.name}`" if self.name else self.kind
 
 
-def read(course: Course, assignment: str) -> Syllabus | None:
+def read(source: Source) -> Syllabus | None:
     """Read the syllabus of a session; None where nobody has written one."""
-    path = course.folder(assignment) / "syllabus.toml"
+    path = source.folder / "syllabus.toml"
     if not path.is_file():
         return None
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
         groups = {group["name"]: group["points"] for group in tree["groups"]}
-        return Syllabus(course.root / tree["page"], tree["title"], tree["intro"], groups)
+        return Syllabus(source.course.root / tree["page"], tree["title"], tree["intro"], groups)
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise SourceError(f"{path}: not a syllabus ({error})") from None
 
@@ -108,7 +107,7 @@ def _places(places: Iterable[Mention]) -> str:
     return "; ".join(f"{heading}: {', '.join(dict.fromkeys(cells))}" for heading, cells in below.items())
 
 
-def pages(course: Course, assignment: str) -> dict[Path, str]:
+def pages(source: Source) -> dict[Path, str]:
     """Return the page of a session by its path; nothing where the session has no syllabus."""
-    syllabus = read(course, assignment)
-    return {syllabus.page: page(load(course, assignment), syllabus)} if syllabus else {}
+    syllabus = read(source)
+    return {syllabus.page: page(source, syllabus)} if syllabus else {}

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.audit import stubs
+from autograder.model import source
 from autograder.model.oracle import Oracle
 from autograder.model.trace import check
 from conftest import TINY
@@ -31,7 +32,7 @@ def asked(put):
 
 @pytest.fixture
 def truth(tiny):
-    return Oracle(tiny, TINY)
+    return Oracle(source.load(tiny, TINY))
 
 
 @pytest.mark.parametrize("put, lacks", [

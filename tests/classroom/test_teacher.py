@@ -36,7 +36,7 @@ def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands
     texts = ("# T\n\nWords.", "## 1 · One\n\nIt opens.", "### Exercise 1\n\nDo.\n\n![p](figures/one.svg)",
              "## 2 · Two\n\nEnd.")
     cells = tuple(source.Cell("text", None, text) for text in texts)
-    made = teacher.slides(source.Source("t", TINY_COURSE.root, cells))
+    made = teacher.slides(source.Source(TINY_COURSE, "t", cells))
     assert [(s.heading, s.body, s.kind) for s in made[3:]] == [
         ("1 · One", "It opens.\n\n![p](figures/one.svg)", "picture"), ("2 · Two", "End.\n\n", "")]
 
@@ -44,7 +44,7 @@ def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands
 def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_a_formula():
     text = "## 1 · One\n\n`f` joins two. It has a state:\n\n$$ h $$\n\nMore. And more."
     cells = tuple(source.Cell("text", None, text) for text in ("# T\n\nWords.", text))
-    assert teacher.slides(source.Source("t", TINY_COURSE.root, cells))[3].body == "`f` joins two.\n\n"
+    assert teacher.slides(source.Source(TINY_COURSE, "t", cells))[3].body == "`f` joins two.\n\n"
 
 
 def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their_minutes():
@@ -56,7 +56,7 @@ def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their
 
 def test_the_short_path_and_further_reading_are_those_of_the_text():
     opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
-    short = source.Source("t", TINY_COURSE.root, (opening,))
+    short = source.Source(TINY_COURSE, "t", (opening,))
     assert teacher.short_path(short) == "**In 90 minutes:** exercises 1 to 6."
     assert teacher.short_path(source.load(TINY_COURSE, TINY)) == ""
     assert teacher.further_reading(SESSION).startswith("- Bengio")
@@ -75,11 +75,11 @@ def test_the_minutes_of_the_short_path_are_the_sum_of_what_it_names(monkeypatch,
              for kind, n in (("exercise", 5), ("question", 10), ("exercise", 10), ("exercise", 10))]
     monkeypatch.setattr(effort, "tasks", lambda tp: tasks)
     opening = source.Cell("text", None, f"# T\n\n**In 90 minutes:** {path}.")
-    assert teacher.short_minutes(source.Source("t", TINY_COURSE.root, (opening,))) == minutes
+    assert teacher.short_minutes(source.Source(TINY_COURSE, "t", (opening,))) == minutes
 
 
 def test_five_faults_are_shown_one_of_an_exercise_in_the_order_of_the_session():
-    shown = teacher.five_faults(REPOSITORY, SESSION)
+    shown = teacher.five_faults(SESSION)
     assert len(shown) == teacher.FAULTS == len({fault.exercise for fault in shown})
     order = [SESSION.exercises.index(fault.exercise) for fault in shown]
     assert order == sorted(order) and {"decode-sequence", "beam-search"} <= {fault.exercise for fault in shown}

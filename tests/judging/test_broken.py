@@ -372,7 +372,7 @@ def test_the_later_of_two_cells_counts(grade, right):
 
 def test_another_tp_is_refused():
     one, two = REPOSITORY.assignments[:2]
-    other = release.released_notebook(REPOSITORY, one)
+    other = release.released_notebook(source.load(REPOSITORY, one))
     with (Judge(REPOSITORY) as judge,
           pytest.raises(submission.Unreadable, match=f"this is a notebook of {one}, not of {two}")):
         judge.grade(handed(other, two), "seed")

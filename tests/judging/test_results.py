@@ -1,6 +1,7 @@
 """The result of an exercise from records and replies that are numbers, and what a judge does around it: no kernel."""
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -241,7 +242,8 @@ def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it(
 def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
     made = []
     monkeypatch.setattr(judge, "records_of", lambda truth, exercise, seed: made.append((truth.source.name, seed)))
-    sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"])) for name in ("tp1", "tp2")}
+    sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"], notebook=Path("none.ipynb")))
+               for name in ("tp1", "tp2")}
     monkeypatch.setattr(judge, "oracle", lambda course, assignment: sources[assignment])
     one = Judge(TINY_COURSE, Options())
     for name, seed in [("tp1", "a"), ("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp2", "b"), ("tp1", "b")]:

@@ -10,6 +10,7 @@ from textwrap import indent
 import pytest
 
 from autograder.judging.judge import judged, records_of
+from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.publish import release
@@ -28,7 +29,7 @@ def header(text, key):
 
 def pasted(assignment, exercise, text):
     """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
-    cells = release.released_notebook(REPOSITORY, assignment).cells
+    cells = release.released_notebook(source.load(REPOSITORY, assignment)).cells
     ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
     return ours[:ours.index("    def forward")] + indent(text, "    ")
 

@@ -108,7 +108,7 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
 
 
 def test_a_session_without_given_cells_has_its_exercises_alone():
-    truth = source.Source(TINY, TRUTH.path, tuple(cell for cell in TRUTH.cells if cell.role != "given"))
+    truth = source.Source(TINY_COURSE, TINY, tuple(cell for cell in TRUTH.cells if cell.role != "given"))
     cells = [cell for cell in released() if cell.grade_id not in ("start", "imports", "helper")]
     assert [step.kind for step in submission.plan(cells, truth, TINY_COURSE).steps] == ["exercise"] * 3
 
@@ -248,7 +248,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
     ids = [cell.grade_id for cell in truth.cells if cell.grade_id]
     ids = ids[: len(ids) - len(ids) % 2]
     cells = (cell for cell in truth.cells if cell.grade_id in ids or cell.grade_id is None)
-    truth = source.Source(truth.name, truth.path, tuple(cells))
+    truth = source.Source(truth.course, truth.name, tuple(cells))
     mine = [own("", grade_id=one) for one in ids[: len(ids) // 2 - missing]]
     others = [cell for cell in others if cell.grade_id not in ids]
     if missing:

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from autograder.course import Course
-from autograder.model import faults
+from autograder.model import faults, source
 from autograder.model.faults import EditError, Variant
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, oracle
@@ -95,7 +95,7 @@ def test_the_variants_of_a_session_import_from_the_faults_beside_them(tmp_path):
 
 
 def test_a_second_oracle_shares_nothing_with_the_first(tiny):
-    first, second = Oracle(tiny, TINY), Oracle(tiny, TINY)
+    first, second = Oracle(source.load(tiny, TINY)), Oracle(source.load(tiny, TINY))
     first.namespace["double"] = None
     assert second.namespace["double"](1) == 2
 

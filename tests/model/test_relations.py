@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from autograder.judging.judge import judged, records_of
-from autograder.model import recording
+from autograder.model import recording, source
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle
 from autograder.model.trace import CheckError, check
@@ -70,7 +70,7 @@ HIDDEN = {
 @pytest.fixture
 def truth(tiny) -> Oracle:
     """The tiny solution, executed for this test alone."""
-    return Oracle(tiny, TINY)
+    return Oracle(source.load(tiny, TINY))
 
 
 def result_of(truth, version, seed):

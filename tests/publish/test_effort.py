@@ -23,7 +23,7 @@ NO_LINES = ["", "*Minutes* 20", "*Minutes: 20 · Difficulty: ●●○○*", "*M
 
 def made_of(line, answer="*Minutes* 7"):
     """A TP of one exercise and one question; its text has four words beside these lines and its hint."""
-    return Source("tp", "tp.py", cells_of(f"""\
+    return Source(REPOSITORY, "tp", cells_of(f"""\
 # %% [markdown]
 # # Title
 # {line}
@@ -62,7 +62,7 @@ def test_a_line_says_what_an_exercise_asks(line):
 def test_an_exercise_without_such_a_line_is_told(line):
     assert [one.name for one in effort.tasks(made_of(line))] == ["b"]
     (said,) = effort.advice(made_of(line), ASKED)
-    assert said.startswith("tp.py:6: nothing says how long the exercise a takes")
+    assert said.startswith("solutions/tp/tp.py:6: nothing says how long the exercise a takes")
 
 
 def test_a_question_has_no_difficulty():

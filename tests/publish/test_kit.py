@@ -16,6 +16,7 @@ from environments import clean, environment
 from nbformat.v4 import new_output
 
 from autograder.classroom import samples
+from autograder.model.oracle import oracle
 from autograder.publish import kit, release
 from autograder.publish.about import about
 from autograder.publish.archive import engine_wheel
@@ -69,7 +70,7 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
 def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
     """As `tp.hand_in` leaves one beside the sessions, where an instructor tries the course in its own folder."""
     course = tiny_copy(tmp_path / "course")
-    release.release(course, TINY, run=False)
+    release.release(oracle(course, TINY), run=False)
     assert f"{TINY}/{TINY}.ipynb" in dict(kit.released(course))
     path = course.released / place
     path.parent.mkdir(exist_ok=True)

@@ -15,6 +15,7 @@ import pytest
 from autograder import cli
 from autograder.course import Course, CourseError
 from autograder.model import source
+from autograder.model.oracle import oracle
 from autograder.publish import leaks, public, release
 from conftest import REPOSITORY, TINY, tiny_copy
 
@@ -32,7 +33,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
     for name in REPOSITORY.assignments:
         for exercise in source.load(REPOSITORY, name).by_role("exercise"):
             lines = list(leaks.distinctive(exercise.hidden))
-            given = release.released_notebook(REPOSITORY, name).cells
+            given = release.released_notebook(source.load(REPOSITORY, name)).cells
             assert [line for line in lines if line not in kept and line not in "\n".join(c.source for c in given)
                     and not _given_elsewhere(line)] == [], exercise.name
     assert len(kept) > 1000 and leaks.leaks(REPOSITORY, published) == []
@@ -40,7 +41,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
 
 def _given_elsewhere(line):
     """Whether a later session gives the line to students, or a module of the course has it."""
-    given = ["\n".join(cell.source for cell in release.released_notebook(REPOSITORY, name).cells)
+    given = ["\n".join(cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells)
              for name in REPOSITORY.assignments]
     modules = [path.read_text(encoding="utf-8") for helper in REPOSITORY.helpers for path in helper.rglob("*.py")]
     engine = [path.read_text(encoding="utf-8") for path in (REPOSITORY.root / "autograder").rglob("*.py")]
@@ -63,7 +64,7 @@ def test_what_opens_the_notebooks_points_into_the_public_repository(published):
 def course(tmp_path):
     """A small course, released."""
     made = Course(tiny_copy(tmp_path / "course").root)
-    release.release(made, TINY, run=False)
+    release.release(oracle(made, TINY), run=False)
     return made
 
 

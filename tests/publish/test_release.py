@@ -39,20 +39,20 @@ def expected(name, cell):
 
 @each_tp
 def test_generated_files_are_fresh(name):
-    assert release.stale(REPOSITORY, name) == [], "run `make notebooks`"
+    assert release.stale(source.load(REPOSITORY, name)) == [], "run `make notebooks`"
 
 
 @each_tp
 def test_released_notebook_is_what_the_source_gives(name):
-    made = release.released_notebook(REPOSITORY, name)
+    made = release.released_notebook(source.load(REPOSITORY, name))
     assert notebook_of(name) == made
     for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
         assert released.source.strip() == expected(name, cell).strip()
 
 
 def test_a_released_notebook_is_its_callers_to_change():
-    release.released_notebook(TINY_COURSE, TINY).cells.clear()
-    assert release.released_notebook(TINY_COURSE, TINY).cells
+    release.released_notebook(source.load(TINY_COURSE, TINY)).cells.clear()
+    assert release.released_notebook(source.load(TINY_COURSE, TINY)).cells
 
 
 def too_wide(notebook):
@@ -76,7 +76,7 @@ def test_nothing_is_left_that_an_author_would_be_told(name):
 
 @each_tp
 def test_a_stub_stands_in_the_place_of_every_solution(name):
-    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
+    released = {cell.id: cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells}
     for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
         text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
         assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
@@ -85,8 +85,8 @@ def test_a_stub_stands_in_the_place_of_every_solution(name):
 
 @each_tp
 def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
-    released = {cell.id: cell.source for cell in release.released_notebook(REPOSITORY, name).cells}
-    solved = {cell.id: cell.source for cell in release.solution_notebook(REPOSITORY, name).cells}
+    released = {cell.id: cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells}
+    solved = {cell.id: cell.source for cell in release.solution_notebook(source.load(REPOSITORY, name)).cells}
     for cell in source.load(REPOSITORY, name).by_role("check"):
         shown, _, hidden = solved[cell.grade_id].partition("\n### BEGIN HIDDEN TESTS\n")
         assert shown == released[cell.grade_id] == cell.source
@@ -98,10 +98,8 @@ def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
 
 @each_tp
 def test_figures_are_all_there(name):
-    for figure in release.figures_of(REPOSITORY, name):
-        drawn = (REPOSITORY.images / figure).read_bytes()
-        for folder in (REPOSITORY.released / name, REPOSITORY.folder(name)):
-            assert (folder / "figures" / figure).read_bytes() == drawn
+    for drawn, copied in release.figures_of(source.load(REPOSITORY, name)):
+        assert copied.read_bytes() == drawn.read_bytes()
 
 
 @each_tp
@@ -161,7 +159,7 @@ def test_self_check_data_holds_no_code_of_the_solution(name):
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(selfchecks.recorded(REPOSITORY, name)["exercises"], name) == []
+    assert code_in(selfchecks.recorded(oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp
@@ -202,13 +200,13 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
     course = tiny_copy(tmp_path)
     path = course.folder(TINY) / f"{TINY}.ipynb"
     name = str(path.relative_to(course.root))
-    release.release(course, TINY, run=False)
-    assert name in release.stale(course, TINY), "it has no outputs"
+    release.release(oracle(course, TINY), run=False)
+    assert name in release.stale(source.load(course, TINY)), "it has no outputs"
     notebook = nbformat.read(path, 4)
     for code, fresh in (("of other code", False), (release._code(notebook), True), (None, False)):
         notebook.metadata["course"]["executed"] = code
         nbformat.write(notebook, path)
-        assert (name not in release.stale(course, TINY)) == fresh
+        assert (name not in release.stale(source.load(course, TINY))) == fresh
 
 
 def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
@@ -218,13 +216,13 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
         'page = "where/points.md"\ntitle = "Where"\nintro = ""\ngroups = []\n', encoding="utf-8")
     (course.root / "docs").mkdir()
     texts = {"course/selfchecks/course.json", "where/points.md", "docs/sessions.md"}
-    assert texts <= set(release.stale(course, TINY))
-    release.release(course, TINY, run=False)
-    assert not texts & set(release.stale(course, TINY))
+    assert texts <= set(release.stale(source.load(course, TINY)))
+    release.release(oracle(course, TINY), run=False)
+    assert not texts & set(release.stale(source.load(course, TINY)))
     for path in (course.root / name for name in texts):
         now = path.read_text(encoding="utf-8")
         path.write_text("of an earlier release", encoding="utf-8")
-        assert texts & set(release.stale(course, TINY)) == {path.relative_to(course.root).as_posix()}
+        assert texts & set(release.stale(source.load(course, TINY))) == {path.relative_to(course.root).as_posix()}
         path.write_text(now, encoding="utf-8")
 
 
@@ -238,7 +236,7 @@ def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch
     monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
         cell_type="code", outputs=[new_output("stream", text=printed)]))
     with pytest.raises(release.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
-        release.execute(TINY_COURSE, TINY)
+        release.execute(source.load(TINY_COURSE, TINY))
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from autograder.publish import effort, syllabus
 from autograder.publish.syllabus import Mention, Syllabus
 from conftest import REPOSITORY, TINY
 
-WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(REPOSITORY, name)]
+WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(load(REPOSITORY, name))]
 POINTS = Syllabus(None, "Where", "An intro.", {"Data": ["read", "pad"], "Model": ["count to two"]})
 
 LOOK = '# %% [markdown]\n# # Title\n# ## Data\n\n# %% demo="look" covers="2"\n1\n'
@@ -18,16 +18,17 @@ WORDS = ('\n# %% exercise="words" covers="2,3"\n### BEGIN SOLUTION\nx = 1\n### E
 
 
 def made_of(text):
-    return Source("tp", None, cells_of(text, "tp"))
+    return Source(REPOSITORY, "tp", cells_of(text, "tp"))
 
 
 def test_the_translator_has_thirty_four_points():
-    assert [syllabus.read(REPOSITORY, name).count for name in WITH_SYLLABUS] == [34]
+    assert [syllabus.read(load(REPOSITORY, name)).count for name in WITH_SYLLABUS] == [34]
 
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)
 def test_every_point_is_something_a_student_does(name):
-    met = syllabus.coverage(load(REPOSITORY, name), syllabus.read(REPOSITORY, name).count)
+    source = load(REPOSITORY, name)
+    met = syllabus.coverage(source, syllabus.read(source).count)
     assert all(met.values())
     unchecked = {"text", "worked cell"}
     assert not [number for number, places in met.items() if {place.kind for place in places} <= unchecked]
@@ -37,7 +38,7 @@ def test_every_point_is_something_a_student_does(name):
 def test_every_point_lies_on_the_core_path(name):
     source = load(REPOSITORY, name)
     extensions = {task.name for task in effort.tasks(source) if task.extension}
-    met = syllabus.coverage(source, syllabus.read(REPOSITORY, name).count)
+    met = syllabus.coverage(source, syllabus.read(source).count)
     assert {place.name for places in met.values() for place in places} & extensions == set()
     waiting = [(cell.name, task) for cell in source.by_role("demo", "training") if "covers" in cell.metadata
                for line in cell.source.splitlines() if "tp.done(" in line
@@ -47,7 +48,7 @@ def test_every_point_lies_on_the_core_path(name):
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)
 def test_the_page_is_up_to_date(name):
-    found = syllabus.read(REPOSITORY, name)
+    found = syllabus.read(load(REPOSITORY, name))
     page = found.page.read_text(encoding="utf-8")
     assert page == syllabus.page(load(REPOSITORY, name), found), "run autograder release"
 
@@ -82,11 +83,11 @@ def course(tmp_path):
 
 
 def test_a_session_with_a_syllabus_has_a_page(course):
-    assert syllabus.read(course, TINY) is None and syllabus.pages(course, TINY) == {}
+    assert syllabus.read(load(course, TINY)) is None and syllabus.pages(load(course, TINY)) == {}
     (course.folder(TINY) / "syllabus.toml").write_text(
         'page = "docs/where.md"\ntitle = "Where"\nintro = "An intro."\n'
         '[[groups]]\nname = "Data"\npoints = ["read", "pad", "count"]\n', encoding="utf-8")
-    ((path, text),) = syllabus.pages(course, TINY).items()
+    ((path, text),) = syllabus.pages(load(course, TINY)).items()
     assert path == course.root / "docs" / "where.md" and text.startswith("# Where\n\nAn intro.\n")
 
 
@@ -94,5 +95,5 @@ def test_a_session_with_a_syllabus_has_a_page(course):
 def test_what_is_no_syllabus_is_refused_in_one_line(course, text):
     (course.folder(TINY) / "syllabus.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SourceError, match="not a syllabus") as refused:
-        syllabus.read(course, TINY)
+        syllabus.read(load(course, TINY))
     assert "\n" not in str(refused.value)

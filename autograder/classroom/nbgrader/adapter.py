@@ -49,15 +49,15 @@ class Nbgrader:
 
     def register(self, assignment: str) -> None:
         """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there as it is."""
-        cells = source.load(self.course, assignment).by_role("check", "answer")
+        truth = source.load(self.course, assignment)
+        cells = truth.by_role("check", "answer")
         with self.gradebook() as gradebook:
             if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
                 return
         with tempfile.TemporaryDirectory(prefix="course-") as folder:  # the notebooks that it writes are not needed
             scratch = Course(Path(folder))
             scratch.folder(assignment).mkdir(parents=True)
-            solution = release.solution_notebook(self.course, assignment)
-            nbformat.write(solution, scratch.folder(assignment) / f"{assignment}.ipynb")
+            nbformat.write(release.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
             self._convert(GenerateAssignment, assignment, ".", scratch.root)
 
     def enter(self, handed_in: Path, verdict: Verdict, student: str) -> None:

@@ -27,8 +27,8 @@ class ReleaseExporter(NotebookExporter):
 
 def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank for what is no notebook."""
-    notebook = release.released_notebook(course, handed.assignment)
     truth = source.load(course, handed.assignment)
+    notebook = release.released_notebook(truth)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in truth.cells if cell.grade_id}
     written: dict[str | None, str] = {}
