@@ -103,7 +103,7 @@ class Judge:
         cells = submission.parse(handed.data, handed.filename)
         self.sandbox.begin()  # beside it the solution runs
         truth = oracle(self.course, handed.assignment)
-        plan = submission.plan(cells, truth.source, self.course)
+        plan = submission.plan(cells, truth.source)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]

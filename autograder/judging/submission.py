@@ -146,13 +146,13 @@ def _ids(tp: Source) -> set[str]:
     return {cell.grade_id for cell in tp.cells if cell.grade_id}
 
 
-def plan(cells: list[Cell], truth: Source, course: Course) -> Plan:
+def plan(cells: list[Cell], truth: Source) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
-    _refuse_other(cells, truth, course)
+    _refuse_other(cells, truth)
     released: dict[str | None, source.Cell] = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
     there = {cell.grade_id for cell in cells}
     givens = truth.by_role("given")
-    result = Plan([], _renamed(cells, course))
+    result = Plan([], _renamed(cells, truth.course))
     emitted: set[str | None] = set()
 
     def emit(given: source.Cell) -> None:
@@ -206,11 +206,11 @@ def _missing(given: source.Cell) -> str:
     return f"the given cell {given.name} was missing; ours was run in its place"
 
 
-def _refuse_other(cells: list[Cell], truth: Source, course: Course) -> None:
+def _refuse_other(cells: list[Cell], truth: Source) -> None:
     """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
     ids, ours = {cell.grade_id for cell in cells}, _ids(truth)
     if len(ids & ours) < len(ours) / 2:
-        other = which_assignment(cells, course)
+        other = which_assignment(cells, truth.course)
         if other not in (None, truth.name):
             raise Unreadable(f"this is a notebook of {other}, not of {truth.name}")
 

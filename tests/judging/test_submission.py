@@ -24,7 +24,7 @@ def released(**texts):
 
 
 def planned(cells):
-    return submission.plan(cells, TRUTH, TINY_COURSE)
+    return submission.plan(cells, TRUTH)
 
 
 def steps(cells):
@@ -110,7 +110,7 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
 def test_a_session_without_given_cells_has_its_exercises_alone():
     truth = source.Source(TINY_COURSE, TINY, tuple(cell for cell in TRUTH.cells if cell.role != "given"))
     cells = [cell for cell in released() if cell.grade_id not in ("start", "imports", "helper")]
-    assert [step.kind for step in submission.plan(cells, truth, TINY_COURSE).steps] == ["exercise"] * 3
+    assert [step.kind for step in submission.plan(cells, truth).steps] == ["exercise"] * 3
 
 
 def test_given_cells_in_another_order_run_in_that_order():
@@ -225,9 +225,9 @@ def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
     truth = source.load(REPOSITORY, "tp4_inference")
     cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id) for cell in truth.cells]
     assert submission.which_assignment(cells, REPOSITORY) == truth.name
-    assert submission.plan(cells, truth, REPOSITORY).notes[0] == "tp5_inference is now called tp4_inference"
+    assert submission.plan(cells, truth).notes[0] == "tp5_inference is now called tp4_inference"
     now = [own(cell.source, grade_id=cell.grade_id) for cell in truth.cells] + [own('old = "tp5_inference"')]
-    assert not any("now called" in note for note in submission.plan(now, truth, REPOSITORY).notes)
+    assert not any("now called" in note for note in submission.plan(now, truth).notes)
 
 
 def other_session():
@@ -239,7 +239,7 @@ def other_session():
 def test_a_notebook_of_another_session_is_refused():
     truth, cells, name = other_session()
     with pytest.raises(Unreadable, match=f"^this is a notebook of {name}, not of {truth.name}$"):
-        submission.plan(cells, truth, REPOSITORY)
+        submission.plan(cells, truth)
 
 
 @pytest.mark.parametrize("missing", [0, 1])
@@ -253,9 +253,9 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
     others = [cell for cell in others if cell.grade_id not in ids]
     if missing:
         with pytest.raises(Unreadable, match="this is a notebook of"):
-            submission.plan([*mine, *others], truth, REPOSITORY)
+            submission.plan([*mine, *others], truth)
     else:
-        assert submission.plan([*mine, *others], truth, REPOSITORY)
+        assert submission.plan([*mine, *others], truth)
 
 
 def test_a_notebook_of_no_session_is_planned_and_has_nothing():
