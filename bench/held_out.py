@@ -12,20 +12,24 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent, indent
 
 from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course, find
-from autograder.judging.judge import MAX_PLACES, judged, records_of
+from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
 from autograder.model.places import Places
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
+from autograder.runtime.place import Located
+from autograder.runtime.placing import placed
+from autograder.runtime.recorded import RecordedCheck
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
+SETS = ("first", "second")  # each written before what the ones before it had shown was mended
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 
@@ -61,9 +65,9 @@ class Judged:
     places: tuple[str, ...] = ()
 
 
-def answers(assignment: str) -> list[Answer]:
-    """Return the held-out answers of a session."""
-    text = (FOLDER / f"{assignment}.txt").read_text(encoding="utf-8")
+def answers(assignment: str, which: str = SETS[0]) -> list[Answer]:
+    """Return the held-out answers of a session in one of the sets."""
+    text = (FOLDER / which / f"{assignment}.txt").read_text(encoding="utf-8")
     parts = re.split(r"^# %% (\S+) (\S+) (\S+)\n", text, flags=re.M)[1:]
     return [Answer(assignment, *parts[i:i + 3], parts[i + 3]) for i in range(0, len(parts), 4)]
 
@@ -85,10 +89,10 @@ def pasted(answer: Answer, cell: str) -> str:
     return "\n\n\n".join([*helpers, "\n".join(lines)])
 
 
-def judge_all(course: Course, assignment: str, seeds: Sequence[str] = SEEDS,
+def judge_all(course: Course, assignment: str, which: str = SETS[0], seeds: Sequence[str] = SEEDS,
               exercises: Sequence[str] = ()) -> list[Judged]:
     """Return what is said of the held-out answers to exercises (all, when none is given), on several instances."""
-    truth, chosen = oracle(course, assignment), answers(assignment)
+    truth, chosen = oracle(course, assignment), answers(assignment, which)
     found: list[Judged] = []
     for exercise in exercises or dict.fromkeys(one.exercise for one in chosen):
         for seed in seeds:
@@ -118,16 +122,17 @@ def main() -> None:
     course = find()
     parser = argparse.ArgumentParser(prog="bench.held_out", description=__doc__)
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
+    parser.add_argument("--set", choices=SETS, default=SETS[-1], help="which were written together (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--written", action="store_true", help="count what is written in the data; judge nothing")
     options = parser.parse_args()
     names = [course.meant(name) for name in options.session] or course.assignments
     if options.written:
-        found = [one for name in names for one in answers(name)]
+        found = [one for name in names for one in answers(name, options.set)]
         print(*(f"{run}\n{table(found, run)}" for run in ("first run", "now")), sep="\n")
         return
     with ProcessPoolExecutor(options.jobs) as pool:
-        for found in pool.map(judge_all, [course] * len(names), names):
+        for found in pool.map(judge_all, [course] * len(names), names, [options.set] * len(names)):
             _print(found)
 
 
@@ -154,18 +159,25 @@ def _judge(truth: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judge
             version = Variant(exercise, answer.name, source=pasted(answer, cell))
             try:
                 with at_most(SECONDS):
-                    replies = truth.replies(version, [record for own in records for record in own])
-                    results = judged(truth, exercise, records, replies).checks
-                    wrong = [i for i, one in enumerate(results) if one.difference and one.difference.is_of_values]
-                    placed = list(results)
-                    for i in wrong[:MAX_PLACES]:
-                        place = places.locate(exercise, [truth.text_of(version)], records[i][0].plain,
-                                              results[i].difference.is_of_form)
-                        placed[i] = replace(results[i], place=place)
+                    results = _placed(truth, version, records, places)
             except Stuck:
                 yield Judged(answer, seed, ("stuck",))
                 continue
-            yield _said(answer, seed, placed)
+            yield _said(answer, seed, results)
+
+
+def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
+            places: Places) -> list[CheckResult]:
+    """The results of an answer, as the judge has them."""
+    replies = truth.replies(version, [record for own in records for record in own])
+    results = judged(truth, version.exercise, records, replies).checks
+
+    def locate(i: int) -> Located | None:
+        difference = results[i].difference
+        form = difference is not None and difference.is_of_form
+        return places.locate(version.exercise, [truth.text_of(version)], records[i][0].plain, form)
+
+    return placed(results, locate)
 
 
 def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:

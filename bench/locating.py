@@ -138,9 +138,10 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
                 if failed is None:
                     continue
                 record, difference = failed
-                place = places.locate(str(cell.name), [mutant.source], record, difference.kind in FORMS)
+                seen = places.locate(str(cell.name), [mutant.source], record, difference.kind in FORMS)
         except Stuck:
             continue
+        place = seen and seen.place
         kind = _kind(before, mutant, place)
         if kind == WRONG and place and _changes_state(before, mutant):
             texts = ast.unparse(before), mutant.source

@@ -14,10 +14,10 @@ import nbformat
 
 from autograder.classroom import samples
 from autograder.course import find
-from autograder.judging import judge
+from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
-from autograder.runtime import selfcheck
+from autograder.runtime import placing, selfcheck
 
 CLASS = 24  # submissions, of one instance
 
@@ -34,9 +34,9 @@ def submissions(course, assignment):
 
 def judged(course, handed, places):
     """CPU seconds of judging a class, with places or without."""
-    judge.MAX_PLACES = places
+    placing.MAX_PLACES = places
     before = sum(os.times()[:4])  # of this process and of all that it started and that have ended
-    with judge.Judge(course) as one:
+    with Judge(course) as one:
         for submission in handed:
             one.judge(submission, "1")
     return sum(os.times()[:4]) - before
@@ -65,7 +65,7 @@ def main():
     names = [course.meant(name) for name in parser.parse_args().session] or course.assignments
     for name in names:
         handed = list(submissions(course, name))
-        without, placed = (judged(course, handed, places) for places in (0, judge.MAX_PLACES))
+        without, placed = (judged(course, handed, places) for places in (0, placing.MAX_PLACES))
         added = sorted(self_checked(course, name))
         print(f"{name}: {CLASS} submissions {without:.1f} CPU s without places, {placed:.1f} with, "
               f"{placed / without - 1:+.1%}; self-check of {len(added)} faults: median "

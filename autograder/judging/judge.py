@@ -20,6 +20,8 @@ from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
+from ..runtime.place import Located
+from ..runtime.placing import placed
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -43,7 +45,6 @@ def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedChe
     return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
 
 
-MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the answer goes wrong
 PLACE_SECONDS = 8.0  # of the judge's CPU time, after which no further place is looked for
 
 
@@ -140,20 +141,17 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
 
     Nothing is looked for when the judge has used ``until`` seconds of CPU time.
     """
+    def locate(i: int) -> Located | None:
+        if time.process_time() > until:
+            return None
+        record, difference = instance.records[result.exercise][i][0].plain, result.checks[i].difference
+        observed = session.observed(result.exercise, record)
+        form = difference is not None and difference.is_of_form
+        return instance.places.locate(result.exercise, observed[0], record, form, observed[1]) if observed else None
+
     if result.verdict in ("timeout", "crashed"):
         return result
-    checks = list(result.checks)
-    wrong = [(i, one.difference.is_of_form) for i, one in enumerate(checks)
-             if one.difference and one.difference.is_of_values]
-    for i, form in wrong[:MAX_PLACES]:
-        if time.process_time() > until:
-            break
-        record = instance.records[result.exercise][i][0].plain
-        observed = session.observed(result.exercise, record)
-        if observed:
-            place = instance.places.locate(result.exercise, observed[0], record, form, observed[1])
-            checks[i] = replace(checks[i], place=place)
-    return replace(result, checks=tuple(checks))
+    return replace(result, checks=tuple(placed(result.checks, locate)))
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..runtime.known import Answer, References
 from ..runtime.observation import Observed, observe
-from ..runtime.place import Place, located
+from ..runtime.place import Located, located
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.rewriting import cells_of
@@ -45,7 +45,7 @@ class Places:
             return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
-               form: bool = False, observed: Observed | None = None) -> Place | None:
+               form: bool = False, observed: Observed | None = None) -> Located | None:
         """Return the place of an answer that fails a recorded check; None where right answers to it may differ.
 
         ``texts`` are the exercise's cell and others of the student's. ``form``: it differs in shape, type or order of

@@ -6,6 +6,7 @@ return; if there is none, nothing is said.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -59,15 +60,35 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
     return _at(first, search) if first and search.is_telling(first[0].number) else None  # small numbers coincide
 
 
+@dataclass(frozen=True)
+class Located:
+    """A place in one check, beside all that was seen there."""
+
+    place: Place
+    search: Search
+
+    def may_follow_from(self, other: Place) -> bool:
+        """Return whether what stands at another place came before to a value of which one cannot be sure."""
+        search, here = self.search, self.place
+        before = min((time for event in search.at(here.cell, here.span) if not search.is_known(event)
+                      for time in [search.times[event[0]][event[1]]]), default=math.inf)
+        return other.span != here.span and any(
+            search.times[event[0]][event[1]] < before and not search.is_certain(event)
+            for event in search.at(other.cell, other.span))
+
+
 def located(texts: Sequence[str], observed: Observed, references: References, form: bool = False,
-            whole: bool = False) -> Place | None:
+            whole: bool = False) -> Located | None:
     """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
     answer = Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed)
     try:
         found = locate(answer, references, form)
     except RecursionError:  # hundreds of values in a row, each made of the one before
         return None
-    return found and replace(found, text=short(segment(texts[found.cell], found.span)))
+    if found is None:
+        return None
+    text = short(segment(texts[found.cell], found.span))
+    return Located(replace(found, text=text), Search(answer, references, anywhere=True))
 
 
 def _of_values(search: Search, constants: Search, form: bool) -> Place | None:

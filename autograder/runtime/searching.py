@@ -17,6 +17,7 @@ from typing import Literal
 from .fingerprints import Fingerprint
 from .known import Agreement, Answer, References, Values, same, values_of
 from .rewriting import Expression
+from .syntax import Span
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
 STORED = ("statement", "filled")
@@ -63,6 +64,15 @@ class Search:
             self._known[event] = (index < self.agreement(number).known or says_nothing
                                   or self.anywhere and self.references.has(value, self.exactly))
         return self._known[event]
+
+    def is_certain(self, event: Event) -> bool:
+        """Return whether a right answer computes a value, and few others look like it."""
+        return self.is_known(event) and self.values(event[0])[event[1]].is_telling
+
+    def at(self, cell: int, span: Span) -> Iterator[Event]:
+        """Return the values of what stands at a span, or in the loop whose head does."""
+        return ((one.number, index) for one in self.all.values() if one.cell == cell and span in (one.span, one.loop)
+                for index in range(len(self.values(one.number))))
 
     def has_state(self, one: Expression) -> bool:
         """Return whether a value may hang on more than its inputs: an object is called, or handed to a function."""
@@ -191,13 +201,13 @@ class Search:
         return found
 
     @cached_property
-    def at(self) -> dict[int, Event]:
+    def seen_at(self) -> dict[int, Event]:
         """What was seen at each time."""
         return {time: (number, index) for number in self.all for index, time in enumerate(self.times.get(number, ()))}
 
     def handed_on(self, event: Event, time: int) -> Event | None:
         """Return what has the same value right behind it: the call of a function is what this returns."""
-        after = self.at.get(time)
+        after = self.seen_at.get(time)
         return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
 
     def origin(self, found: Found) -> Found:

@@ -11,7 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,12 @@ from .beside import beside
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
-from .difference import Difference
 from .findings import CheckResult, findings
 from .known import References
 from .observation import observe
 from .operations import Name
-from .place import Place, located
+from .place import Located, located
+from .placing import placed
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .rewriting import cells_of
@@ -293,17 +293,18 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
            for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
     answers = iter(zip(records, got, named, printed, strict=True))
-    results = []
-    for check in shipped.checks:
+    results, failing = [], dict[int, RecordedCheck]()
+    for i, check in enumerate(shipped.checks):
         one = Result(check, CheckResult(check.name, True, check.says))
         for record, reply, fault, sink in [next(answers) for _ in check.records]:
             difference = compare.first_difference(record, reply)
             if difference and one.result.passed:
-                where = _place(check, record, difference, texts, namespace)
-                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply), where)
+                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
                 one = Result(check, failed, sink.getvalue())
+                failing[i] = record
         results.append(one)
-    return results
+    seen = placed([one.result for one in results], lambda i: _located(results[i], failing[i], texts, namespace))
+    return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 
 
 def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:
@@ -315,14 +316,12 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
         raise
 
 
-def _place(check: ShippedCheck, record: RecordedCheck, difference: Difference, texts: Sequence[str],
-           namespace: dict[str, Any]) -> Place | None:
+def _located(one: Result, record: RecordedCheck, texts: Sequence[str], namespace: dict[str, Any]) -> Located | None:
     """Return where the notebook's cells first go wrong in a check; only its first record can show it."""
-    if not texts or record is not check.records[0] or not difference.is_of_values:
+    difference, references = one.result.difference, one.check.references
+    if not texts or record is not one.check.records[0] or difference is None or references is None or record.is_open:
         return None
-    references, ops = check.references, record.plain.ops
-    if references is None or record.is_open:
-        return None
+    ops = record.plain.ops
     return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references,
                    difference.is_of_form)
 

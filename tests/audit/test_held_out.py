@@ -6,16 +6,17 @@ import re
 import pytest
 
 from autograder.model import source
-from bench.held_out import answers, judge_all, pasted, table
+from bench.held_out import SETS, answers, judge_all, pasted, table
 from conftest import REPOSITORY, TESTS
 
 SAID = {"sentence", "place", "unexplained", "slipped", "misleading"}
 
 
+@pytest.mark.parametrize("which", SETS)
 @pytest.mark.parametrize("assignment", REPOSITORY.assignments)
-def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment):
+def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment, which):
     cells = source.load(REPOSITORY, assignment)
-    for one in answers(assignment):
+    for one in answers(assignment, which):
         cell = cells.cell("exercise", one.exercise).solution
         own = pasted(one, cell)
         assert ast.dump(ast.parse(own)) != ast.dump(ast.parse(cell)), one.name
@@ -29,7 +30,7 @@ def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment):
 @pytest.mark.parametrize(("assignment", "exercises"), [("tp1_recurrence", ["one-hot", "both-ends"]),
                                                        ("tp2_seq2seq", ["shift", "exact-match"])])
 def test_a_sample_is_caught_or_accepted_as_is_written(assignment, exercises):
-    found = judge_all(REPOSITORY, assignment, ["one"], exercises)
+    found = judge_all(REPOSITORY, assignment, "first", ["one"], exercises)
     assert len(found) >= 6
     for one in found:
         assert bool(one.said) != bool(one.answer.written("now") & {"accepted", "slipped"}), one
