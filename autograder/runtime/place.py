@@ -94,10 +94,12 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
 def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
     """The first expression from which a wrong result comes, or a return before it of something else than is asked for.
 
-    Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them.
+    Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them. In
+    several lines of that kind, an answer goes a way of its own.
     """
     candidates = [(pair, where) for pair, where in search.candidates()
                   if not search.is_strange((pair[0].number, pair[1])) or _of_collected(pair, search)]
+    ends = {pair[0].span[0] for pair, where in candidates if where == "end"}
     for wanted, whole in (("result", False), ("result", True), ("end", False), ("end", True)):
         chosen = next((pair for pair, where in candidates if where == wanted
                        and search.is_whole(pair) == whole), None)
@@ -108,7 +110,7 @@ def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
             if returned and not (chosen and search.time_of(chosen) < search.time_of(returned)):
                 return (_of_constant(returned, search, constants) or form and _of_loop(search)
                         or _here("return", returned, search))
-        if chosen:
+        if chosen and not (wanted == "end" and len(ends) > 1):
             return (_of_constant(chosen, search, constants) or _of_collected(chosen, search)
                     or _at(chosen, search))
     return None
@@ -190,7 +192,7 @@ def _returned(search: Search) -> Iterator[Found]:
     """The returns of functions whose values are known, and are not what right answers return."""
     for one, index in sorted(_unasked(search), key=search.time_of):
         before = (search.event_before(number, search.times[one.number][index]) for number in one.inputs)
-        if search.tells(one) and search.is_asked_rightly(one, index) and all(
+        if search.tells(one, index) and search.is_asked_rightly(one, index) and all(
                 search.is_given(event) for event in before if event):
             yield one, index
 

@@ -147,15 +147,21 @@ class Search:
         return any(one.is_telling for one in values) or len(
             {one.moments for one in values if one.kind in ("number", "array")}) >= SEVERAL
 
-    def tells(self, returned: Expression) -> bool:
-        """Return whether what is returned tells, or is computed or written in the return statement itself."""
-        todo = [returned.number]
+    def tells(self, returned: Expression, index: int) -> bool:
+        """Return whether what is returned is computed or written in the return statement itself, or known for certain.
+
+        A variable that no right answer has is what the result was anyway.
+        """
+        time, todo = self.times[returned.number][index], [returned.number]
         while todo:
             one = self.all[todo.pop()]
-            if one.kind == "value" or self.is_telling(one.number) or one.kind == "return" and not one.inputs:
+            if one.kind == "value" or one.kind == "return" and not one.inputs:
                 return True
+            event = self.event_before(one.number, time)
+            if not one.inputs and event and not self.is_certain(event):
+                return False
             todo += one.inputs
-        return False
+        return True
 
     def is_made(self, event: Event) -> bool:
         """Return whether a value is made of the inputs, or holds fractions of sizes: those are no masks or counters.
