@@ -172,7 +172,8 @@ class References:
                 if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
                     break
                 if len(own) != len(theirs):
-                    if any(one.is_telling for one in own[:shorter]):
+                    telling = [one.kind for one in own[:shorter] if one.is_telling]
+                    if "array" in telling or telling.count("number") > 1:
                         found = found or (len(own), len(theirs))
                     break
             else:

@@ -18,6 +18,8 @@ from .searching import Found, Search
 from .syntax import Span, segment
 from .values import short
 
+MAX_LINES = 3  # of the frontier; an answer with more goes a way of its own
+
 Kind = Literal["value", "form", "return", "length"]
 
 
@@ -50,14 +52,13 @@ def locate(answer: Answer, references: References, form: bool = False) -> Place 
     of_values = any(where == "result" for _, where in anywhere.candidates())
     if form and not of_values and (found := _in_form(Search(answer, references, exactly=True), search)):
         return found
+    if len(anywhere.lines()) > MAX_LINES:
+        return None
     constants = Search(answer, references, anywhere=True, constants=True)
     for one in (anywhere, search):
         if found := _of_values(one, constants, form):
             return found
-    if found := _of_loop(search):
-        return found
-    first = None if form else search.first(strictly=False)
-    return _at(first, search) if first and search.is_telling(first[0].number) else None  # small numbers coincide
+    return _of_loop(search)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,12 @@ class Located:
         return other.span != here.span and any(
             search.times[event[0]][event[1]] < before and not search.is_certain(event)
             for event in search.at(other.cell, other.span))
+
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether nothing else can be the cause: no other line goes wrong by itself, nor comes to nothing."""
+        return not self.place.whole and (self.place.kind != "value" or len(self.search.lines()) == 1)
 
 
 def located(texts: Sequence[str], observed: Observed, references: References, form: bool = False,

@@ -14,16 +14,18 @@ MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the 
 def placed(results: Sequence[CheckResult], locate: Callable[[int], Located | None]) -> list[CheckResult]:
     """Return the results of an exercise, the first of those whose values differ with the place that is located.
 
-    What may only follow from the place of a check before is no place. Whole numbers are often equal by chance: they
-    are shown only where nothing else tells what is wrong, no fault, no other place, and no check before.
+    What may only follow from the place of a check before is no place. Beside a fault only a place is shown that is
+    sure. Whole numbers are often equal by chance: they are shown only where nothing else tells what is wrong, no fault,
+    no other place, and no check before.
     """
     made, kept = list(results), dict[int, Place]()
+    named = any(one.fault for one in results)
     wrong = [i for i, one in enumerate(results) if one.difference and one.difference.is_of_values]
     for i in wrong[:MAX_PLACES]:
         found = locate(i)
-        if found and not any(map(found.may_follow_from, kept.values())):
+        if found and not any(map(found.may_follow_from, kept.values())) and (found.is_sure or not named):
             kept[i] = found.place
-    tells = any(one.fault for one in results) or not all(one.whole for one in kept.values())
+    tells = not all(one.whole for one in kept.values())
     for i, place in kept.items():
         if not (place.whole and (tells or i != wrong[0])):
             made[i] = replace(made[i], place=place)

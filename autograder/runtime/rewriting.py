@@ -36,6 +36,7 @@ class Expression:
     cell: int = 0  # in which it stands
     calls: str = ""  # the function that it calls by name, or the method of the same object
     pure: bool = True  # it is no call, or one of a library, or of what an array has
+    reads: bool = False  # it is an element or a part of something
 
 
 @dataclass
@@ -115,10 +116,10 @@ class _Rewriter(ast.NodeTransformer):
                 getattr(node, "end_col_offset", 0) or 0)
 
     def _new(self, kind: str, node: ast.AST, inputs: Sequence[int], sized: bool = False, calls: str = "",
-             pure: bool = True) -> int:
+             pure: bool = True, reads: bool = False) -> int:
         number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, kind, self.scopes[-1].name, self._span(node), tuple(inputs), (),
-                                           sized, *self.frames[-1], self.cell, calls, pure))
+                                           sized, *self.frames[-1], self.cell, calls, pure, reads))
         return number
 
     def _call(self, number: int, node: ast.expr, at: ast.AST) -> ast.expr:
@@ -184,7 +185,7 @@ class _Rewriter(ast.NodeTransformer):
             return node
         at = node
         self.children.append([])
-        facts = is_sized(node), called(node), is_pure(node)
+        facts = is_sized(node), called(node), is_pure(node), isinstance(node, ast.Subscript)
         stored_as = variable(node)
         if isinstance(node, ast.Name):
             kind = "name"

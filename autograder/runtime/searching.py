@@ -87,6 +87,11 @@ class Search:
         """Return whether a value consists of whole numbers."""
         return self.values(found[0].number)[found[1]].is_whole
 
+    def is_count(self, event: Event) -> bool:
+        """Return whether a value is one whole number that is read somewhere: others there are equal by chance."""
+        value = self.values(event[0])[event[1]]
+        return self.all[event[0]].reads and value.kind == "number" and value.is_whole
+
     def is_strange(self, event: Event) -> bool:
         """Return whether right answers have no array with these axes together, and all of them apart."""
         value = self.values(event[0])[event[1]]
@@ -148,20 +153,21 @@ class Search:
             {one.moments for one in values if one.kind in ("number", "array")}) >= SEVERAL
 
     def tells(self, returned: Expression, index: int) -> bool:
-        """Return whether what is returned is computed or written in the return statement itself, or known for certain.
+        """Return whether the fault is in what is returned: all that goes into it is known, and it is computed there.
 
-        A variable that no right answer has is what the result was anyway.
+        A variable is returned as it is where others belong there: then it is known for certain.
         """
         time, todo = self.times[returned.number][index], [returned.number]
+        computed, certain = not returned.inputs, True
         while todo:
             one = self.all[todo.pop()]
-            if one.kind == "value" or one.kind == "return" and not one.inputs:
-                return True
-            event = self.event_before(one.number, time)
-            if not one.inputs and event and not self.is_certain(event):
-                return False
+            computed |= one.kind == "value"
+            if not one.inputs and (event := self.event_before(one.number, time)):
+                if not self.is_known(event):
+                    return False
+                certain &= self.is_certain(event)
             todo += one.inputs
-        return True
+        return computed or certain
 
     def is_made(self, event: Event) -> bool:
         """Return whether a value is made of the inputs, or holds fractions of sizes: those are no masks or counters.
@@ -249,7 +255,7 @@ class Search:
     def _is_off(self, event: Event) -> bool:
         """Return whether no right answer has a value, or what it left as it was."""
         if not self.is_known(event):
-            return not self.references.is_larger(self.values(event[0])[event[1]])
+            return not self.is_count(event) and not self.references.is_larger(self.values(event[0])[event[1]])
         if self.all[event[0]].kind == "name":
             return any(map(self._is_off, self._made_of(event)))
         return self.leaves(event) and not all(map(self.is_known, self._made_of(event)))
@@ -320,7 +326,8 @@ class Search:
             if not self.values(one.number) or strictly and not (self.constants or self.is_telling(one.number)):
                 continue
             index = self.first_unknown(one.number)
-            if index is None or strictly and not self.is_made((one.number, index)):
+            if index is None or self.is_count((one.number, index)) or (
+                    strictly and not self.is_made((one.number, index))):
                 continue
             time = self.times[one.number][index]
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
@@ -333,6 +340,10 @@ class Search:
         """Return the frontier, and where each of it comes to."""
         return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
 
+    def lines(self) -> set[tuple[int, int]]:
+        """Return the lines in which the frontier lies, each with its cell."""
+        return {(one.cell, one.span[0]) for one, _ in self.frontier()}
+
     def first(self, strictly: bool = True) -> Found | None:
         """Return the first of the frontier from which the wrong result comes."""
         found = self.candidates(strictly)
@@ -343,12 +354,14 @@ class Search:
         return self.times[found[0].number][found[1]]
 
     def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
-        """Return the lines of the same function up to there on which something is known and nothing is not."""
-        good, bad = set[int](), set[int]()
+        """Return the lines of the same function up to there on which something is known.
+
+        None where a value is not, even one that says little: what follows may hang on it.
+        """
         time = self.times[before.number][index]
-        for one in self.all.values():
-            same_function = (one.cell, one.function) == (before.cell, before.function)
-            event = self.event_before(one.number, time) if same_function and one.span[2] <= before.span[2] else None
-            if event:
-                (good if self.is_given(event) else bad).add(one.span[2])
-        return tuple(sorted(good - bad - {before.span[0], before.span[2]}))
+        events = [(one.span[2], event) for one in self.all.values() if one.span[2] <= before.span[2]
+                  and (one.cell, one.function) == (before.cell, before.function)
+                  and (event := self.event_before(one.number, time))]
+        if not all(self.is_known(event) for _, event in events):
+            return ()
+        return tuple(sorted({line for line, _ in events} - {before.span[0], before.span[2]}))
