@@ -143,7 +143,8 @@ def _here(kind: Kind, found: Found, search: Search) -> Place:
 
 def _of_length(one: Expression, search: Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right answer."""
-    lengths = search.references.length_of(search.seen(one.number)) if one.loop else None
+    varies = one.loop and (one.kind != "name" or one.sources)
+    lengths = search.references.length_of(search.seen(one.number)) if varies else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 
 
