@@ -168,9 +168,9 @@ MASKED = [
             swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
                   (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
     Fault("masked", "gradient-is-nan",
-            "The weights are right: the NaN of an empty row was replaced. "
-            "But −∞ was added to its scores, and its gradient is still NaN; one such row makes all weights NaN. "
-            "With a very low number instead of −∞ there is no NaN.",
+            "−∞ was added to the scores of an empty row. Its gradient is then NaN, even if the NaN among the weights "
+            "is replaced, and one such row makes all parameters NaN. With a very low number instead of −∞ there is "
+            "none.",
             swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
                   (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
     Fault("masked", "true-on-padding",

@@ -427,12 +427,21 @@ def sampled(t, S, T, B, V, H, forced):
     return model, target, logits
 
 
+def decisions(t, T, B):
+    """Decisions (T, B): all true at one step, all false at another, mixed at a third."""
+    t.require(T > 3)
+    yes, no, mixed = (t.rng.permutation(T - 1) + 1)[:3].tolist()
+    forced = t.uniform(T, B) < 0.5
+    forced[yes], forced[no] = True, False
+    t.require(0 < forced[mixed].sum() < B or B == 1)
+    return forced
+
+
 @check("scheduled-sampling", weight=2)
 def mixed_decisions(t):
     """Each sequence reads at each step what its own decision says."""
     S, T, B, V, H = t.sizes("S T B V H")
-    forced = t.uniform(T, B) < 0.5
-    t.require(0 < forced[1:].sum() < forced[1:].numel() and (forced[1:].any(1) & ~forced[1:].all(1)).any())
+    forced = decisions(t, T := T + 1, B)
     model, target, logits = sampled(t, S, T, B, V, H, forced)
     t.require((logits.value.argmax(-1)[:-1] != target[:-1])[forced[1:]].any())
     t.require((logits.value.argmax(-1)[:-1] != target[:-1])[~forced[1:]].any())
@@ -444,21 +453,25 @@ def only_the_teacher(t):
     """With all decisions true, the decoder reads GO and the right answer."""
     S, T, B, V, H = t.sizes("S T B V H")
     T += 9  # more steps than answers usually have
-    t.output("logits", sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))[2], axes="T B V")
+    _, target, logits = sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1]).any())
+    t.output("logits", logits, axes="T B V")
 
 
 @check("scheduled-sampling")
 def only_itself(t):
     """With all decisions false, the decoder reads GO and then its own output; a batch of one."""
     S, T, V, H = t.sizes("S T V H")
-    t.output("logits", sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))[2], axes="T 1 V")
+    _, target, logits = sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))
+    t.require((logits.value.argmax(-1)[:-1] != target[:-1]).any())
+    t.output("logits", logits, axes="T 1 V")
 
 
 @check("scheduled-sampling")
 def gradient_of_the_logits(t):
     """It is a training pass: the gradient of the logits flows into decoder and encoder."""
     S, T, B, V, H = t.sizes("S T B V H")
-    model, _, logits = sampled(t, S, T, B, V, H, t.uniform(T, B) < 0.5)
+    model, _, logits = sampled(t, S, T + 1, B, V, H, decisions(t, T + 1, B))
     t.backward(logits)
     t.output("gradient in the decoder", model.decoder.embedding.weight.grad, axes="V H")
     t.output("gradient in the encoder", model.encoder.embedding.weight.grad, axes="V H")
