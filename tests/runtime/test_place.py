@@ -736,3 +736,64 @@ def attend(x, y):
 def test_what_is_stored_in_a_table_before_a_loop_fills_it_is_no_place():
     arguments = torch.tensor([0.31, 1.17, 2.71, 4.93]), torch.tensor([0.13, 1.93, 3.37, 5.11, 7.77])
     assert place([TABLE.replace("x[i] - y[j]", "x[i] + y[j]")], [SUMS], arguments) == ("value", "x[i] + y[j]")
+
+
+OWN_WAY = """
+def attend(hdec, henc_ts):
+    one = (henc_ts * hdec).sum(-1) / hdec.shape[-1] ** 0.5
+    two = torch.exp(one - one.max() - 0.5)
+    three = torch.cos(henc_ts) + 2
+    four = torch.sin(hdec) * 3
+    five = torch.sqrt(one ** 2 + 7)
+    weights = two / two.sum(0, keepdim=True) + 0 * (three.sum() + four.sum() + five.sum())
+    return (weights[..., None] * henc_ts).sum(0), weights
+"""
+
+
+def test_an_answer_that_goes_a_way_of_its_own_has_no_place(inputs):
+    wrong = OWN_WAY.replace("(weights[..., None] * henc_ts)", "(two[..., None] * henc_ts)")
+    assert place([wrong], [ATTEND], inputs) is None
+    near = wrong.replace("three = torch.cos(henc_ts) + 2", "three = henc_ts").replace("five = torch.sqrt(one ** 2 + 7)",
+                                                                                     "five = one")
+    assert place([near], [ATTEND], inputs)
+
+
+KEPT = """
+def kept(tokens):
+    found = []
+    for token in tokens:
+        if token > 3:
+            found.append(int(token))
+    return found
+"""
+
+
+def test_a_variable_is_no_place_because_it_is_returned():
+    tokens = torch.tensor([5, 1, 3, 9, 4, 2])
+    assert place([KEPT.replace("> 3", "> 4")], [KEPT], (tokens,), "kept") is None
+    swapped = ATTEND.replace(".sum(0), weights", ".sum(0), weights, scores")
+    assert place([swapped.replace("weights, scores", "scores, weights")], [swapped], (torch.randn(2, 3),
+                 torch.randn(4, 2, 3)))[0] == "return"
+
+
+BY_ELEMENT = """
+def looked_up(ids, table):
+    rows = []
+    for number in ids:
+        for column in range(table.shape[1]):
+            rows.append(table[number, column])
+    return int(torch.stack(rows).sum() < 0)
+"""
+BY_ROW = """
+def looked_up(ids, table):
+    rows = []
+    for number in ids:
+        rows.append(table[number])
+    return int(torch.stack(rows).sum() < 0)
+"""
+
+
+def test_a_loop_is_not_longer_because_a_variable_is_read_again_in_it():
+    """The reference reads the table once for each number, this one for each element."""
+    given = torch.tensor([2, 0, 1]), torch.randn(4, 5)
+    assert place([BY_ELEMENT.replace("< 0", "> 0")], [BY_ROW], given, "looked_up") is None
