@@ -143,8 +143,7 @@ def _here(kind: Kind, found: Found, search: Search) -> Place:
 
 def _of_length(one: Expression, search: Search) -> Place | None:
     """The loop around an expression, where it runs more or fewer times than that of a right answer."""
-    varies = one.loop and (one.kind != "name" or one.sources)
-    lengths = search.references.length_of(search.seen(one.number)) if varies else None
+    lengths = search.references.length_of(search.seen(one.number)) if one.loop else None
     return Place("length", one.loop, search.lines_known(one), *lengths, one.cell) if one.loop and lengths else None
 
 
@@ -156,7 +155,7 @@ def _of_collected(found: Found, search: Search) -> Place | None:
         loop, runs = search.all[source].loop, search.seen(source).groups()
         times = len(runs[-1]) if runs else 0
         expected = search.references.other_size(one.function, index, shape, times)
-        if loop and expected:
+        if loop and expected and times > 1:  # an axis of size one is often kept, not collected
             return Place("length", loop, search.lines_known(one, index), times, expected, one.cell)
     return None
 

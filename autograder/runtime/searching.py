@@ -88,9 +88,10 @@ class Search:
         return self.values(found[0].number)[found[1]].is_whole
 
     def is_count(self, event: Event) -> bool:
-        """Return whether a value is one whole number that is read somewhere: others there are equal by chance."""
-        value = self.values(event[0])[event[1]]
-        return self.all[event[0]].reads and value.kind == "number" and value.is_whole
+        """Return whether whole numbers are read, one of them or some of an own variable: others are equal by chance."""
+        one, value = self.all[event[0]], self.values(event[0])[event[1]]
+        return one.reads and value.is_whole and (
+            value.kind == "number" or any(self.all[number].sources for number in one.inputs))
 
     def is_strange(self, event: Event) -> bool:
         """Return whether right answers have no array with these axes together, and all of them apart."""
@@ -155,7 +156,7 @@ class Search:
     def tells(self, returned: Expression, index: int) -> bool:
         """Return whether the fault is in what is returned: all that goes into it is known, and it is computed there.
 
-        A variable is returned as it is where others belong there: then it is known for certain.
+        A variable is returned in the place of another one only where it is known for certain; no whole numbers are.
         """
         time, todo = self.times[returned.number][index], [returned.number]
         computed, certain = not returned.inputs, True
@@ -165,7 +166,7 @@ class Search:
             if not one.inputs and (event := self.event_before(one.number, time)):
                 if not self.is_known(event):
                     return False
-                certain &= self.is_certain(event)
+                certain &= self.is_certain(event) and not self.is_whole((one, event[1]))
             todo += one.inputs
         return computed or certain
 
