@@ -12,6 +12,7 @@ from autograder.audit.naming import Confusion, Given
 from autograder.audit.summary import Relations, Summary, best_constants, total
 from autograder.audit.versions import Audit
 from autograder.judging import judge
+from autograder.model import source
 from autograder.model.oracle import Oracle
 from conftest import TINY, TINY_COURSE, tiny_copy
 
@@ -50,7 +51,7 @@ def test_what_should_not_be_is_a_fault():
 def test_a_constant_answer_gains_nothing_alone(tmp_path, monkeypatch, counted_alone):
     """The positive control: were constant answers counted alone, this check would give them its points."""
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
-    truth = Oracle(tiny_copy(tmp_path, checks=text + LAZY), TINY)
+    truth = Oracle(source.load(tiny_copy(tmp_path, checks=text + LAZY), TINY))
     if counted_alone:
         monkeypatch.setattr(judge, "_counted", lambda truth, checks, results: results)
     assert (best_constants(truth, "double") > 0) == counted_alone

@@ -5,6 +5,7 @@ import torch
 from elsewhere import NAME, Elsewhere, elsewhere
 
 from autograder.judging.judge import judged, records_of
+from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
 from autograder.runtime import compare, devices, messages, selfcheck
@@ -32,7 +33,7 @@ class Moved(Oracle):
 
 def moved(name):
     with elsewhere():
-        return Moved(REPOSITORY, name)
+        return Moved(source.load(REPOSITORY, name))
 
 
 def records(name, exercise):

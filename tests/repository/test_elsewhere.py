@@ -14,7 +14,7 @@ from autograder.classroom.grading import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model import source
-from autograder.model.loading import FILES
+from autograder.model.source import FILES
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
 
