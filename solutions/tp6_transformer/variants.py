@@ -190,7 +190,7 @@ return torch.stack(found).transpose(0, 1)'''),
                 found.append(measure(model(corrupt, target)))
         return (torch.stack(found) - worst) / (best - worst)'''),
     Variant("patching", "chosen by where", swap=(
-        PATCH, '''here = (torch.arange(seen[name].shape[1]) == p)[None, :, None]
+        PATCH, '''here = (torch.arange(seen[name].shape[1], device=seen[name].device) == p)[None, :, None]
         patch = torch.where(here, kept[name], seen[name])''')),
     Variant("patching", "glued from three pieces", swap=(
         PATCH, "patch = torch.cat([seen[name][:, :p], kept[name][:, p:p + 1], seen[name][:, p + 1:]], dim=1)")),
@@ -209,7 +209,8 @@ for p in range(broken.size(1)):
 return torch.stack(found) / (best - worst)'''),
 
     # ------------------------------------------------------------ ablate
-    Variant("ablate", "a mask of columns", swap=(REPLACED, '''replaced = torch.zeros(z.shape[-1], dtype=torch.bool)
+    Variant("ablate", "a mask of columns", swap=(
+        REPLACED, '''replaced = torch.zeros(z.shape[-1], dtype=torch.bool, device=z.device)
         for k in heads:
             replaced[k * d:(k + 1) * d] = True
         return torch.where(replaced, other, z)''')),
@@ -252,10 +253,10 @@ for t in range(L, 2 * L):
 return total / (L * len(weights))'''),
     Variant("induction", "gathered", body='''
 second = weights[:, :, L:]
-at = torch.arange(1, L + 1).expand(*second.shape[:2], L)[..., None]
+at = torch.arange(1, L + 1, device=weights.device).expand(*second.shape[:2], L)[..., None]
 return second.gather(-1, at).squeeze(-1).mean((0, -1))'''),
     Variant("induction", "a mask of zeros and ones", body='''
-mask = torch.zeros(2 * L, 2 * L)
+mask = torch.zeros(2 * L, 2 * L, device=weights.device)
 for s in range(1, L + 1):
     mask[L + s - 1, s] = 1 / L
 return torch.einsum("bhts,ts->h", weights, mask) / weights.shape[0]'''),
@@ -301,7 +302,7 @@ def ov_circuit(attention, k, y, readout):
 
 def ov_circuit(attention, k, y, readout):
     d = attention.head_size
-    values = torch.zeros(len(y), attention.W_o.in_features)
+    values = torch.zeros(len(y), attention.W_o.in_features, device=y.device)
     values[:, k * d:k * d + d] = (attention.W_v(y) - attention.W_v.bias)[:, k * d:k * d + d]
     return (attention.W_o(values) - attention.W_o.bias) @ readout.T'''),
 

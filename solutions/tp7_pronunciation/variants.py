@@ -275,15 +275,15 @@ def speak(weights, h, cell, start, end, timesteps):
             return ids[1:-1]
     return ids[1:]'''),
     Variant("other-network", "everything written, then cut", source='''def read_word(weights, letters, cell):
-    h = torch.zeros(1, len(weights["enc_b_hh"]) // 3)
-    embedded = F.embedding(torch.tensor(letters), weights["enc_emb"])
+    h = torch.zeros(1, len(weights["enc_b_hh"]) // 3, device=weights["enc_b_hh"].device)
+    embedded = F.embedding(torch.tensor(letters, device=h.device), weights["enc_emb"])
     for t in range(len(letters)):
         h = cell(embedded[t:t + 1], h, weights["enc_w_ih"], weights["enc_w_hh"], weights["enc_b_ih"],
                  weights["enc_b_hh"])
     return h
 
 def speak(weights, h, cell, start, end, timesteps):
-    last, written = torch.tensor([start]), []
+    last, written = torch.tensor([start], device=h.device), []
     for _ in range(timesteps):
         h = cell(weights["dec_emb"][last], h, weights["dec_w_ih"], weights["dec_w_hh"], weights["dec_b_ih"],
                  weights["dec_b_hh"])
@@ -292,7 +292,8 @@ def speak(weights, h, cell, start, end, timesteps):
     return written[:written.index(end)] if end in written else written'''),
     Variant("other-network", "one-hot letters", swap=[
         ("weights[\"enc_emb\"][[letter]], h,",
-         "F.one_hot(torch.tensor([letter]), len(weights[\"enc_emb\"])).float() @ weights[\"enc_emb\"], h,"),
+         "F.one_hot(torch.tensor([letter], device=W_hh.device), len(weights[\"enc_emb\"])).float() "
+         "@ weights[\"enc_emb\"], h,"),
         (CHOSEN, 'logits = torch.einsum("bh,vh->bv", h, weights["fc_w"]) + weights["fc_b"]\n'
                  "        last = logits[0].topk(1).indices.item()")]),
     Variant("step", "the function of a dropout", swap=(
@@ -305,7 +306,7 @@ def speak(weights, h, cell, start, end, timesteps):
         ('torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
          "(attention_weights[:, None] @ henc_ts).squeeze(1)")]),
     Variant("step", "lengths instead of a mask", swap=[
-        (SOFTMAX, "hidden = torch.arange(mask.shape[1])[None] >= mask.sum(1)[:, None]\n"
+        (SOFTMAX, "hidden = torch.arange(mask.shape[1], device=mask.device)[None] >= mask.sum(1)[:, None]\n"
                   "        attention_weights = F.softmax(scores.masked_fill(hidden, float(\"-inf\")), dim=1)"),
         ('torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
          "(attention_weights.unsqueeze(-1) * henc_ts).sum(dim=1)")]),
@@ -321,7 +322,7 @@ def speak(weights, h, cell, start, end, timesteps):
          "                                                 attn_mask=mask[:, None])[:, 0]")]),
     Variant("beam", "hypotheses one by one", source='''def beam_search(model, word, width, alpha=0.0, timesteps=28):
     with torch.no_grad():
-        henc_ts, mask, first = model.encode(pronunciation.letter_ids([word]))
+        henc_ts, mask, first = model.encode(pronunciation.letter_ids([word]).to(device))
         going, complete = [([], 0.0, first)], []
         for _ in range(timesteps):
             candidates = []

@@ -16,10 +16,12 @@ NAMES = REPOSITORY.assignments
 
 # What a GPU takes and the other device cannot play: (TP, exercise) → variants.
 UNPLAYED = {
+    ("tp4_inference", "optimizer"): {"two groups"},  # has no fused Adam
     ("tp4_inference", "inference-programs"): {"inference mode"},  # counts no versions
     ("tp4_inference", "beam-step"): {"unravelled"},  # makes a tensor where no mode sees it
     ("tp5_translation", "effects"): {"the whole sentence first"},  # counts no versions
     ("tp6_transformer", "rotate"): {"complex numbers"},
+    ("tp6_transformer", "ablate"): {"heads unflattened", "a list of columns"},  # indexes by a list or a range
     ("tp6_transformer", "effects"): {"one run for each replacement"},  # writes by a range, which reaches a copy there
 }
 
