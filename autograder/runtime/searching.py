@@ -314,21 +314,21 @@ class Search:
         """The functions that the answer itself calls."""
         return {one.calls for one in self.all.values() if one.calls and self.values(one.number)}
 
-    def frontier(self, strictly: bool = True) -> list[Found]:
-        """Return what is not known while all that goes into it is, and which of its values, in the order of time.
+    @cached_property
+    def frontier(self) -> list[Found]:
+        """What is not known while all that goes into it is, and which of its values, in the order of time.
 
-        ``strictly``: only what tells, is made of the inputs, and is not filled piece by piece. What an object answers
-        is none where it answered right before and is asked right again: then its state was changed elsewhere.
+        Only what tells, is made of the inputs, and is not filled piece by piece. What an object answers is none where
+        it answered right before and is asked right again: then its state was changed elsewhere.
         """
-        found, kinds = [], ("value", "statement") if strictly else ("value", *STORED)
+        found = []
         for one in self.all.values():
-            if one.kind not in kinds or one.sized or one.function in self.references.refusing:
+            if one.kind not in ("value", "statement") or one.sized or one.function in self.references.refusing:
                 continue
-            if not self.values(one.number) or strictly and not (self.constants or self.is_telling(one.number)):
+            if not self.values(one.number) or not (self.constants or self.is_telling(one.number)):
                 continue
             index = self.first_unknown(one.number)
-            if index is None or self.is_count((one.number, index)) or (
-                    strictly and not self.is_made((one.number, index))):
+            if index is None or self.is_count((one.number, index)) or not self.is_made((one.number, index)):
                 continue
             time = self.times[one.number][index]
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
@@ -337,18 +337,13 @@ class Search:
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
-    def candidates(self, strictly: bool = True) -> list[tuple[Found, str]]:
+    def candidates(self) -> list[tuple[Found, str]]:
         """Return the frontier, and where each of it comes to."""
-        return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier(strictly)]
+        return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier]
 
     def lines(self) -> set[tuple[int, int]]:
         """Return the lines in which the frontier lies, each with its cell."""
-        return {(one.cell, one.span[0]) for one, _ in self.frontier()}
-
-    def first(self, strictly: bool = True) -> Found | None:
-        """Return the first of the frontier from which the wrong result comes."""
-        found = self.candidates(strictly)
-        return next((pair for wanted in ("result", "end") for pair, where in found if where == wanted), None)
+        return {(one.cell, one.span[0]) for one, _ in self.frontier}
 
     def time_of(self, found: Found) -> int:
         """Return when a value was seen."""
