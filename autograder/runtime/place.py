@@ -43,13 +43,14 @@ class Place:
     whole: bool = False  # a value of whole numbers, which are often equal by chance
 
 
-def locate(answer: Answer, references: References, form: bool = False) -> Place | None:
+def locate(answer: Answer, references: References, form: bool = False, anywhere: Search | None = None) -> Place | None:
     """Return where an answer first goes wrong; None where nothing can be said.
 
     ``form``: what comes out differs in shape, type or order of axes. That is looked for first then.
+    ``anywhere`` is a search for what is known anywhere, to be used again.
     """
-    search, anywhere = Search(answer, references), Search(answer, references, anywhere=True)
-    of_values = any(where == "result" for _, where in anywhere.candidates())
+    search, anywhere = Search(answer, references), anywhere or Search(answer, references, anywhere=True)
+    of_values = any(where == "result" for _, where in anywhere.candidates)
     if form and not of_values and (found := _in_form(Search(answer, references, exactly=True), search)):
         return found
     if len(anywhere.lines()) > MAX_LINES:
@@ -88,14 +89,15 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
             whole: bool = False) -> Located | None:
     """Return where an answer that consists of these cells first goes wrong, with the text that stands there."""
     answer = Answer([one for cell in cells_of(texts, whole) for one in cell.expressions], observed)
+    search = Search(answer, references, anywhere=True)
     try:
-        found = locate(answer, references, form)
+        found = locate(answer, references, form, search)
     except RecursionError:  # hundreds of values in a row, each made of the one before
         return None
     if found is None:
         return None
     text = short(segment(texts[found.cell], found.span))
-    return Located(replace(found, text=text), Search(answer, references, anywhere=True))
+    return Located(replace(found, text=text), search)
 
 
 def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
@@ -104,7 +106,7 @@ def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
     Whole numbers coincide: they are looked at when nothing else is found, and what comes to no result after them. In
     several lines of that kind, an answer goes a way of its own.
     """
-    candidates = [(pair, where) for pair, where in search.candidates()
+    candidates = [(pair, where) for pair, where in search.candidates
                   if not search.is_strange((pair[0].number, pair[1])) or _of_collected(pair, search)]
     ends = {pair[0].span[0] for pair, where in candidates if where == "end"}
     for wanted, whole in (("result", False), ("result", True), ("end", False), ("end", True)):
@@ -173,7 +175,7 @@ def _of_loop(search: Search) -> Place | None:
 
 def _in_form(search: Search, loosely: Search) -> Place | None:
     """The first whose numbers are right, and whose axes come in another order, or that is of another type."""
-    found = search.candidates()
+    found = search.candidates
     candidates = [pair for pair, where in found if where == "result"]
     if not candidates:
         if returned := next(_returned(search), None):

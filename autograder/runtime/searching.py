@@ -337,8 +337,9 @@ class Search:
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
+    @cached_property
     def candidates(self) -> list[tuple[Found, str]]:
-        """Return the frontier, and where each of it comes to."""
+        """The frontier, and where each of it comes to."""
         return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier]
 
     def lines(self) -> set[tuple[int, int]]:
