@@ -174,9 +174,7 @@ def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[Recorded
     replies = truth.replies(version, [record for own in records for record in own])
     results = judged(truth, version.exercise, records, replies).checks
 
-    def locate(i: int) -> Located | None:
-        difference = results[i].difference
-        form = difference is not None and difference.is_of_form
+    def locate(i: int, form: bool) -> Located | None:
         return places.locate(version.exercise, [truth.text_of(version)], records[i][0].plain, form)
 
     return placed(results, locate)

@@ -141,12 +141,11 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
 
     Nothing is looked for when the judge has used ``until`` seconds of CPU time.
     """
-    def locate(i: int) -> Located | None:
+    def locate(i: int, form: bool) -> Located | None:
         if time.process_time() > until:
             return None
-        record, difference = instance.records[result.exercise][i][0].plain, result.checks[i].difference
+        record = instance.records[result.exercise][i][0].plain
         observed = session.observed(result.exercise, record)
-        form = difference is not None and difference.is_of_form
         return instance.places.locate(result.exercise, observed[0], record, form, observed[1]) if observed else None
 
     if result.verdict in ("timeout", "crashed"):

@@ -20,7 +20,6 @@ from .rewriting import Expression
 from .syntax import Span
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
-STORED = ("statement", "filled")
 SEVERAL = 4  # different numbers tell as much as one array
 
 Event = tuple[int, int]  # the number of an expression, and of one of its values
@@ -183,7 +182,7 @@ class Search:
     def _of_data(self) -> set[int]:
         """The expressions that are made of the inputs, not of sizes and constants alone."""
         found: set[int] = set()
-        todo = [one.number for one in self.all.values() if one.kind in STORED or self._is_input(one)]
+        todo = [one.number for one in self.all.values() if one.kind in ("statement", "filled") or self._is_input(one)]
         while todo:
             number = todo.pop()
             if number not in found and not self.all[number].sized:

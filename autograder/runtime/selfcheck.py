@@ -303,7 +303,8 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                 one = Result(check, failed, sink.getvalue())
                 failing[i] = record
         results.append(one)
-    seen = placed([one.result for one in results], lambda i: _located(results[i], failing[i], texts, namespace))
+    seen = placed([one.result for one in results],
+                  lambda i, form: _located(results[i].check, failing[i], texts, namespace, form))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 
 
@@ -316,14 +317,13 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
         raise
 
 
-def _located(one: Result, record: RecordedCheck, texts: Sequence[str], namespace: dict[str, Any]) -> Located | None:
+def _located(check: ShippedCheck, record: RecordedCheck, texts: Sequence[str], namespace: dict[str, Any],
+             form: bool) -> Located | None:
     """Return where the notebook's cells first go wrong in a check; only its first record can show it."""
-    difference, references = one.result.difference, one.check.references
-    if not texts or record is not one.check.records[0] or difference is None or references is None or record.is_open:
+    if not texts or record is not check.records[0] or check.references is None or record.is_open:
         return None
     ops = record.plain.ops
-    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), references,
-                   difference.is_of_form)
+    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), check.references, form)
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:

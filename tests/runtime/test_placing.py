@@ -71,14 +71,14 @@ def test_what_follows_from_the_first_mistake_is_no_place(drawn):
     wrong = CELL.replace("return torch.tanh(c) * i, c", "return torch.tanh(c - i * g) * i, c")
     at_once, later = looked_at(wrong, CELL, "cell", (x[0], h, c)), looked_at(wrong, CELL, "twice", (x, h, c * 0))
     assert later.place.text != at_once.place.text  # alone, it would be shown
-    assert texts(placed(failed("one", "two"), [at_once, later].__getitem__)) == [at_once.place.text, None]
+    assert texts(placed(failed("one", "two"), lambda i, form: [at_once, later][i])) == [at_once.place.text, None]
 
 
 def test_a_mistake_in_another_function_has_a_place_of_its_own(drawn):
     x, h, c = drawn
     wrong = CELL.replace("torch.tanh(c) * i", "torch.tanh(c) + i").replace("torch.sin(x)", "torch.cos(x)")
     found = [looked_at(wrong, CELL, "cell", (x[0], h, c)), looked_at(wrong, CELL, "double", (x,))]
-    assert texts(placed(failed("one", "two"), found.__getitem__)) == ["torch.tanh(c) + i", "torch.cos(x)"]
+    assert texts(placed(failed("one", "two"), lambda i, form: found[i])) == ["torch.tanh(c) + i", "torch.cos(x)"]
 
 
 def test_a_mistake_of_another_line_stays_where_the_first_came_out_right(drawn):
@@ -86,7 +86,7 @@ def test_a_mistake_of_another_line_stays_where_the_first_came_out_right(drawn):
     cell = CELL.replace("torch.sigmoid(x + h)", "torch.sigmoid(x + h if x.ndim < 3 else h)")
     wrong = cell.replace("torch.tanh(c) * i", "torch.tanh(c) + i").replace("else h)", "else x)")
     found = [looked_at(wrong, cell, "cell", (x[0], h, c)), looked_at(wrong, cell, "cell", (x, h, c))]
-    first, second = texts(placed(failed("one", "two"), found.__getitem__))
+    first, second = texts(placed(failed("one", "two"), lambda i, form: found[i]))
     assert first == "torch.tanh(c) + i" and "sigmoid" in second
 
 
@@ -97,11 +97,11 @@ def test_whole_numbers_are_shown_only_where_nothing_else_tells(drawn):
     firm = looked_at(wrong, CELL, "double", drawn[:1])
     assert weak.place.whole and not firm.place.whole
     one, two = failed("one", "two")
-    assert texts(placed([one], lambda i: weak)) == [weak.place.text]
+    assert texts(placed([one], lambda i, form: weak)) == [weak.place.text]
     named = replace(one, fault=Recognised("zeros", "Zeros are counted."))
-    assert texts(placed([named], lambda i: weak)) == [None]
-    assert texts(placed([one, two], [weak, firm].__getitem__)) == [None, firm.place.text]
-    assert texts(placed([one, two], [None, weak].__getitem__)) == [None, None]
+    assert texts(placed([named], lambda i, form: weak)) == [None]
+    assert texts(placed([one, two], lambda i, form: [weak, firm][i])) == [None, firm.place.text]
+    assert texts(placed([one, two], lambda i, form: [None, weak][i])) == [None, None]
 
 
 def test_only_the_first_checks_whose_values_differ_are_looked_at():
@@ -109,5 +109,5 @@ def test_only_the_first_checks_whose_values_differ_are_looked_at():
     results = failed(*"abcdef")
     results[1] = CheckResult("b", True, "It computes.")
     results[2] = replace(results[2], difference=Difference("raised"))
-    assert placed(results, asked.append) == results
+    assert placed(results, lambda i, form: asked.append(i)) == results
     assert asked == [0, 3, 4][:placing.MAX_PLACES]
