@@ -1,9 +1,9 @@
-"""Whether the place that is shown is where the fault is: `python -m bench.locating [session …]`.
+"""Whether the places that are shown are where the fault is: `python -m bench.locating [session …]`.
 
 Mutants know which expression was changed. A place is right at it, or in the same statement. One is near in the
-statements that use what was stored there, in the branch or the loop that it decides, and at the calls of a function
-whose return it is. If a statement is missing, or one that only changes an object, the place is near where the
-statement's variables are used, or at the first expression that came out otherwise than without the change.
+statements that use what was stored there, in the branch or the loop that it decides, at the calls of a function whose
+return it is, where the variables of a missing statement are used, and in the line of the first expression that came out
+otherwise than without the change. Of several places of an answer all have to be right or near.
 
 The mutants of the solution and those of its variants are judged apart: a variant is an answer of another hand, and its
 own text is left out of what is known.
@@ -28,10 +28,11 @@ from autograder.model.oracle import Oracle, oracle
 from autograder.model.places import Places
 from autograder.model.source import Cell
 from autograder.runtime import compare
-from autograder.runtime.difference import FORMS, Difference
+from autograder.runtime.findings import CheckResult
 from autograder.runtime.fingerprints import Fingerprint
 from autograder.runtime.known import Answer, same_exactly
 from autograder.runtime.place import Place
+from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.rewriting import GROWING, cells_of
 from autograder.runtime.syntax import Span, root, segment
@@ -134,41 +135,44 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
             continue
         try:
             with at_most(SECONDS):
-                failed = _first_failing(truth, str(cell.name), mutant, records)
-                if failed is None:
-                    continue
-                record, difference = failed
-                seen = places.locate(str(cell.name), [mutant.source], record, difference.kind in FORMS)
+                shown = _shown(truth, str(cell.name), mutant, records, places)
         except Stuck:
             continue
-        place = seen and seen.place
-        kind = _kind(before, mutant, place)
-        if kind == WRONG and place and _changes_state(before, mutant):
-            texts = ast.unparse(before), mutant.source
-            kind = NEAR if _is_next(texts, *(_seen(places, text, str(cell.name), record) for text in texts),
-                                    place) else WRONG
-        found.counts[whose][kind] += 1
-        if kind == WRONG and place:
-            found.misses.append(f"{mutant.exercise} | {mutant.change} | {segment(mutant.source, place.span)[:80]}")
+        if shown is None:
+            continue
+        kinds = {place: _kind(before, mutant, place) for place in shown}
+        for place, record in shown.items():
+            if kinds[place] == WRONG:
+                texts = ast.unparse(before), mutant.source
+                if _is_next(texts, *(_seen(places, text, str(cell.name), record) for text in texts), place):
+                    kinds[place] = NEAR
+        found.counts[whose][next((kind for kind in (WRONG, RIGHT, NEAR) if kind in kinds.values()), NONE)] += 1
+        found.misses += [f"{mutant.exercise} | {mutant.change} | {segment(mutant.source, place.span)[:80]}"
+                         for place, kind in kinds.items() if kind == WRONG]
 
 
-def _first_failing(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck]) -> (
-        tuple[RecordedCheck, Difference] | None):
-    """The first check that a mutant fails with a value, also alone; None where there is none, or an error stops it."""
+def _shown(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck], places: Places) -> (
+        dict[Place, RecordedCheck] | None):
+    """The places that are shown of a mutant, and the check in which each was seen.
+
+    None where what it fails first is no value, also alone, or an error stops it.
+    """
     replies = truth.replies(Variant(exercise, "mutant", source=mutant.source), records)
     if any(reply.error for reply in replies):
         return None
-    pairs = ((record, compare.plain_difference(record, reply)) for record, reply in zip(records, replies, strict=True))
-    for record, difference in pairs:
-        if difference:
-            (alone,) = truth.replies(Variant(exercise, "mutant", source=mutant.source), [record])
-            return (record, difference) if difference.is_of_values and compare.plain_difference(record, alone) else None
-    return None
+    differences = [compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
+    first, difference = next(((i, one) for i, one in enumerate(differences) if one), (0, None))
+    if difference is None or not difference.is_of_values:
+        return None
+    (alone,) = truth.replies(Variant(exercise, "mutant", source=mutant.source), [records[first]])
+    if not compare.plain_difference(records[first], alone):
+        return None
+    results = [CheckResult(str(i), one is None, "", one) for i, one in enumerate(differences)]
+    results = placed(results, lambda i, form: places.locate(exercise, [mutant.source], records[i], form))
+    return {one.place: record for one, record in zip(results, records, strict=True) if one.place}
 
 
-def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:
-    if place is None:
-        return NONE
+def _kind(before: ast.AST, mutant: Mutant, place: Place) -> str:
     tree = ast.parse(mutant.source)
     node = _changed(before, tree)
     changed = _span(node)
@@ -188,12 +192,6 @@ def _kind(before: ast.AST, mutant: Mutant, place: Place | None) -> str:
     if isinstance(here, ast.Return):  # what a function gives back is what its calls are
         stored |= {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and here in ast.walk(one)}
     return NEAR if _decides(tree, changed, place.span) or stored & _names(there, None) else WRONG
-
-
-def _changes_state(before: ast.AST, mutant: Mutant) -> bool:
-    """Whether a statement is missing, or one was changed that stores nothing in a variable."""
-    tree = ast.parse(mutant.source)
-    return mutant.operator == "dropped" or isinstance(_statement(tree, _span(_changed(before, tree))), ast.Expr)
 
 
 def _seen(places: Places, text: str, exercise: str, record: RecordedCheck) -> Answer:

@@ -45,19 +45,19 @@ class References:
         self._single: dict[object, list[Fingerprint]] = defaultdict(list)
         self._means: list[tuple[float, Fingerprint]] = []
         for values, _ in series:
-            self._by_key[_key(values.all[0])].append(values)
+            self._by_key[key_of(values.all[0])].append(values)
             total = _total(values.all)
             if total:
                 self._totals.append((_key_of_one(values.all), total))
             for value in values.all:
                 if value.is_constant:
-                    self._single[_key(value)].append(value)
+                    self._single[key_of(value)].append(value)
                 elif value.kind == "array" and value.is_telling and value.moments[0] > FEW:
-                    self._single[_key(value)].append(value)
+                    self._single[key_of(value)].append(value)
                     self._means.append((_mean(value), value))
         arrays = [one for values, _ in series for value in values.all for one in (value, *value.parts)
                   if one.kind == "array"]
-        self._keys, self._axes = set(map(_key, arrays)), max(map(_axes, arrays), default=0)
+        self._keys, self._axes = set(map(key_of, arrays)), max(map(_axes, arrays), default=0)
         self._sizes = {size for one in arrays for size in one.shape}
         self._means.sort(key=lambda pair: pair[0])
 
@@ -93,7 +93,7 @@ class References:
 
     def _agreement(self, values: Values, exactly: bool) -> Agreement:
         alike = same_exactly if exactly else same
-        found = _furthest(values, self._by_key.get(_key(values.all[0]), ()), alike)
+        found = _furthest(values, self._by_key.get(key_of(values.all[0]), ()), alike)
         if found.known == len(values.all) or exactly:
             return found
         total = _total(values.all)
@@ -103,12 +103,12 @@ class References:
             return Agreement(len(values.all))
         return found
 
-    def has(self, value: Fingerprint, exactly: bool = False) -> bool:
-        """Return whether a right answer computes this array somewhere, or what it repeats along an axis."""
+    def has(self, value: Fingerprint, exactly: bool = False, repeated: bool = True) -> bool:
+        """Return whether a right answer computes this array somewhere, or what it has ``repeated`` along an axis."""
         alike = same_exactly if exactly else same
-        if any(alike(value, other) for other in self._single.get(_key(value), ())):
+        if any(alike(value, other) for other in self._single.get(key_of(value), ())):
             return True
-        if exactly or value.kind != "array" or value.moments[0] <= FEW:
+        if exactly or not repeated or value.kind != "array" or value.moments[0] <= FEW:
             return False
         mean = _mean(value)
         near = bisect_left(self._means, mean * (1 - TOLERANCE), key=lambda pair: pair[0])
@@ -122,7 +122,7 @@ class References:
 
     def is_strange(self, value: Fingerprint) -> bool:
         """Return whether no array has these axes together, and others have each of them."""
-        return _key(value) not in self._keys and set(value.shape) - {1} <= self._sizes
+        return key_of(value) not in self._keys and set(value.shape) - {1} <= self._sizes
 
     def is_larger(self, value: Fingerprint) -> bool:
         """Return whether no array has so many axes."""
@@ -172,7 +172,7 @@ class References:
                 if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
                     break
                 if len(own) != len(theirs):
-                    telling = [one.kind for one in own[:shorter] if one.is_telling]
+                    telling = [one.kind for one in own[:shorter] if one.is_telling and one.type != "int"]
                     if "array" in telling or telling.count("number") > 1:
                         found = found or (len(own), len(theirs))
                     break
@@ -249,14 +249,14 @@ def _agreement(own: Values, other: Values, alike: Callable[[Fingerprint, Fingerp
     return Agreement(count, goes_on and (count == len(other.all) or other.tags[count] != other.tags[count - 1]))
 
 
-def _key(one: Fingerprint) -> object:
-    """What two fingerprints of the same value share for certain."""
+def key_of(one: Fingerprint) -> object:
+    """Return what two fingerprints of the same value share for certain."""
     return (one.kind, tuple(sorted(n for n in one.shape if n != 1))) if one.kind in ("array", "number") else one.kind
 
 
 def _key_of_one(values: Sequence[Fingerprint]) -> object:
     """The key of a value that is alone: another one of the same key is compared itself, its order included."""
-    return _key(values[0]) if len(values) == 1 else None
+    return key_of(values[0]) if len(values) == 1 else None
 
 
 def _axes(one: Fingerprint) -> int:
@@ -265,7 +265,7 @@ def _axes(one: Fingerprint) -> int:
 
 def same(a: Fingerprint, b: Fingerprint) -> bool:
     """Return whether two fingerprints are of the same value, the order of its axes apart."""
-    if a.kind != b.kind or _key(a) != _key(b):
+    if a.kind != b.kind or key_of(a) != key_of(b):
         return False
     if a.parts and len(a.parts) == len(b.parts):
         return all(map(same, a.parts, b.parts))

@@ -83,11 +83,11 @@ def place(seen: Place, numbers: bool = True) -> str:
     where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
     match seen.kind:
         case "value" if seen.whole:
-            return (f"The first value that no right answer has: {where}. Counts and masks are often equal by chance, "
-                    "so the cause may be elsewhere.")
+            return (f"The first value that no known right answer has: {where}. Counts and masks are often equal by "
+                    "chance, so the cause may be elsewhere.")
         case "value":
             before = "Up to here your values are those of a right answer. " if seen.known else ""
-            return f"{before}The first value that no right answer has: {where}."
+            return f"{before}The first value that no known right answer has: {where}."
         case "form":
             return f"The numbers are right, but not their shape, type or order: {where}."
         case "return":

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from .flow import Found
 from .known import Answer, References
 from .observation import Observed
 from .rewriting import Expression, cells_of
-from .searching import Found, Search
+from .searching import Search
 from .syntax import Span, segment
 from .values import short
 
@@ -53,7 +54,7 @@ def locate(answer: Answer, references: References, form: bool = False, anywhere:
     of_values = any(where == "result" for _, where in anywhere.candidates)
     if form and not of_values and (found := _in_form(Search(answer, references, exactly=True), search)):
         return found
-    if len(anywhere.lines()) > MAX_LINES:
+    if len(anywhere.lines()) > MAX_LINES and len(anywhere.lines(last=True)) > 1:
         return None
     constants = Search(answer, references, anywhere=True, constants=True)
     for one in (anywhere, search):

@@ -37,6 +37,7 @@ class Expression:
     calls: str = ""  # the function that it calls by name, or the method of the same object
     pure: bool = True  # it is no call, or one of a library, or of what an array has
     reads: bool = False  # it is an element or a part of something
+    bound: frozenset[int] = frozenset()  # of its sources, those that a local variable holds alone from then on
 
 
 @dataclass
@@ -77,6 +78,7 @@ class _Scope:
 
     name: str
     sources: dict[str, list[int]] = field(default_factory=dict)
+    bound: dict[str, set[int]] = field(default_factory=dict)
     loads: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -107,7 +109,7 @@ class _Rewriter(ast.NodeTransformer):
             if one.number in self.names:
                 scope, name = self.names[one.number]
                 sources = tuple(dict.fromkeys(n for n in scope.sources.get(name, ()) if n != one.number))
-                one = replace(one, sources=sources)
+                one = replace(one, sources=sources, bound=frozenset(scope.bound.get(name, ())))
             made.append(one)
         return made
 
@@ -236,7 +238,7 @@ class _Rewriter(ast.NodeTransformer):
         for one in node.generators:
             before = len(self.children[-1])
             one.iter = self.visit(one.iter)
-            self._assign(one.target, self.children[-1][before:])
+            self._assign(one.target, self.children[-1][before:], once=False)
             one.ifs = [self.visit(test) for test in one.ifs]
         if isinstance(node, ast.DictComp):
             node.key, node.value = self.visit(node.key), self.visit(node.value)
@@ -247,9 +249,12 @@ class _Rewriter(ast.NodeTransformer):
         """Where a variable lives: what belongs to an object is shared by its methods."""
         return self.objects if "." in name else self.scopes[-1]
 
-    def _assign(self, target: ast.AST, sources: Sequence[int]) -> None:
+    def _assign(self, target: ast.AST, sources: Sequence[int], once: bool = True) -> None:
+        """Keep what a variable is assigned, ``once`` when it is evaluated or, as in the head of a loop, many times."""
         for name in stored(target):
             self._scope_of(name).sources.setdefault(name, []).extend(sources)
+            if once and "." not in name and not any(isinstance(one, ast.Subscript) for one in ast.walk(target)):
+                self._scope_of(name).bound.setdefault(name, set()).update(sources)
 
     def _valued(self, value: ast.expr) -> tuple[ast.expr, list[int]]:
         """A value of a statement, rewritten, and the expressions that it consists of at the top."""
@@ -303,7 +308,7 @@ class _Rewriter(ast.NodeTransformer):
         if not self.scopes:
             return node
         node.iter, tops = self._valued(node.iter)
-        self._assign(node.target, tops)
+        self._assign(node.target, tops, once=False)
         head, first = self._span(node.iter), self._span(node)
         return self._looped(node, (*first[:2], *head[2:]))
 

@@ -2,31 +2,28 @@
 
 A value is *known* when a right answer computes it, too. The *frontier* is a value that is not known while all that goes
 into it is, at the time when it was computed. It counts when the way from it to a wrong result leads over values that
-are not known either: where something made of it is known again, it was another way to the same value.
+are not known either: where something made of it is known again, it was another way to the same value. A value of which
+fractions of a right answer are made is *right*, known or not.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
 from .fingerprints import Fingerprint
-from .known import Agreement, Answer, References, Values, same, values_of
+from .flow import Event, Flow, Found
+from .known import Agreement, Answer, References, key_of, same
 from .rewriting import Expression
-from .syntax import Span
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
 SEVERAL = 4  # different numbers tell as much as one array
 
-Event = tuple[int, int]  # the number of an expression, and of one of its values
-Found = tuple[Expression, int]  # an expression, and the number of one of its values
 
-
-class Search:
+class Search(Flow):
     """The expressions of an answer, and which of their values are known, loosely or ``exactly``.
 
     ``anywhere``: an array is known wherever a right answer computes it; else only after the same ones as there.
@@ -35,18 +32,11 @@ class Search:
 
     def __init__(self, answer: Answer, references: References, exactly: bool = False, anywhere: bool = False,
                  constants: bool = False):
-        self.all = {one.number: one for one in answer.expressions}
-        self.observed, self.times = answer.observed, answer.observed.times
+        super().__init__(answer)
         self.references, self.exactly, self.anywhere, self.constants = references, exactly, anywhere, constants
         self._known: dict[Event, bool] = {}
         self._agreements: dict[int, Agreement] = {}
         self._given: dict[Event, bool] = {}
-
-    def values(self, number: int) -> tuple[Fingerprint, ...]:
-        return tuple(self.observed.series.get(number, ()))
-
-    def seen(self, number: int) -> Values:
-        return values_of(self.observed, number)
 
     def agreement(self, number: int) -> Agreement:
         """Return how far the values of an expression are those of a right answer."""
@@ -65,22 +55,14 @@ class Search:
         return self._known[event]
 
     def is_certain(self, event: Event) -> bool:
-        """Return whether a right answer computes a value, and few others look like it."""
-        return self.is_known(event) and self.values(event[0])[event[1]].is_telling
-
-    def at(self, cell: int, span: Span) -> Iterator[Event]:
-        """Return the values of what stands at a span, or in the loop whose head does."""
-        return ((one.number, index) for one in self.all.values() if one.cell == cell and span in (one.span, one.loop)
-                for index in range(len(self.values(one.number))))
-
-    def has_state(self, one: Expression) -> bool:
-        """Return whether a value may hang on more than its inputs: an object is called, or handed to a function."""
-        objects = (value.kind == "other" for number in one.inputs for value in self.values(number)[:1])
-        return not one.pure and (bool(one.calls) or any(objects))
+        """Return whether a right answer computes a value, not only what it repeats, and few others look like it."""
+        value = self.value(event)
+        return value.is_telling and self.is_known(event) and (
+            self.is_in_order(event) or self.references.has(value, self.exactly, repeated=False))
 
     def is_constant(self, event: Event) -> bool:
         """Return whether a value is an array of numbers that are all alike, or of none."""
-        return self.values(event[0])[event[1]].is_constant
+        return self.value(event).is_constant
 
     def is_whole(self, found: Found) -> bool:
         """Return whether a value consists of whole numbers."""
@@ -88,13 +70,22 @@ class Search:
 
     def is_count(self, event: Event) -> bool:
         """Return whether whole numbers are read, one of them or some of an own variable: others are equal by chance."""
-        one, value = self.all[event[0]], self.values(event[0])[event[1]]
+        one, value = self.all[event[0]], self.value(event)
         return one.reads and value.is_whole and (
-            value.kind == "number" or any(self.all[number].sources for number in one.inputs))
+            value.kind == "number" or any(self.all[number].sources for number in one.inputs[:1]))
+
+    def is_one_count(self, event: Event) -> bool:
+        """Return whether a single whole number is read, by name or not, from what is no size."""
+        one, value = self.all[event[0]], self.value(event)
+        if value.kind != "number" or one.sized:
+            return False
+        if one.kind == "name" and one.sources:
+            return any(map(self.is_one_count, self.events_before(one, self.time(event))))
+        return self.is_count(event)
 
     def is_strange(self, event: Event) -> bool:
         """Return whether right answers have no array with these axes together, and all of them apart."""
-        value = self.values(event[0])[event[1]]
+        value = self.value(event)
         return value.kind == "array" and not self.is_known(event) and self.references.is_strange(value)
 
     def is_in_order(self, event: Event) -> bool:
@@ -102,45 +93,63 @@ class Search:
         return event[1] < self.agreement(event[0]).known
 
     def first_unknown(self, number: int) -> int | None:
-        """Return which value of an expression is the first that no right answer has."""
-        return next((index for index in range(len(self.values(number))) if not self.is_known((number, index))), None)
+        """Return which value of an expression is the first that is not right."""
+        return next((index for index in range(len(self.values(number))) if not self.is_right((number, index))), None)
 
-    def event_before(self, number: int, time: int) -> Event | None:
-        """Return what an expression was last before a time."""
-        index = bisect_left(self.times.get(number, ()), time) - 1
-        return (number, index) if index >= 0 else None
+    def is_right(self, event: Event) -> bool:
+        """Return whether a right answer computes a value, or an array of fractions that is made of it."""
+        value = self.value(event)
+        return self.is_known(event) or not self.exactly and any(
+            same(value, other) for other in self._leading.get(key_of(value), ()))
 
-    def event_after(self, number: int, time: int) -> Event | None:
-        """Return what an expression was first from a time on."""
-        times = self.times.get(number, [])
-        index = bisect_left(times, time)
-        return (number, index) if index < len(times) else None
+    @cached_property
+    def _leading(self) -> dict[object, list[Fingerprint]]:
+        """What no right answer has, and an array of fractions is made of it that one has: another way to that."""
+        found: set[Event] = set()
+        by_key: dict[object, list[Fingerprint]] = defaultdict(list)
+        for time in sorted(self.seen_at, reverse=True):
+            event = self.seen_at[time]
+            value = self.value(event)
+            if value.kind in ("array", "number") and value.is_telling and not self.is_known(event) and any(
+                    user in found or self._confirms(user) for user in self.users_of(event)
+                    if self.all[user[0]].kind != "name" or same(value, self.value(user))):
+                found.add(event)
+                by_key[key_of(value)].append(value)
+        return by_key
+
+    def _confirms(self, event: Event) -> bool:
+        """Return whether an array of fractions is certainly that of a right answer, and no part of another."""
+        value = self.value(event)
+        return value.is_fractional and not self.all[event[0]].reads and self.is_certain(event)
 
     def is_given(self, event: Event, depth: int = 0) -> bool:
         """Return whether what goes on from here is right: known, or read or counted from what is."""
         if event not in self._given:
             number, index = event
             one, time = self.all[number], self.times[number][index]
-            if depth > MAX_DEPTH or self.is_known(event):
+            if depth > MAX_DEPTH or self.is_right(event):
                 return True
             if index and self.is_kept(one):
                 return False
             passes_on = (one.kind in ("name", "filled") or self.is_strange(event)
                          or not self.is_telling(number) or not self.is_made(event))
-            before = (self.event_before(other, time) for other in (*one.inputs, *one.sources))
             self._given[event] = passes_on and not any(map(self.ends_early, self.out_of_loops(one))) and all(
-                self.is_given(other, depth + 1) for other in before if other)
+                self.is_given(other, depth + 1) for other in self.events_before(one, time))
         return self._given[event]
+
+    def is_changed_again(self, one: Expression, time: int) -> bool:
+        """Return whether what a statement makes of a variable is changed by another one before it is read."""
+        read = [self.time(event) for user in self.users[one.number]
+                if (event := self.event_after(user, time))]
+        others = [self.time(event) for user in self.users[one.number] for number in self.all[user].sources
+                  if number != one.number and (event := self.event_after(number, time + 1))]
+        return one.kind == "statement" and min(others, default=math.inf) < min(read, default=math.inf)
 
     def is_kept(self, one: Expression) -> bool:
         """Return whether an expression reads what an object keeps of its calls."""
         inputs = [value for number in one.inputs for value in self.values(number)[:1]]
         stored = one.sources or any(self.all[number].sources for number in one.inputs)
         return one.kind == "name" and bool(inputs) and not stored and all(one.kind == "other" for one in inputs)
-
-    def out_of_loops(self, one: Expression) -> Iterator[int]:
-        """Return what a variable holds that was computed in a loop in which it does not stand itself."""
-        return (source for source in one.sources if self.all[source].loop not in (None, one.loop))
 
     def ends_early(self, number: int) -> bool:
         """Return whether the values of an expression are known, and right answers have more of them."""
@@ -162,7 +171,10 @@ class Search:
         while todo:
             one = self.all[todo.pop()]
             computed |= one.kind == "value"
-            if not one.inputs and (event := self.event_before(one.number, time)):
+            event = self.event_before(one.number, time)
+            if event and self.is_one_count(event):
+                return False
+            if event and not one.inputs:
                 if not self.is_known(event):
                     return False
                 certain &= self.is_certain(event) and not self.is_whole((one, event[1]))
@@ -197,31 +209,6 @@ class Search:
         stored = [self.times[source][0] for source in one.sources if self.times.get(source)]
         return self.times[one.number][0] < min(stored, default=math.inf)
 
-    @cached_property
-    def users(self) -> dict[int, list[int]]:
-        """What each expression goes into directly: what a function returns, into what calls it."""
-        found: dict[int, list[int]] = defaultdict(list)
-        calling: dict[str, list[int]] = defaultdict(list)
-        for one in self.all.values():
-            if one.calls and self.values(one.number):
-                calling[one.calls].append(one.number)
-            for number in (*one.inputs, *one.sources):
-                found[number].append(one.number)
-        for one in self.all.values():
-            if one.kind == "return":
-                found[one.number] += calling[one.function]
-        return found
-
-    @cached_property
-    def seen_at(self) -> dict[int, Event]:
-        """What was seen at each time."""
-        return {time: (number, index) for number in self.all for index, time in enumerate(self.times.get(number, ()))}
-
-    def handed_on(self, event: Event, time: int) -> Event | None:
-        """Return what has the same value right behind it: the call of a function is what this returns."""
-        after = self.seen_at.get(time)
-        return after if after and self.values(after[0])[after[1]] == self.values(event[0])[event[1]] else None
-
     def origin(self, found: Found) -> Found:
         """Return the first value that no right answer has of which one is made, the weak ones counted as well.
 
@@ -232,33 +219,26 @@ class Search:
         while todo:
             number, index = todo.pop()
             one = self.all[number]
-            unknown = [event for event in self._made_of((number, index)) if self._is_off(event)]
+            unknown = [event for event in self.made_of((number, index)) if self._is_off(event)]
             if not unknown and one.kind in ("value", "statement"):
                 first = min(first, (one, index), key=self.time_of)
             todo += [event for event in unknown if event not in seen]
             seen.update(unknown)
         return first
 
-    def _made_of(self, event: Event) -> list[Event]:
-        """What goes into a value: what an expression consists of, and of a variable what it was assigned."""
-        one, time = self.all[event[0]], self.times[event[0]][event[1]]
-        numbers = (number for number in (*one.inputs, *one.sources) if not self.all[number].sized)
-        made_of = [before for number in numbers if (before := self.event_before(number, time))]
-        return [before for before in made_of if self.all[before[0]].kind == "filled"] or made_of
-
     def leaves(self, event: Event) -> bool:
         """Return whether a value is that of one of several inputs: nothing was added, or it was multiplied by one."""
-        value, made_of = self.values(event[0])[event[1]], self._made_of(event)
+        value, made_of = self.value(event), self.made_of(event)
         return self.all[event[0]].kind == "value" and len(made_of) > 1 and value.is_telling and any(
             same(value, self.values(number)[index]) for number, index in made_of)
 
     def _is_off(self, event: Event) -> bool:
         """Return whether no right answer has a value, or what it left as it was."""
-        if not self.is_known(event):
-            return not self.is_count(event) and not self.references.is_larger(self.values(event[0])[event[1]])
+        if not self.is_right(event):
+            return not self.is_count(event) and not self.references.is_larger(self.value(event))
         if self.all[event[0]].kind == "name":
-            return any(map(self._is_off, self._made_of(event)))
-        return self.leaves(event) and not all(map(self.is_known, self._made_of(event)))
+            return any(map(self._is_off, self.made_of(event)))
+        return self.leaves(event) and not all(map(self.is_known, self.made_of(event)))
 
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
@@ -266,9 +246,7 @@ class Search:
         while todo:
             event = todo.pop()
             number, index = event
-            time = self.times[number][index] + 1
-            after = [self.event_after(user, time) for user in self.users[number] if not self.all[user].sized]
-            users = [user for user in (*after, self.handed_on(event, time)) if user]
+            users = self.users_of(event)
             if not users:
                 if self.all[number].kind == "return":
                     return "result"
@@ -332,7 +310,9 @@ class Search:
             time = self.times[one.number][index]
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
             changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
-            if all(map(self.is_given, before)) and not changed_elsewhere:
+            by_chance = self.is_whole((one, index)) and any(map(self.is_one_count, before))
+            if all(map(self.is_given, before)) and not (
+                    changed_elsewhere or by_chance or self.is_changed_again(one, time)):
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
@@ -341,13 +321,9 @@ class Search:
         """The frontier, and where each of it comes to."""
         return [(pair, self.reaches((pair[0].number, pair[1]))) for pair in self.frontier]
 
-    def lines(self) -> set[tuple[int, int]]:
-        """Return the lines in which the frontier lies, each with its cell."""
-        return {(one.cell, one.span[0]) for one, _ in self.frontier}
-
-    def time_of(self, found: Found) -> int:
-        """Return when a value was seen."""
-        return self.times[found[0].number][found[1]]
+    def lines(self, last: bool = False) -> set[tuple[int, int]]:
+        """Return the lines in which the frontier lies, each with its cell; or where no known value comes after it."""
+        return {(one.cell, one.span[0]) for (one, _), where in self.candidates if where or not last}
 
     def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
         """Return the lines of the same function up to there on which something is known.

@@ -751,11 +751,64 @@ def attend(hdec, henc_ts):
 
 
 def test_an_answer_that_goes_a_way_of_its_own_has_no_place(inputs):
-    wrong = OWN_WAY.replace("(weights[..., None] * henc_ts)", "(two[..., None] * henc_ts)")
+    wrong = OWN_WAY.replace("0 * (three", "1 * (three").replace("two.sum(0", "two.sum(1")
     assert place([wrong], [ATTEND], inputs) is None
     near = wrong.replace("three = torch.cos(henc_ts) + 2", "three = henc_ts").replace("five = torch.sqrt(one ** 2 + 7)",
                                                                                      "five = one")
     assert place([near], [ATTEND], inputs)
+
+
+def test_an_own_way_to_what_is_right_is_no_place_and_the_wrong_use_of_a_value_on_it_is(inputs):
+    wrong = OWN_WAY.replace("(weights[..., None] * henc_ts)", "(two[..., None] * henc_ts)")
+    assert place([wrong], [ATTEND], inputs) == ("value", "two[..., None] * henc_ts")
+
+
+ASSIGNED_AGAIN = """
+def reads(x, y):
+    row = torch.cos(x)
+    total = row.sum(0)
+    for t in range(len(y)):
+        row = torch.sin(x + y[t])
+        total = total + row.sum(0)
+    return total
+"""
+
+
+def test_a_variable_holds_what_it_was_assigned_last():
+    """What it held before is unknown too, and does not come to the result."""
+    x, y = torch.randn(4, 3), torch.randn(5)
+    wrong = ASSIGNED_AGAIN.replace("row = torch.cos(x)\n", "row = torch.tan(x)\n    row = torch.cos(x)\n").replace(
+        "torch.sin(x + y[t])", "torch.sin(x - y[t])")
+    assert place([wrong], [ASSIGNED_AGAIN], (x, y), "reads") == ("value", "x - y[t]")
+
+
+REPEATED = """
+def spread(x, h):
+    return torch.tanh(x + h), h
+"""
+
+
+def test_what_a_right_answer_repeats_is_not_returned_in_the_place_of_another():
+    x, h = torch.randn(5, 4), torch.randn(4)
+    wrong = REPEATED.replace("    return torch.tanh(x + h), h", "    rows = h.expand(5, 4)\n    return rows, h")
+    found = place([wrong], [REPEATED], (x, h), "spread")
+    assert found is None or found[0] != "return"
+
+
+FILLED = """
+def shift(x):
+    out = torch.zeros_like(x)
+    out[:-1] = x[1:]
+    out[-1] = 0
+    return out
+"""
+
+
+def test_a_part_that_is_stored_next_is_not_missed_yet():
+    """What an array holds between two statements that store its parts is no place."""
+    x = torch.randn(6, 4)
+    wrong = FILLED.replace("zeros_like(x)", "ones_like(x)").replace("out[-1] = 0", "out[-1] = x.mean(0)")
+    assert place([wrong], [FILLED], (x,), "shift") in [("value", "out[-1] = x.mean(0)"), ("value", "x.mean(0)")]
 
 
 KEPT = """

@@ -202,7 +202,7 @@ def test_of_a_loop_is_said_how_often_it_computes_a_value_and_of_counts_that_they
     assert messages.place(Place("length", (3, 0, 3, 9), text="for x in y:", times=6, expected_times=1)) == (
         "This loop computes a value 6 times, a right answer once: `for x in y:`, line 3.")
     assert messages.place(Place("value", (3, 0, 3, 5), text="t - 1", known=(1, 2), whole=True)) == (
-        "The first value that no right answer has: `t - 1`, line 3. Counts and masks are often equal by chance, "
+        "The first value that no known right answer has: `t - 1`, line 3. Counts and masks are often equal by chance, "
         "so the cause may be elsewhere.")
 
 
