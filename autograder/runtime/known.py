@@ -172,7 +172,8 @@ class References:
                 if not all(map(same_exactly, own[:shorter], theirs[:shorter])):
                     break
                 if len(own) != len(theirs):
-                    telling = [one.kind for one in own[:shorter] if one.is_telling and one.type != "int"]
+                    telling = [one.kind for one in own[:shorter]
+                               if one.is_telling and one.type != "int" and not one.is_mask]
                     if "array" in telling or telling.count("number") > 1:
                         found = found or (len(own), len(theirs))
                     break

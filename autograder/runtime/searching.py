@@ -9,14 +9,12 @@ fractions of a right answer are made is *right*, known or not.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
-from .fingerprints import Fingerprint
 from .flow import Event, Flow, Found
-from .known import Agreement, Answer, References, key_of, same
+from .known import Agreement, Answer, References, same
 from .rewriting import Expression
 
 MAX_DEPTH = 40  # of numbers that are made of numbers
@@ -37,6 +35,7 @@ class Search(Flow):
         self._known: dict[Event, bool] = {}
         self._agreements: dict[int, Agreement] = {}
         self._given: dict[Event, bool] = {}
+        self._led: dict[Event, bool] = {}
 
     def agreement(self, number: int) -> Agreement:
         """Return how far the values of an expression are those of a right answer."""
@@ -98,15 +97,19 @@ class Search(Flow):
 
     def is_right(self, event: Event) -> bool:
         """Return whether a right answer computes a value, or an array of fractions that is made of it."""
-        value = self.value(event)
-        return self.is_known(event) or not self.exactly and any(
-            same(value, other) for other in self._leading.get(key_of(value), ()))
+        return self.is_known(event) or not self.exactly and self._leads(event)
+
+    def _leads(self, event: Event) -> bool:
+        """Return whether a right answer's fractions are made of a value that it has not, or that is read here again."""
+        if event not in self._led:
+            self._led[event] = event in self._leading or any(
+                same(self.value(event), self.value(before)) and self._leads(before) for before in self.made_of(event))
+        return self._led[event]
 
     @cached_property
-    def _leading(self) -> dict[object, list[Fingerprint]]:
+    def _leading(self) -> set[Event]:
         """What no right answer has, and an array of fractions is made of it that one has: another way to that."""
         found: set[Event] = set()
-        by_key: dict[object, list[Fingerprint]] = defaultdict(list)
         for time in sorted(self.seen_at, reverse=True):
             event = self.seen_at[time]
             value = self.value(event)
@@ -114,8 +117,7 @@ class Search(Flow):
                     user in found or self._confirms(user) for user in self.users_of(event)
                     if self.all[user[0]].kind != "name" or same(value, self.value(user))):
                 found.add(event)
-                by_key[key_of(value)].append(value)
-        return by_key
+        return found
 
     def _confirms(self, event: Event) -> bool:
         """Return whether an array of fractions is certainly that of a right answer, and no part of another."""
@@ -175,7 +177,7 @@ class Search(Flow):
             if event and self.is_one_count(event):
                 return False
             if event and not one.inputs:
-                if not self.is_known(event):
+                if not self.is_known(event) or one.sources and self.value(event).type == "torch.bool":
                     return False
                 certain &= self.is_certain(event) and not self.is_whole((one, event[1]))
             todo += one.inputs

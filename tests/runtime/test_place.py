@@ -795,7 +795,7 @@ def test_what_a_right_answer_repeats_is_not_returned_in_the_place_of_another():
     assert found is None or found[0] != "return"
 
 
-FILLED = """
+PARTS = """
 def shift(x):
     out = torch.zeros_like(x)
     out[:-1] = x[1:]
@@ -807,8 +807,8 @@ def shift(x):
 def test_a_part_that_is_stored_next_is_not_missed_yet():
     """What an array holds between two statements that store its parts is no place."""
     x = torch.randn(6, 4)
-    wrong = FILLED.replace("zeros_like(x)", "ones_like(x)").replace("out[-1] = 0", "out[-1] = x.mean(0)")
-    assert place([wrong], [FILLED], (x,), "shift") in [("value", "out[-1] = x.mean(0)"), ("value", "x.mean(0)")]
+    wrong = PARTS.replace("zeros_like(x)", "ones_like(x)").replace("out[-1] = 0", "out[-1] = x.mean(0)")
+    assert place([wrong], [PARTS], (x,), "shift") in [("value", "out[-1] = x.mean(0)"), ("value", "x.mean(0)")]
 
 
 KEPT = """
