@@ -105,14 +105,15 @@ class Flow:
         after = self.seen_at.get(time)
         return after if after and self.value(after) == self.value(event) else None
 
-    def users_of(self, event: Event) -> list[Event]:
-        """What is made of a value next."""
+    def users_of(self, event: Event, surely: bool = False) -> list[Event]:
+        """Return what is made of a value next; of one that a function returns, ``surely`` only what has called it."""
         time = self.time(event) + 1
-        after = (self.event_after(user, time) for user in self.users[event[0]] if not self.all[user].sized)
+        users = () if surely and self.all[event[0]].kind == "return" else self.users[event[0]]
+        after = (self.event_after(user, time) for user in users if not self.all[user].sized)
         return [user for user in (*after, self.handed_on(event, time)) if user and self.is_held(event, user)]
 
     def made_of(self, event: Event) -> list[Event]:
-        """What goes into a value: what an expression consists of, and of a variable what it was assigned."""
+        """Return what goes into a value: what an expression consists of, and of a variable what it was assigned."""
         one, time = self.all[event[0]], self.time(event)
         made_of = [before for before in self.events_before(one, time) if not self.all[before[0]].sized]
         return [before for before in made_of if self.all[before[0]].kind == "filled"] or made_of

@@ -114,7 +114,7 @@ class Search(Flow):
             event = self.seen_at[time]
             value = self.value(event)
             if value.kind in ("array", "number") and value.is_telling and not self.is_known(event) and any(
-                    user in found or self._confirms(user) for user in self.users_of(event)
+                    user in found or self._confirms(user) for user in self.users_of(event, surely=True)
                     if self.all[user[0]].kind != "name" or same(value, self.value(user))):
                 found.add(event)
         return found

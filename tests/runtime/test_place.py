@@ -8,7 +8,7 @@ import torch
 
 from autograder.runtime import fingerprints, observation
 from autograder.runtime.fingerprints import fingerprint
-from autograder.runtime.known import Answer, References, same
+from autograder.runtime.known import Answer, References, same, values_of
 from autograder.runtime.observation import Observed, observe
 from autograder.runtime.place import locate
 from autograder.runtime.rewriting import cells_of
@@ -843,3 +843,70 @@ def summed(table):
 def test_an_axis_that_is_kept_is_no_loop_that_runs_once():
     found = place([SUMMED.replace("sum(0", "sum(1")], [SUMMED], (torch.rand(3, 5) + 1,), "summed")
     assert found == ("value", "total.sum(1, keepdim=True)")
+
+
+TWICE = """
+def whole(x, y):
+    a = part(torch.sin(x))
+    b = part(torch.cos(y))
+    return a * b
+
+def part(z):
+    return z * 2 + torch.exp(z)
+"""
+
+
+def test_what_another_call_of_a_function_returns_makes_the_first_not_right():
+    x, y = torch.randn(5, 4), torch.randn(5, 4)
+    assert place([TWICE.replace("sin", "tan")], [TWICE], (x, y), "whole") == ("value", "torch.tan(x)")
+
+
+LETTERS = """
+def letters(x):
+    rows, last = [], [0] * x.shape[1]
+    for t in range(len(x)):
+        row = torch.zeros(x.shape[1], x.shape[2])
+        for b in range(x.shape[1]):
+            row[b, last[b]] = 1
+        rows.append(x[t] + row)
+        last = x[t].argmax(-1).tolist()
+    return torch.stack(rows)
+"""
+
+
+AT_ONCE = """
+def letters(x):
+    rows, last = [], torch.zeros(x.shape[1], dtype=torch.long)
+    for t in range(len(x)):
+        row = torch.eye(x.shape[2])[last]
+        rows.append(x[t] + row)
+        last = x[t].argmax(-1)
+    return torch.stack(rows)
+"""
+
+
+def test_a_loop_within_one_that_ends_too_early_is_no_place():
+    """Zeros and ones are often equal by chance."""
+    x = torch.randn(6, 1, 4)
+    wrong = LETTERS.replace("tolist()\n", "tolist()\n        if t == 2:\n            break\n")
+    known, answer = References.of([seen([AT_ONCE], "letters", (x,))]), seen([wrong], "letters", (x,))
+    lengths = {one.kind: known.length_of(values_of(answer.observed, one.number)) for one in answer.expressions
+               if segment(wrong, one.span) in ("row[b, last[b]] = 1", "x[t] + row")}
+    assert lengths == {"filled": None, "value": (3, 6)}
+
+
+COUNTED = """
+def share(x, y):
+    low = x[0] <= 0
+    same = (x > 0) == (y > 0)
+    right = same.all(0)
+    return right.float().mean() + 0 * low.float().mean()
+"""
+
+
+def test_a_number_made_of_own_truth_values_is_not_returned_wrongly():
+    """They are those of ``low``, by chance."""
+    x, y = torch.tensor([[1.5, -1.2, -1.7]]).repeat(2, 1), torch.rand(2, 3) + 0.1
+    wrong = COUNTED.replace("(y > 0)", "(y > 9)")
+    found = place([wrong], [COUNTED], (x, y), "share")
+    assert found is None or found[0] != "return"
