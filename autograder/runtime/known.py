@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class References:
         self._looped = [values for values, looped in series if looped]
         self._by_key: dict[object, list[Values]] = defaultdict(list)
         self._totals: list[tuple[object, Fingerprint]] = []
-        self._single: dict[object, list[Fingerprint]] = defaultdict(list)
+        self._single: dict[object, list[tuple[float, Fingerprint]]] = defaultdict(list)
         self._means: list[tuple[float, Fingerprint]] = []
         for values, _ in series:
             self._by_key[key_of(values.all[0])].append(values)
@@ -50,16 +50,17 @@ class References:
             if total:
                 self._totals.append((_key_of_one(values.all), total))
             for value in values.all:
-                if value.is_constant:
-                    self._single[key_of(value)].append(value)
-                elif value.kind == "array" and value.is_telling and value.moments[0] > FEW:
-                    self._single[key_of(value)].append(value)
+                tells = value.kind == "array" and value.is_telling and value.moments[0] > FEW
+                if value.is_constant or tells:
+                    self._single[key_of(value)].append((_mean(value), value))
+                if tells:
                     self._means.append((_mean(value), value))
         arrays = [one for values, _ in series for value in values.all for one in (value, *value.parts)
                   if one.kind == "array"]
         self._keys, self._axes = set(map(key_of, arrays)), max(map(_axes, arrays), default=0)
         self._sizes = {size for one in arrays for size in one.shape}
-        self._means.sort(key=lambda pair: pair[0])
+        for pairs in (self._means, *self._single.values()):
+            pairs.sort(key=lambda pair: pair[0])
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> References:
@@ -106,15 +107,11 @@ class References:
     def has(self, value: Fingerprint, exactly: bool = False, repeated: bool = True) -> bool:
         """Return whether a right answer computes this array somewhere, or what it has ``repeated`` along an axis."""
         alike = same_exactly if exactly else same
-        if any(alike(value, other) for other in self._single.get(key_of(value), ())):
+        if any(alike(value, other) for other in _near(value, self._single.get(key_of(value), ()))):
             return True
         if exactly or not repeated or value.kind != "array" or value.moments[0] <= FEW:
             return False
-        mean = _mean(value)
-        near = bisect_left(self._means, mean * (1 - TOLERANCE), key=lambda pair: pair[0])
-        for other_mean, other in self._means[near:]:
-            if other_mean > mean * (1 + TOLERANCE):
-                return False
+        for other in _near(value, self._means):
             times, left = divmod(value.moments[0], other.moments[0])
             if times > 1 and not left and _same_moments(value.moments, tuple(times * one for one in other.moments)):
                 return True
@@ -311,7 +308,17 @@ def _are_ordered(a: Fingerprint, b: Fingerprint) -> bool:
 
 def _mean(one: Fingerprint) -> float:
     """The mean square of the numbers of an array."""
-    return one.moments[2] / one.moments[0]
+    return one.moments[2] / max(one.moments[0], 1)
+
+
+def _near(value: Fingerprint, pairs: Sequence[tuple[float, Fingerprint]]) -> Iterator[Fingerprint]:
+    """Yield the arrays with about the mean square of one; ``pairs`` are sorted by theirs."""
+    mean = _mean(value) if value.moments else 0.0
+    around = 4 * TOLERANCE * mean + 1e-8
+    for index in range(bisect_left(pairs, mean - around, key=lambda pair: pair[0]), len(pairs)):
+        if pairs[index][0] > mean + around:
+            return
+        yield pairs[index][1]
 
 
 def _total(values: Sequence[Fingerprint]) -> Fingerprint | None:

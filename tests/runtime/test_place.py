@@ -874,7 +874,7 @@ def letters(x):
 """
 
 
-AT_ONCE = """
+LETTERS_AT_ONCE = """
 def letters(x):
     rows, last = [], torch.zeros(x.shape[1], dtype=torch.long)
     for t in range(len(x)):
@@ -889,13 +889,13 @@ def test_a_loop_within_one_that_ends_too_early_is_no_place():
     """Zeros and ones are often equal by chance."""
     x = torch.randn(6, 1, 4)
     wrong = LETTERS.replace("tolist()\n", "tolist()\n        if t == 2:\n            break\n")
-    known, answer = References.of([seen([AT_ONCE], "letters", (x,))]), seen([wrong], "letters", (x,))
+    known, answer = References.of([seen([LETTERS_AT_ONCE], "letters", (x,))]), seen([wrong], "letters", (x,))
     lengths = {one.kind: known.length_of(values_of(answer.observed, one.number)) for one in answer.expressions
                if segment(wrong, one.span) in ("row[b, last[b]] = 1", "x[t] + row")}
     assert lengths == {"filled": None, "value": (3, 6)}
 
 
-COUNTED = """
+TRUTHS = """
 def share(x, y):
     low = x[0] <= 0
     same = (x > 0) == (y > 0)
@@ -907,6 +907,6 @@ def share(x, y):
 def test_a_number_made_of_own_truth_values_is_not_returned_wrongly():
     """They are those of ``low``, by chance."""
     x, y = torch.tensor([[1.5, -1.2, -1.7]]).repeat(2, 1), torch.rand(2, 3) + 0.1
-    wrong = COUNTED.replace("(y > 0)", "(y > 9)")
-    found = place([wrong], [COUNTED], (x, y), "share")
+    wrong = TRUTHS.replace("(y > 0)", "(y > 9)")
+    found = place([wrong], [TRUTHS], (x, y), "share")
     assert found is None or found[0] != "return"
