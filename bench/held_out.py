@@ -73,12 +73,16 @@ def answers(assignment: str, which: str = SETS[0]) -> list[Answer]:
 
 
 def pasted(answer: Answer, cell: str) -> str:
-    """Return our cell with each function of an answer in the place of ours, and its own helpers in front."""
+    """Return our cell with each function of an answer in the place of ours, its own ones in front or in their class."""
     lines, helpers = cell.splitlines(), []
+    classes = {one.name: one for one in ast.parse(cell).body if isinstance(one, ast.ClassDef)}
     bodies = []
     for path, node in _functions(ast.parse(answer.text)):
         ours = _named(ast.parse(cell), path)
-        if ours is None:
+        if ours is None and path[0] in classes:
+            end = classes[path[0]].end_lineno
+            bodies.append((end, end, "\n" + indent(ast.unparse(node), " " * 4)))
+        elif ours is None:
             helpers.append(ast.get_source_segment(answer.text, node) or "")
         else:
             start = ours.body[0].end_lineno if ast.get_docstring(ours) else ours.body[0].lineno - 1

@@ -21,7 +21,7 @@ RELATIONS = {
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on a batch of several, but not on a batch of one.",
     "one timestep": "It is right on sequences, but not on a single timestep.",
-    "equal sizes": "It is right where all axes differ in size, but not where several have the same size.",
+    "equal sizes": "It is right where all axes differ in size, but not on other values with axes of the same size.",
 }
 
 

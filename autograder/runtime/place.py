@@ -127,9 +127,13 @@ def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
 
 
 def _of_constant(found: Found, search: Search, constants: Search) -> Place | None:
-    """The first array of numbers that are all alike, or of none, of which a value is made, and no right answer has."""
+    """The first array of numbers that are all alike, or of none, of which a value is made, and no right answer has.
+
+    One in which something is stored later is none.
+    """
     first = constants.origin(found)
-    return _here("value", first, search) if constants.is_constant((first[0].number, first[1])) else None
+    event = first[0].number, first[1]
+    return _here("value", first, search) if constants.is_constant(event) and not constants.is_buffer(event) else None
 
 
 def _at(found: Found, search: Search) -> Place:
@@ -189,7 +193,9 @@ def _in_form(search: Search, loosely: Search) -> Place | None:
     if len(candidates) > 1:  # the answer has a layout of its own
         return _reformed(search, loosely)
     one, index = candidates[0]
-    return _here("form", (one, index), search) if loosely.is_known((one.number, index)) else None
+    others = any(loosely.unasked(other.number) for other in search.all.values()
+                 if other.kind == "return" and search.values(other.number))
+    return _here("form", (one, index), search) if loosely.is_known((one.number, index)) and not others else None
 
 
 def _reformed(search: Search, loosely: Search) -> Place | None:

@@ -139,13 +139,16 @@ class Search(Flow):
                 self.is_given(other, depth + 1) for other in self.events_before(one, time))
         return self._given[event]
 
-    def is_changed_again(self, one: Expression, time: int) -> bool:
-        """Return whether what a statement makes of a variable is changed by another one before it is read."""
-        read = [self.time(event) for user in self.users[one.number]
-                if (event := self.event_after(user, time))]
-        others = [self.time(event) for user in self.users[one.number] for number in self.all[user].sources
-                  if number != one.number and (event := self.event_after(number, time + 1))]
-        return one.kind == "statement" and min(others, default=math.inf) < min(read, default=math.inf)
+    def is_part(self, one: Expression) -> bool:
+        """Return whether a statement stores one of several parts of a variable: which of them is wrong is not seen."""
+        others = {number for user in self.users[one.number] for number in self.all[user].sources
+                  if self.all[number].kind == "statement" and self.values(number)}
+        return one.kind == "statement" and len(others) > 1
+
+    def is_buffer(self, event: Event) -> bool:
+        """Return whether a value is assigned to a variable in which parts are stored."""
+        return any(self.all[number].kind in ("statement", "filled") for user in self.users[event[0]]
+                   if self.all[user].kind == "name" for number in self.all[user].sources)
 
     def is_kept(self, one: Expression) -> bool:
         """Return whether an expression reads what an object keeps of its calls."""
@@ -313,8 +316,7 @@ class Search(Flow):
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
             changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
             by_chance = self.is_whole((one, index)) and any(map(self.is_one_count, before))
-            if all(map(self.is_given, before)) and not (
-                    changed_elsewhere or by_chance or self.is_changed_again(one, time)):
+            if all(map(self.is_given, before)) and not (changed_elsewhere or by_chance or self.is_part(one)):
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 

@@ -64,9 +64,11 @@ def encoder_outputs(t, result, axes="T B H", of=""):
 
 @check("encoder", weight=2)
 def states(t):
-    """The hidden state after each timestep, and the last one, from zeros."""
+    """The hidden state after each timestep, and the last one, from zeros; a shorter question ends with rows of zeros."""
     T, B, V, H = t.sizes("T B V H")
-    encoder_outputs(t, encoder(t, V, H)(t.one_hot(V, T, B)))
+    questions = t.one_hot(V, T, B)
+    questions[-1, 0] = 0
+    encoder_outputs(t, encoder(t, V, H)(questions))
 
 
 @check("encoder")

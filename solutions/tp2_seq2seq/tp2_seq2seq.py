@@ -361,7 +361,7 @@ class Calculator(calculator.Calculator):
 # tensors belong on `self.device`.
 #
 # *Tiny example.* If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`,
-# `2`. Inference stops there, with 4 timesteps of output.
+# `2`. Inference stops there, with 4 timesteps of output, or 3 without that of `EOS`.
 #
 # *Minutes* 30 · *Difficulty* ●●●○
 #

@@ -250,17 +250,20 @@ def learning_rate(t):
 
 @check("optimizer", weight=3)
 def three_steps(t):
-    """Three steps of the optimizer, with gradients of our own, move the weights of encoder and decoder as Adam does."""
+    """Three steps of the optimizer, with gradients of our own, move the parameters of encoder and decoder as Adam does."""
     V, H = t.sizes("V H")
     model = toy(t, V, H)
     optimizer = t["make_optimizer"](model, learning_rate(t))
+    parameters = {"weights of the encoder": model.encoder.embedding.weight,
+                  "weights of the decoder": model.decoder.embedding.weight,
+                  "biases of the decoder": model.decoder.dense_final.bias}
     for _ in range(3):
         optimizer.zero_grad()
-        for weight in (model.encoder.embedding.weight, model.decoder.embedding.weight):
-            t.torch.mul(weight, t.normal(V, H)).sum().backward()
+        for parameter in parameters.values():
+            t.torch.mul(parameter, t.normal(*parameter.value.shape)).sum().backward()
         optimizer.step()
-    t.output("weights of the encoder", model.encoder.embedding.weight, axes="V H")
-    t.output("weights of the decoder", model.decoder.embedding.weight, axes="V H")
+    for name, parameter in parameters.items():
+        t.output(name, parameter, axes="V H" if parameter.value.ndim == 2 else "V")
 
 
 @check("optimizer")

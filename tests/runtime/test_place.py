@@ -799,16 +799,18 @@ PARTS = """
 def shift(x):
     out = torch.zeros_like(x)
     out[:-1] = x[1:]
-    out[-1] = 0
+    out[-1] = torch.tanh(x[0])
     return out
 """
 
 
-def test_a_part_that_is_stored_next_is_not_missed_yet():
-    """What an array holds between two statements that store its parts is no place."""
+def test_one_of_several_parts_that_are_stored_is_no_place():
+    """What is stored is, and an array that is filled is none, whatever it held before."""
     x = torch.randn(6, 4)
-    wrong = PARTS.replace("zeros_like(x)", "ones_like(x)").replace("out[-1] = 0", "out[-1] = x.mean(0)")
-    assert place([wrong], [PARTS], (x,), "shift") in [("value", "out[-1] = x.mean(0)"), ("value", "x.mean(0)")]
+    wrong = PARTS.replace("zeros_like(x)", "ones_like(x)").replace("tanh(x[0])", "tan(x[0])")
+    assert place([wrong], [PARTS], (x,), "shift") == ("value", "torch.tan(x[0])")
+    assert place([PARTS.replace("x[1:]", "x[:-1]")], [PARTS], (x,), "shift") == ("value", "x[:-1]")
+    assert place([PARTS.replace("out[-1] =", "out[-2] =")], [PARTS], (x,), "shift") is None
 
 
 KEPT = """
