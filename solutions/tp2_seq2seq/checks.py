@@ -64,7 +64,7 @@ def encoder_outputs(t, result, axes="T B H", of=""):
 
 @check("encoder", weight=2)
 def states(t):
-    """The hidden state after each timestep, and the last one, from zeros; a shorter question ends with rows of zeros."""
+    """The hidden state after each timestep, and the last one, from zeros; shorter questions end in rows of zeros."""
     T, B, V, H = t.sizes("T B V H")
     questions = t.one_hot(V, T, B)
     questions[-1, 0] = 0

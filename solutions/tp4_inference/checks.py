@@ -250,7 +250,7 @@ def learning_rate(t):
 
 @check("optimizer", weight=3)
 def three_steps(t):
-    """Three steps of the optimizer, with gradients of our own, move the parameters of encoder and decoder as Adam does."""
+    """Three steps of the optimizer, with gradients of our own, move weights and biases as Adam does."""
     V, H = t.sizes("V H")
     model = toy(t, V, H)
     optimizer = t["make_optimizer"](model, learning_rate(t))
