@@ -22,6 +22,7 @@ class Flow:
     def __init__(self, answer: Answer):
         self.all = {one.number: one for one in answer.expressions}
         self.observed, self.times = answer.observed, answer.observed.times
+        self._bindings: dict[int, list[int]] = {}  # by the number of a name: when its variable was assigned a value
 
     def value(self, event: Event) -> Fingerprint:
         """Return the fingerprint of a value."""
@@ -60,10 +61,17 @@ class Flow:
 
     def events_before(self, one: Expression, time: int) -> list[Event]:
         """Return what an expression was made of at a time: of the values that a variable was assigned, the last."""
-        events = [event for number in (*one.inputs, *one.sources) if (event := self.event_before(number, time))]
-        last = max((self.times[number][index] for number, index in events if number in one.bound), default=-1)
-        return [(number, index) for number, index in events
-                if number not in one.bound or self.times[number][index] == last]
+        numbers = (number for number in (*one.inputs, *one.sources) if number not in one.bound)
+        events = [event for number in numbers if (event := self.event_before(number, time))]
+        last = self._bound_before(one, time)
+        return events if last is None else [*events, self.seen_at[last]]
+
+    def _bound_before(self, one: Expression, time: int) -> int | None:
+        """Return when a variable was assigned the value that it has at a time."""
+        if one.number not in self._bindings:
+            self._bindings[one.number] = sorted(when for number in one.bound for when in self.times.get(number, ()))
+        index = bisect_left(self._bindings[one.number], time) - 1
+        return self._bindings[one.number][index] if index >= 0 else None
 
     def event_after(self, number: int, time: int) -> Event | None:
         """Return what an expression was first from a time on."""
@@ -74,7 +82,7 @@ class Flow:
     def is_held(self, event: Event, name: Event) -> bool:
         """Return whether a variable still holds what it was assigned, where it is read; true of all that is none."""
         one = self.all[name[0]]
-        return event[0] not in one.bound or event in self.events_before(one, self.time(name))
+        return event[0] not in one.bound or self._bound_before(one, self.time(name)) == self.time(event)
 
     def out_of_loops(self, one: Expression) -> Iterator[int]:
         """Return what a variable holds that was computed in a loop in which it does not stand itself."""

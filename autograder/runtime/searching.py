@@ -139,11 +139,14 @@ class Search(Flow):
                 self.is_given(other, depth + 1) for other in self.events_before(one, time))
         return self._given[event]
 
-    def is_part(self, one: Expression) -> bool:
-        """Return whether a statement stores one of several parts of a variable: which of them is wrong is not seen."""
-        others = {number for user in self.users[one.number] for number in self.all[user].sources
-                  if self.all[number].kind == "statement" and self.values(number)}
-        return one.kind == "statement" and len(others) > 1
+    @cached_property
+    def _parts(self) -> set[int]:
+        """The statements that store one of several parts of a variable: which of them is wrong is not seen."""
+        found: set[int] = set()
+        for one in self.all.values():
+            stores = [number for number in one.sources if self.all[number].kind == "statement" and self.values(number)]
+            found.update(stores if len(stores) > 1 else ())
+        return found
 
     def is_buffer(self, event: Event) -> bool:
         """Return whether a value is assigned to a variable in which parts are stored."""
@@ -316,7 +319,7 @@ class Search(Flow):
             before = [event for number in one.inputs if (event := self.event_before(number, time))]
             changed_elsewhere = index and self.has_state(one) and all(map(self.is_in_order, before))
             by_chance = self.is_whole((one, index)) and any(map(self.is_one_count, before))
-            if all(map(self.is_given, before)) and not (changed_elsewhere or by_chance or self.is_part(one)):
+            if all(map(self.is_given, before)) and not (changed_elsewhere or by_chance or one.number in self._parts):
                 found.append((one, index))
         return sorted(found, key=lambda pair: self.times[pair[0].number][pair[1]])
 
