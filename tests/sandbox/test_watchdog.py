@@ -37,9 +37,13 @@ class Process:
 
 @pytest.fixture(autouse=True)
 def status(monkeypatch):
-    """What the system says of a process that is none of its own."""
-    monkeypatch.setattr(watchdog, "status", lambda process: {
-        b"Name": [b"x"], b"VmRSS": [b"%d" % process.memory, b"kB"], b"FDSize": [b"64"]})
+    """What the system says of a process that is none of its own; real kernels may be looked at meanwhile."""
+    def told(process):
+        if isinstance(process, psutil.Process):
+            return STATUS(process)
+        return {b"Name": [b"x"], b"VmRSS": [b"%d" % process.memory, b"kB"], b"FDSize": [b"64"]}
+
+    monkeypatch.setattr(watchdog, "status", told)
 
 
 def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_have_ended():
