@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from .flow import Found
+from .flow import Event, Found
 from .known import Answer, References
 from .observation import Observed
 from .rewriting import Expression, cells_of
@@ -42,6 +42,9 @@ class Place:
     cell: int = 0  # the exercise's, or one of the student's own behind it
     text: str = ""  # what stands there
     whole: bool = False  # a value of whole numbers, which are often equal by chance
+    goes_on: bool = False  # it is used in further lines before a result comes out
+    read: str = ""  # what it is made of there that right answers have elsewhere
+    event: Event | None = field(default=None, compare=False)  # which value of which expression it is
 
 
 def locate(answer: Answer, references: References, form: bool = False, anywhere: Search | None = None) -> Place | None:
@@ -79,7 +82,6 @@ class Located:
             search.times[event[0]][event[1]] < before and not search.is_certain(event)
             for event in search.at(other.cell, other.span))
 
-
     @property
     def is_sure(self) -> bool:
         """Return whether nothing else can be the cause: no other line goes wrong by itself, nor comes to nothing."""
@@ -95,10 +97,25 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
         found = locate(answer, references, form, search)
     except RecursionError:  # hundreds of values in a row, each made of the one before
         return None
-    if found is None:
+    if found is None or (made := _judged(found, search, texts)) is None:
         return None
-    text = short(segment(texts[found.cell], found.span))
-    return Located(replace(found, text=text), search)
+    return Located(replace(made, text=short(segment(texts[made.cell], made.span))), search)
+
+
+def _judged(place: Place, search: Search, texts: Sequence[str]) -> Place | None:
+    """A place of a value with what is to be said of it, or that of what it follows from; None where that is not seen."""
+    event = place.event
+    if event is None:
+        return place
+    if before := search.unsound(event):
+        if not search.is_computed(before) or search.unsound(before):
+            return None
+        event, place = before, _here("value", (search.all[before[0]], before[1]), search)
+    if search.is_copy(event):
+        return None
+    read = search.misread(event)
+    return replace(place, goes_on=len(search.lines_after(event)) > 1,
+                   read=short(segment(texts[read.cell], read.span)) if read else "")
 
 
 def _of_values(search: Search, constants: Search, form: bool) -> Place | None:
@@ -144,8 +161,9 @@ def _at(found: Found, search: Search) -> Place:
 
 
 def _here(kind: Kind, found: Found, search: Search) -> Place:
-    whole = kind == "value" and search.is_whole(found)
-    return Place(kind, found[0].span, search.lines_known(*found), cell=found[0].cell, whole=whole)
+    one, index = found
+    place = Place(kind, one.span, search.lines_known(one, index), cell=one.cell)
+    return replace(place, whole=search.is_whole(found), event=(one.number, index)) if kind == "value" else place
 
 
 def _of_length(one: Expression, search: Search) -> Place | None:

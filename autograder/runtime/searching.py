@@ -227,12 +227,76 @@ class Search(Flow):
         while todo:
             number, index = todo.pop()
             one = self.all[number]
-            unknown = [event for event in self.made_of((number, index)) if self._is_off(event)]
+            unknown = [event for event in self.made_of((number, index))
+                       if event[0] not in self._parts and self._is_off(event)]
             if not unknown and one.kind in ("value", "statement"):
                 first = min(first, (one, index), key=self.time_of)
             todo += [event for event in unknown if event not in seen]
             seen.update(unknown)
         return first
+
+    def unsound(self, event: Event) -> Event | None:
+        """Return what goes into a value and was computed wrongly, or at another time than right answers do.
+
+        What the value itself reads of another time is its own.
+        """
+        seen, todo = {event}, [(event, True)]
+        while todo:
+            after, directly = todo.pop()
+            for before in self.made_of(after):
+                if before in seen or self._is_of_sizes(before):
+                    continue
+                seen.add(before)
+                one, tells = self.all[before[0]], self.value(before).is_telling
+                if self._is_expected(before):
+                    todo += [] if tells or self.is_telling(before[0]) else [(before, False)]
+                elif directly and self._is_read(before) and self.is_known(before) and not self.value(before).is_whole:
+                    continue
+                elif one.kind == "name" or not tells and self.made_of(before):
+                    todo.append((before, directly and one.kind == "name"))
+                else:
+                    return before
+        return None
+
+    def is_computed(self, event: Event) -> bool:
+        """Return whether a value is computed, no part that an own variable is filled with, but for fractions."""
+        one, value = self.all[event[0]], self.value(event)
+        return one.kind == "value" and one.number not in self._parts or one.kind == "filled" and value.is_fractional
+
+    def _is_expected(self, event: Event) -> bool:
+        """Return whether right answers have a value here, or it says nothing."""
+        once = len(self.values(event[0])) == 1
+        return (self.is_in_order(event) or self.value(event).is_neutral or once and self.is_known(event)
+                or not self.is_known(event) and self._leads(event))
+
+    def _is_of_sizes(self, event: Event) -> bool:
+        """Return whether a value says how large something is, is no value, or a number or whole and made of sizes alone."""
+        value = self.value(event)
+        return self.all[event[0]].sized or value.kind == "other" or event[0] not in self._of_data and (
+            value.is_whole or value.kind == "number")
+
+    def _is_read(self, event: Event) -> bool:
+        """Return whether a value is that of a variable, or an element or a part of something."""
+        return self.all[event[0]].kind == "name" or self.all[event[0]].reads
+
+    def misread(self, event: Event) -> Expression | None:
+        """Return what a value is made of that a right answer has elsewhere, and not here."""
+        for before in self.made_of(event):
+            value = self.value(before)
+            if self._is_read(before) and value.is_telling and not value.is_whole and (
+                    self.is_known(before) and not self.is_in_order(before)):
+                return self.all[before[0]]
+        return None
+
+    def is_copy(self, event: Event) -> bool:
+        """Return whether whole numbers are those of what they are made of, in another form: a list as an array."""
+        return self.value(event).is_whole and any(same(self.value(event), self.value(before))
+                                                  for before in self.made_of(event) if not self.is_known(before))
+
+    def lines_after(self, event: Event) -> set[tuple[int, int]]:
+        """Return the lines of a value and of what is made of it, up to a result or what a right answer has."""
+        return {(one.cell, one.span[0]) for number, _ in self._after(event) for one in [self.all[number]]
+                if one.kind in ("value", "statement")}
 
     def leaves(self, event: Event) -> bool:
         """Return whether a value is that of one of several inputs: nothing was added, or it was multiplied by one."""
@@ -250,20 +314,18 @@ class Search(Flow):
 
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
-        seen, todo, ends = {start}, [start], False
-        while todo:
-            event = todo.pop()
-            number, index = event
-            users = self.users_of(event)
-            if not users:
-                if self.all[number].kind == "return":
-                    return "result"
-                ends = True
-            for user in users:
+        last = {self.all[event[0]].kind for event in self._after(start) if not self.users_of(event)}
+        return "result" if "return" in last else "end" if last else ""
+
+    def _after(self, start: Event) -> list[Event]:
+        """Return a value and all that is made of it, up to what a right answer has."""
+        seen, found = {start}, [start]
+        for event in found:
+            for user in self.users_of(event):
                 if user not in seen and not self._blocks(user):
-                    todo.append(user)
+                    found.append(user)
                 seen.add(user)
-        return "end" if ends else ""
+        return found
 
     def _blocks(self, event: Event) -> bool:
         number, index = event
@@ -333,7 +395,7 @@ class Search(Flow):
         return {(one.cell, one.span[0]) for (one, _), where in self.candidates if where or not last}
 
     def lines_known(self, before: Expression, index: int = -1) -> tuple[int, ...]:
-        """Return the lines of the same function up to there on which something is known.
+        """Return the lines of the same function up to there on which something is as right answers have it there.
 
         None where a value is not, even one that says little: what follows may hang on it.
         """
@@ -341,6 +403,6 @@ class Search(Flow):
         events = [(one.span[2], event) for one in self.all.values() if one.span[2] <= before.span[2]
                   and (one.cell, one.function) == (before.cell, before.function)
                   and (event := self.event_before(one.number, time))]
-        if not all(self.is_known(event) for _, event in events):
+        if not all(self._is_expected(event) for _, event in events):
             return ()
         return tuple(sorted({line for line, _ in events} - {before.span[0], before.span[2]}))

@@ -26,10 +26,10 @@ def steps(name: str, args: Any, kwargs: Any) -> Iterator[Any]:
 
 
 def _of_softmax(x: Any, axis: int) -> Iterator[Any]:
-    shifted = x - x.amax(axis, keepdim=True)
-    for scores in (x, shifted):
+    shifts = x.amax(axis, keepdim=True), x.max()
+    for scores in (x, *(x - shift for shift in shifts)):
         yield from (scores, scores.exp(), scores.exp().sum(axis), scores.logsumexp(axis))
-    yield from (x.softmax(axis), x.log_softmax(axis))
+    yield from (*shifts, x.softmax(axis), x.log_softmax(axis))
 
 
 def _of_cross_entropy(scores: Any, target: Any) -> Iterator[Any]:
