@@ -33,8 +33,7 @@ def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
 
 def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
     """Return the faults and variants of a session; none where nobody has written any."""
-    wrong, right = (_listed(source, kind) for kind in ("faults", "variants"))
-    return wrong, right
+    return _listed(source, "faults"), _listed(source, "variants")
 
 
 def _listed(source: Source, kind: str) -> list[Any]:
