@@ -12,7 +12,7 @@ from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import source
 from autograder.model.oracle import oracle
 from autograder.model.rubric import RubricItem
-from autograder.publish import release
+from autograder.publish import notebooks
 from autograder.runtime.beside import Beside
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline
@@ -33,7 +33,7 @@ LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
 
 def question() -> str:
     """The only question of the tiny session, as a student finds it."""
-    cells = release.released_notebook(source.load(TINY_COURSE, TINY)).cells
+    cells = notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells
     return next(cell.source for cell in cells if cell.id == "why").replace(source.ANSWER_STUB, "").strip()
 
 

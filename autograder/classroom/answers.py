@@ -14,7 +14,7 @@ from ..judging.submission import Cell
 from ..judging.verdict import FileError, from_json, to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
-from ..publish import release
+from ..publish import notebooks
 from .grades import Score
 from .verdict_store import write_whole
 
@@ -34,7 +34,7 @@ def cells(notebook: bytes) -> list[Cell]:
 
 def parted(truth: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
-    question = release.released_text(truth, name).replace(ANSWER_STUB, "").strip()
+    question = notebooks.released_text(truth, name).replace(ANSWER_STUB, "").strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 

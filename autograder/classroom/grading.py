@@ -7,7 +7,6 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 
 import contextlib
 import functools
-import hashlib
 import logging
 import os
 import threading
@@ -155,7 +154,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     handed = classroom.handed_in(assignments)
     done: list[Graded] = []
     waiting: list[Handed] = []
-    alike: Counter[bytes] = Counter()
+    alike: Counter[str] = Counter()
 
     def tell(graded: Graded) -> None:
         done.append(graded)
@@ -173,7 +172,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             continue
         if kept is None:
             waiting.append(one)
-            alike[_bytes_of(read)] += 1
+            alike[read.digest] += 1
         elif kept.entered:
             tell(Graded(one, kept.verdict, fresh=False))
         else:
@@ -211,7 +210,7 @@ class _Class:
     """
 
     def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
-                 shared: Mapping[bytes, str]):
+                 shared: Mapping[str, str]):
         self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
         self.first, self.shared, self.left = first, shared, SERVES
 
@@ -278,14 +277,10 @@ class _Class:
         return [one for _, one in sorted(late, key=lambda each: -each[0])]
 
     def _seed(self, handed: Submission) -> str | None:
-        seed = self.classroom.store.seed(handed) or self.shared.get(_bytes_of(handed))
+        seed = self.classroom.store.seed(handed) or self.shared.get(handed.digest)
         if seed is None and self.left and self.first and self.first[0] == handed.assignment:
             seed, self.left = self.first[1], self.left - 1
         return seed
-
-
-def _bytes_of(handed: Submission) -> bytes:
-    return hashlib.sha256(handed.data).digest()
 
 
 def _finished(classroom: Classroom, handed: Handed, read: Submission, verdict: Verdict, options: Options) -> Graded:

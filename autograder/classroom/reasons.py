@@ -7,7 +7,7 @@ from markupsafe import Markup
 from ..judging.verdict import ExerciseResult
 from ..model import faults, loading
 from ..model.source import Source
-from ..publish import release
+from ..publish import notebooks
 from ..runtime import card, messages
 from ..runtime.findings import Finding, findings
 from ..runtime.syntax import code_lines
@@ -69,7 +69,7 @@ class Reasons:
         Nothing where it is as it was released.
         """
         lines = code_lines(self.texts.get(result.exercise, ""))
-        if "\n".join(lines).strip() == release.released_text(self.truth, result.exercise).strip():
+        if "\n".join(lines).strip() == notebooks.released_text(self.truth, result.exercise).strip():
             return ()
         marked, solution = set(), self.truth.cell("exercise", result.exercise).solution
         for check in result.checks:

@@ -11,13 +11,13 @@ from nbformat.v4 import new_code_cell
 from ..course import Course
 from ..model import rubric, source
 from ..model.oracle import oracle
-from ..publish import new, release
+from ..publish import new, notebooks
 
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
              own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
     """Make a submission: the released notebook, these exercise cells filled, and the student's own cells at the end."""
-    made = release.released_notebook(source.load(course, assignment))
+    made = notebooks.released_notebook(source.load(course, assignment))
     for cell in made.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in cells:
@@ -40,7 +40,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     for assignment in assignments:
         shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
         copied = source.load(made, assignment)
-        nbformat.write(release.solution_notebook(copied), copied.notebook)
+        nbformat.write(notebooks.solution_notebook(copied), copied.notebook)
     if course.about:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
@@ -69,7 +69,7 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = truth.source.by_role("answer")
-    ways = [[release.released_text(truth.source, str(cell.name)).replace(
+    ways = [[notebooks.released_text(truth.source, str(cell.name)).replace(
         source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
     turn = count()
 

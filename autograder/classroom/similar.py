@@ -20,7 +20,7 @@ from copydetect import CodeFingerprint
 
 from ..course import Course
 from ..model import faults, loading, source
-from ..publish import release
+from ..publish import notebooks
 from . import answers, pages
 from .grading import Classroom, handed_in
 from .reasons import Line
@@ -210,7 +210,7 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
     truth = source.load(course, assignment)
     _, variants = loading.versions_of(truth)
-    given = [cell.source for cell in release.released_notebook(truth).cells if cell.cell_type == "code"]
+    given = [cell.source for cell in notebooks.released_notebook(truth).cells if cell.cell_type == "code"]
     return {name: [*given, truth.cell("exercise", name).solution,
                    *(faults.edited(variant, truth.cell("exercise", name).solution)
                      for variant in variants if variant.exercise == name)]

@@ -6,7 +6,6 @@ stopped at any moment leaves whole files only.
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -125,13 +124,12 @@ class VerdictStore:
 
     def has(self, handed: Submission) -> bool:
         """Return whether these very bytes were the last that were judged of their student, under whatever options."""
-        entry = self.load(handed.assignment, handed.student)
-        return entry is not None and entry.key.submission == _digest(handed)
+        return self.seed(handed) is not None
 
     def seed(self, handed: Submission) -> str | None:
         """Return the seed of the last verdict on these very bytes: they are judged again on the same instance."""
         entry = self.load(handed.assignment, handed.student)
-        return entry.verdict.seed if entry and entry.key.submission == _digest(handed) else None
+        return entry.verdict.seed if entry and entry.key.submission == handed.digest else None
 
     def keep(self, handed: Submission, verdict: Verdict, options: Options) -> Entry:
         """Return the entry of a fresh verdict, as it stands from now on."""
@@ -161,7 +159,7 @@ class VerdictStore:
 
     def _key(self, handed: Submission, options: Options) -> Key:
         made_from = digests.of_verdicts(source.load(self.course, handed.assignment))
-        return Key(_digest(handed), made_from, digests.of_engine(), options)
+        return Key(handed.digest, made_from, digests.of_engine(), options)
 
     def to_judge(self, assignments: list[str]) -> str | None:
         """Return the first of these sessions of which a submission has never been judged."""
@@ -178,7 +176,3 @@ class VerdictStore:
         """Return all entries of a session, by student."""
         paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
         return [entry for entry in (self.load(assignment, path.stem) for path in paths) if entry]
-
-
-def _digest(handed: Submission) -> str:
-    return hashlib.sha256(handed.data).hexdigest()

@@ -87,14 +87,14 @@ def _mutants(args: argparse.Namespace, course: Course) -> int:
 
 
 def _execute(args: argparse.Namespace, course: Course) -> int:
-    from ..publish import release
+    from ..publish import notebooks
 
     bad = 0
     for name in args.session or course.assignments:
         try:
-            release.execute(source.load(course, name), args.seconds)
+            notebooks.execute(source.load(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
-        except release.ExecutionError as error:
+        except notebooks.ExecutionError as error:
             print(error, flush=True)
             bad += 1
     return 1 if bad else 0

@@ -97,7 +97,6 @@ class Judge:
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
         return Verdict.ungraded(source.load(self.course, handed.assignment), handed, seed, self.options, reason)
 
-
     def grade(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()

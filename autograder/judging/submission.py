@@ -7,6 +7,7 @@ the instructor what was unusual.
 """
 
 import ast
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,11 @@ class Submission:
     filename: str = "the file"
     note: str | None = None
     unreadable: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of the bytes."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
 @dataclass(frozen=True)

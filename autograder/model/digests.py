@@ -36,8 +36,8 @@ def of_session(source: Source) -> str:
 
 def of_selfchecks(source: Source) -> str:
     """Return the digest of what the recorded self-checks depend on."""
-    helpers = map(dependencies.essential_of_module, dependencies.helper_modules(source))
-    return of_texts([of_session(source), *helpers, __version__])
+    session, helpers = of_session(source), dependencies.helper_modules(source)
+    return of_texts([session, *map(dependencies.essential_of_module, helpers), __version__])
 
 
 def of_verdicts(source: Source) -> str:

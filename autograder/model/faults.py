@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from .errors import SourceError
+from .errors import SourceError, source_error
+from .source import Source
 
 Swap = tuple[str, str]
 
@@ -55,6 +56,16 @@ def swaps(version: Version) -> list[Swap]:
             return [(old, new)]
         case pairs:
             return [(old, new) for old, new in pairs if isinstance(old, str)]
+
+
+def text_of(source: Source, version: Version) -> str:
+    """Return the source of the exercise's cell in a fault or variant; ``EditError`` says where that is written."""
+    try:
+        return edited(version, source.cell("exercise", version.exercise).solution)
+    except SourceError as error:
+        path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
+        line = line_of(path, version) if path.is_file() else None
+        raise EditError(str(source_error(path, line, error))) from None
 
 
 def edited(version: Version, solution: str) -> str:

@@ -6,48 +6,42 @@ What does not fit the source is refused, before anything of it runs.
 import importlib
 import sys
 from types import ModuleType
+from typing import Any
 
 from ..course import Course
-from . import faults
 from .errors import SourceError, line_in, said, source_error
-from .faults import Fault, Variant, Version
+from .faults import Fault, Variant, text_of
 from .source import Source
 from .trace import Check
 
 
 def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
-    exercises = {str(cell.name): cell for cell in source.by_role("exercise")}
-    module, (wrong, right) = module_of(source.course, source.name, "checks"), versions_of(source)
-    declared = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
-    checks = [check for check in declared if isinstance(check, Check)]
-    for check in checks:
-        if check.exercise not in exercises:
-            raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
-                               f"and there is none; there are: {', '.join(exercises)}")
-    for name, cell in exercises.items():
-        if all(check.exercise != name for check in checks):
-            raise source_error(source.path, cell.line, f"the exercise {name} has no check in checks.py")
-    versions: list[Version] = [*wrong, *right]
-    for version in versions:
+    checks: list[Check]
+    checks, wrong, right = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
+    for version in [*wrong, *right]:
         text_of(source, version)
+    for check in checks:
+        if check.exercise not in source.exercises:
+            raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
+                               f"and there is none; there are: {', '.join(source.exercises)}")
+    for cell in source.by_role("exercise"):
+        if all(check.exercise != cell.name for check in checks):
+            raise source_error(source.path, cell.line, f"the exercise {cell.name} has no check in checks.py")
     return checks, wrong, right
 
 
 def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
     """Return the faults and variants of a session; none where nobody has written any."""
-    wrong, right = (module_of(source.course, source.name, kind) for kind in ("faults", "variants"))
-    return list(getattr(wrong, "FAULTS", [])), list(getattr(right, "VARIANTS", []))
+    return _listed(source, "faults"), _listed(source, "variants")
 
 
-def text_of(source: Source, version: Version) -> str:
-    """Return the source of the exercise's cell in a fault or variant."""
-    try:
-        return faults.edited(version, source.cell("exercise", version.exercise).solution)
-    except SourceError as error:
-        path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
-        line = faults.line_of(path, version) if path.is_file() else None
-        raise faults.EditError(str(source_error(path, line, error))) from None
+def _listed(source: Source, kind: str) -> list[Any]:
+    module = module_of(source.course, source.name, kind)
+    if kind != "checks":
+        return list(getattr(module, kind.upper(), []))
+    declared = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
+    return [check for check in declared if isinstance(check, Check)]
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:

@@ -19,7 +19,7 @@ from ..runtime.replay import replay
 from . import faults
 from .errors import line_in, said, source_error
 from .faults import Fault, Pair, Version
-from .loading import fitting, text_of
+from .loading import fitting
 from .recording import Recorder
 from .source import Source, load
 from .trace import Check
@@ -77,7 +77,7 @@ class Oracle:
 
     def text_of(self, version: Version) -> str:
         """Return the source of the exercise's cell in a fault or variant."""
-        return text_of(self.source, version)
+        return faults.text_of(self.source, version)
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""

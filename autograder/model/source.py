@@ -1,7 +1,7 @@
 """The instructor's source of a session: its cells, and what each of them is.
 
 One percent-format script per session (see docs/authoring.md) is all that an instructor writes. This module reads
-it; `release` makes notebooks of it, `oracle` executes it, `submission` reads what students made of it.
+it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads what students made of it.
 """
 
 import ast

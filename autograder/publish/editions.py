@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 from ..course import Course, CourseError
 from ..model.source import Source, load
 from ..runtime.settings import SELFCHECKS
-from . import kit, release
+from . import kit, notebooks
 from .about import CPU_INDEX, about
 from .address import PLACEHOLDER, Address, owned, parsed
 from .archive import engine_wheel
@@ -74,7 +74,7 @@ def binder(course: Course, engine: str) -> dict[str, str]:
 
 def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
     """Return the released notebook with its figures inside."""
-    notebook = release.released_notebook(source)
+    notebook = notebooks.released_notebook(source)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for name in dict.fromkeys(_FIGURE.findall(cell.source)):

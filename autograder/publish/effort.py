@@ -62,20 +62,10 @@ def tasks(tp: Source) -> list[Task]:
     return [one for i in range(len(tp.cells)) if (one := task(tp.cells, i))]
 
 
-def core(tp: Source) -> int:
-    """Return the minutes of the core, reading included."""
-    return _reading(tp, extension=False) + sum(one.minutes for one in tasks(tp) if not one.extension)
+def minutes(tp: Source, extension: bool = False) -> int:
+    """Return the minutes of the core or the extensions: marked tasks, and the parts with this word in their heading.
 
-
-def extensions(tp: Source) -> int:
-    """Return the minutes of the extensions, reading included."""
-    return _reading(tp, extension=True) + sum(one.minutes for one in tasks(tp) if one.extension)
-
-
-def _reading(tp: Source, extension: bool) -> int:
-    """Return the minutes to read the core or the extensions: parts with this word in their heading, and marked tasks.
-
-    Hints and model answers are not read.
+    Reading is included; hints and model answers are not read.
     """
     words, part = 0, False
     for cell in tp.cells:
@@ -86,18 +76,18 @@ def _reading(tp: Source, extension: bool) -> int:
             line = _LINE.search(text)
             if (part or bool(line and line[3])) == extension:
                 words += len(text.split())
-    return words // WORDS_A_MINUTE
+    return words // WORDS_A_MINUTE + sum(one.minutes for one in tasks(tp) if one.extension == extension)
 
 
 def time(tp: Source) -> str:
     """Return how long a session takes, in words."""
-    more = f", and {_hours(extensions(tp))} for the extensions" if extensions(tp) else ""
-    return f"about {_hours(core(tp))}{more}"
+    more = _hours(minutes(tp, extension=True))
+    return f"about {_hours(minutes(tp))}" + (f", and {more} for the extensions" if more else "")
 
 
-def _hours(minutes: int) -> str:
+def _hours(count: int) -> str:
     """Return minutes in words, rounded up to the next five."""
-    hours, rest = divmod(5 * -(-minutes // 5), 60)
+    hours, rest = divmod(5 * -(-count // 5), 60)
     return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest))
 
 
@@ -111,8 +101,9 @@ def page(course: Course) -> str:
     for tp in sources:
         kinds = [one.kind for one in tasks(tp)]
         points = sum(cell.points for cell in tp.by_role("check", "answer"))
-        core_path, more = (_hours(part(tp)).replace(" ", "\N{NO-BREAK SPACE}") or "–" for part in (core, extensions))
-        lines.append(f"| {tp.title} | {core_path} | {more} "
+        core, more = (_hours(minutes(tp, extension)).replace(" ", "\N{NO-BREAK SPACE}") or "–"
+                      for extension in (False, True))
+        lines.append(f"| {tp.title} | {core} | {more} "
                      f"| {kinds.count('exercise')} | {kinds.count('question')} | {points:g} |")
     for tp in sources:
         lines += ["", f"## {tp.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]

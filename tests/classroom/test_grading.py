@@ -29,7 +29,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.model import digests, source
 from autograder.model.oracle import oracle
-from autograder.publish import release
+from autograder.publish import notebooks
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed
 from shell import typed
@@ -208,7 +208,8 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
                 last_name="", first_name="", base_url="", notebook_path="")
     html, _ = HTMLExporter(config=config).from_filename(path, resources=page)
     assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 1.5 points") == 1
-    assert "Rubric" not in path.read_text() + nbformat.writes(release.released_notebook(source.load(TINY_COURSE, TINY)))
+    released = notebooks.released_notebook(source.load(TINY_COURSE, TINY))
+    assert "Rubric" not in path.read_text() + nbformat.writes(released)
     config = Classroom(term).nbgrader.config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")
     GenerateFeedback(coursedir=directory, config=config).start()
@@ -392,7 +393,7 @@ def test_plain_nbgrader_grades_with_the_judge(four):
     (four.released / "helper.py").touch()
     nbgrader("generate_assignment", TINY, "--create", "--force")
     released = nbformat.read(four.released / TINY / f"{TINY}.ipynb", 4)
-    ours = release.released_notebook(source.load(TINY_COURSE, TINY))
+    ours = notebooks.released_notebook(source.load(TINY_COURSE, TINY))
     assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
     assert [path.name for path in four.released.rglob("*.py")] == ["helper.py"], "no solution, no check, no fault"
     nbgrader("autograde", TINY)

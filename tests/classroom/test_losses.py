@@ -12,7 +12,7 @@ from autograder import cli
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import classroom_in, notebook
 from autograder.model import source
-from autograder.publish import release
+from autograder.publish import notebooks, release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
 
 
@@ -24,7 +24,7 @@ def course(tmp_path):
     with open(made.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
     (made.released / TINY).mkdir(parents=True)
-    nbformat.write(release.released_notebook(source.load(TINY_COURSE, TINY)), made.released / TINY / f"{TINY}.ipynb")
+    nbformat.write(notebooks.released_notebook(source.load(TINY_COURSE, TINY)), made.released / TINY / f"{TINY}.ipynb")
     return made
 
 

@@ -24,7 +24,7 @@ from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.model import source
-from autograder.publish import release
+from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
@@ -167,8 +167,8 @@ def test_our_release_is_what_nbgrader_would_make(name):
     """The release is made without nbgrader, and `nbgrader generate_assignment` makes the same."""
     course = TINY_COURSE if name == TINY else REPOSITORY
     truth = source.load(course, name)
-    made, resources = release.solution_notebook(truth), {}
+    made, resources = notebooks.solution_notebook(truth), {}
     for kind in (preprocessors.LockCells, preprocessors.ClearSolutions, preprocessors.ClearOutput,
                  preprocessors.ComputeChecksums, preprocessors.ClearHiddenTests, preprocessors.ComputeChecksums):
         made, resources = kind(config=Config(CONFIG)).preprocess(made, resources)
-    assert nbformat.writes(release.sealed(made)) == nbformat.writes(release.released_notebook(truth))
+    assert nbformat.writes(notebooks.sealed(made)) == nbformat.writes(notebooks.released_notebook(truth))

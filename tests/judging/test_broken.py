@@ -13,7 +13,7 @@ from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import submission
 from autograder.judging.judge import Judge
 from autograder.model import source
-from autograder.publish import release
+from autograder.publish import notebooks
 from autograder.runtime import messages
 from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, handed
@@ -372,7 +372,7 @@ def test_the_later_of_two_cells_counts(grade, right):
 
 def test_another_tp_is_refused():
     one, two = REPOSITORY.assignments[:2]
-    other = release.released_notebook(source.load(REPOSITORY, one))
+    other = notebooks.released_notebook(source.load(REPOSITORY, one))
     with (Judge(REPOSITORY) as judge,
           pytest.raises(submission.Unreadable, match=f"this is a notebook of {one}, not of {two}")):
         judge.grade(handed(other, two), "seed")

@@ -13,7 +13,7 @@ from autograder.judging.judge import judged, records_of
 from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
-from autograder.publish import release
+from autograder.publish import notebooks
 from conftest import REPOSITORY, RUN, TESTS
 
 PLAIN, ATTENTION = "tp2_seq2seq", "tp3_attention"
@@ -29,7 +29,7 @@ def header(text, key):
 
 def pasted(assignment, exercise, text):
     """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
-    cells = release.released_notebook(source.load(REPOSITORY, assignment)).cells
+    cells = notebooks.released_notebook(source.load(REPOSITORY, assignment)).cells
     ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
     return ours[:ours.index("    def forward")] + indent(text, "    ")
 

@@ -328,7 +328,7 @@ def test_points_are_checked_and_versions_too(term):
 
 def test_tampering_is_told_and_honest_work_is_not():
     from autograder.classroom import samples, tampering
-    from autograder.publish import release
+    from autograder.publish import notebooks
     from conftest import REPOSITORY
 
     def cells(text):
@@ -342,7 +342,7 @@ def test_tampering_is_told_and_honest_work_is_not():
         assert sign in told
     assert tampering.signs(cells("def broken(:")) == []
     for name in REPOSITORY.assignments:
-        whole = json.dumps(release.solution_notebook(source.load(REPOSITORY, name))).encode()
+        whole = json.dumps(notebooks.solution_notebook(source.load(REPOSITORY, name))).encode()
         assert tampering.signs(parse(whole)) == [], name
 
 

@@ -13,7 +13,7 @@ from environments import LENT, clean, environment, lend
 from autograder.course import CourseError
 from autograder.model import source
 from autograder.publish import editions as making
-from autograder.publish import release
+from autograder.publish import notebooks
 from autograder.publish.address import parsed
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
@@ -131,7 +131,7 @@ def test_every_figure_is_inside(editions, kind):
 def test_text_and_names_of_the_cells_stay(editions):
     for name in REPOSITORY.assignments:
         theirs = nbformat.read(editions["alone"] / f"{name}.ipynb", 4).cells
-        ours = release.released_notebook(source.load(REPOSITORY, name)).cells
+        ours = notebooks.released_notebook(source.load(REPOSITORY, name)).cells
         assert [cell.id for cell in theirs if cell.id != FIRST] == [cell.id for cell in ours]
         assert [c.source for c in theirs if c.cell_type == "code" and c.id != FIRST] == \
             [c.source for c in ours if c.cell_type == "code"]
@@ -170,14 +170,14 @@ def test_a_notebook_out_of_its_place_says_in_one_line_where_it_belongs(kernel, t
     if missing != "tp":
         (tmp_path / "tp").mkdir()
         (tmp_path / "tp" / "__init__.py").write_text(f"import {missing}")
-    done = run(kernel, tmp_path, code(release.released_notebook(source.load(REPOSITORY, "tp2_seq2seq")), "start"))
+    done = run(kernel, tmp_path, code(notebooks.released_notebook(source.load(REPOSITORY, "tp2_seq2seq")), "start"))
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"FAILED SystemExit(\"No module named '{missing}': ") and "beside the folder tp" in said
     assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_all_notebooks_begin_alike():
-    first = {code(release.released_notebook(source.load(REPOSITORY, name)), "start")[0].replace(name, "NAME")
+    first = {code(notebooks.released_notebook(source.load(REPOSITORY, name)), "start")[0].replace(name, "NAME")
              for name in REPOSITORY.assignments}
     assert len(first) == 1
 

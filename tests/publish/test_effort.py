@@ -53,8 +53,8 @@ def test_a_line_says_what_an_exercise_asks(line):
     (exercise, question), (minutes, difficulty, extension) = effort.tasks(made_of(line)), LINES[line]
     assert exercise == effort.Task("exercise", "a", 2, minutes, difficulty, extension)
     assert question == effort.Task("question", "b", 3, 7, "", False)
-    assert effort.core(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
-    assert effort.extensions(made_of(line)) == (minutes if extension else 0)
+    assert effort.minutes(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
+    assert effort.minutes(made_of(line), extension=True) == (minutes if extension else 0)
     assert effort.advice(made_of(line), ASKED) == []
 
 
@@ -80,7 +80,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = source.load(REPOSITORY, name)
     assert effort.advice(tp, about(REPOSITORY)) == []
-    assert 60 <= effort.core(tp) <= 165
+    assert 60 <= effort.minutes(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
 
 

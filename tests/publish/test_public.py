@@ -16,7 +16,7 @@ from autograder import cli
 from autograder.course import Course, CourseError
 from autograder.model import source
 from autograder.model.oracle import oracle
-from autograder.publish import leaks, public, release
+from autograder.publish import leaks, notebooks, public, release
 from conftest import REPOSITORY, TINY, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"
@@ -33,7 +33,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
     for name in REPOSITORY.assignments:
         for exercise in source.load(REPOSITORY, name).by_role("exercise"):
             lines = list(leaks.distinctive(exercise.hidden))
-            given = release.released_notebook(source.load(REPOSITORY, name)).cells
+            given = notebooks.released_notebook(source.load(REPOSITORY, name)).cells
             assert [line for line in lines if line not in kept and line not in "\n".join(c.source for c in given)
                     and not _given_elsewhere(line)] == [], exercise.name
     assert len(kept) > 1000 and leaks.leaks(REPOSITORY, published) == []
@@ -41,7 +41,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
 
 def _given_elsewhere(line):
     """Whether a later session gives the line to students, or a module of the course has it."""
-    given = ["\n".join(cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells)
+    given = ["\n".join(cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells)
              for name in REPOSITORY.assignments]
     modules = [path.read_text(encoding="utf-8") for helper in REPOSITORY.helpers for path in helper.rglob("*.py")]
     engine = [path.read_text(encoding="utf-8") for path in (REPOSITORY.root / "autograder").rglob("*.py")]

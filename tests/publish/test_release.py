@@ -14,7 +14,7 @@ from nbgrader.validator import Validator
 from autograder.classroom import samples
 from autograder.model import source
 from autograder.model.oracle import oracle
-from autograder.publish import effort, release, selfchecks
+from autograder.publish import effort, notebooks, release, selfchecks
 from autograder.runtime import compare, selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
@@ -44,15 +44,15 @@ def test_generated_files_are_fresh(name):
 
 @each_tp
 def test_released_notebook_is_what_the_source_gives(name):
-    made = release.released_notebook(source.load(REPOSITORY, name))
+    made = notebooks.released_notebook(source.load(REPOSITORY, name))
     assert notebook_of(name) == made
     for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
         assert released.source.strip() == expected(name, cell).strip()
 
 
 def test_a_released_notebook_is_its_callers_to_change():
-    release.released_notebook(source.load(TINY_COURSE, TINY)).cells.clear()
-    assert release.released_notebook(source.load(TINY_COURSE, TINY)).cells
+    notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells.clear()
+    assert notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells
 
 
 def too_wide(notebook):
@@ -76,7 +76,7 @@ def test_nothing_is_left_that_an_author_would_be_told(name):
 
 @each_tp
 def test_a_stub_stands_in_the_place_of_every_solution(name):
-    released = {cell.id: cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells}
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells}
     for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
         text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
         assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
@@ -85,8 +85,8 @@ def test_a_stub_stands_in_the_place_of_every_solution(name):
 
 @each_tp
 def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
-    released = {cell.id: cell.source for cell in release.released_notebook(source.load(REPOSITORY, name)).cells}
-    solved = {cell.id: cell.source for cell in release.solution_notebook(source.load(REPOSITORY, name)).cells}
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells}
+    solved = {cell.id: cell.source for cell in notebooks.solution_notebook(source.load(REPOSITORY, name)).cells}
     for cell in source.load(REPOSITORY, name).by_role("check"):
         shown, _, hidden = solved[cell.grade_id].partition("\n### BEGIN HIDDEN TESTS\n")
         assert shown == released[cell.grade_id] == cell.source
@@ -203,7 +203,7 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
     release.release(oracle(course, TINY), run=False)
     assert name in release.stale(source.load(course, TINY)), "it has no outputs"
     notebook = nbformat.read(path, 4)
-    for code, fresh in (("of other code", False), (release._code(notebook), True), (None, False)):
+    for code, fresh in (("of other code", False), (notebooks._code(notebook), True), (None, False)):
         notebook.metadata["course"]["executed"] = code
         nbformat.write(notebook, path)
         assert (name not in release.stale(source.load(course, TINY))) == fresh
@@ -235,8 +235,8 @@ def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch
     printed = capsys.readouterr().out
     monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
         cell_type="code", outputs=[new_output("stream", text=printed)]))
-    with pytest.raises(release.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
-        release.execute(source.load(TINY_COURSE, TINY))
+    with pytest.raises(notebooks.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
+        notebooks.execute(source.load(TINY_COURSE, TINY))
 
 
 @pytest.mark.slow

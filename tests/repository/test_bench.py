@@ -10,7 +10,7 @@ import torch
 from autograder.classroom.grading import Classroom
 from autograder.model import source
 from autograder.model.oracle import oracle
-from autograder.publish import release
+from autograder.publish import notebooks
 from bench import attention, classes, data, grading, learning, measure, similar, working
 from conftest import REPOSITORY
 from tp import arithmetic
@@ -108,7 +108,7 @@ def test_spread_names_median_and_range():
 
 def test_stock_tests_pass_the_solution_and_fail_what_is_not_written():
     truth = oracle(REPOSITORY, grading.TP)
-    released = {cell.id: cell.source for cell in release.released_notebook(source.load(REPOSITORY, grading.TP)).cells}
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, grading.TP)).cells}
     assert set(grading.ASSERTS) == set(truth.source.exercises)
     for name, tests in grading.ASSERTS.items():
         exec(tests, dict(truth.namespace))

@@ -18,7 +18,7 @@ from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.course import Course, CourseError
 from autograder.judging import watched
 from autograder.model import source
-from autograder.publish import release
+from autograder.publish import notebooks
 from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
 
@@ -127,7 +127,7 @@ def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(ch
 def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
-    nbformat.write(release.released_notebook(source.load(REPOSITORY, name)), path)
+    nbformat.write(notebooks.released_notebook(source.load(REPOSITORY, name)), path)
     command = ["--course", str(ours.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
     assert cli.main(command) == 1
     out, err = capfd.readouterr()

@@ -19,7 +19,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from ...course import Course, CourseError
 from ...judging.verdict import Verdict
 from ...model import source
-from ...publish import release
+from ...publish import notebooks
 from ..enclosures import NBGRADERS
 from .autograde import EnterVerdict
 from .gradebook import Gradebook
@@ -57,7 +57,7 @@ class Nbgrader:
         with tempfile.TemporaryDirectory(prefix="course-") as folder:  # the notebooks that it writes are not needed
             scratch = Course(Path(folder))
             scratch.folder(assignment).mkdir(parents=True)
-            nbformat.write(release.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
+            nbformat.write(notebooks.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
             self._convert(GenerateAssignment, assignment, ".", scratch.root)
 
     def enter(self, handed_in: Path, verdict: Verdict, student: str) -> None:

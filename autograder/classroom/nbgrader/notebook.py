@@ -11,7 +11,7 @@ from ...course import Course
 from ...judging.submission import Submission
 from ...judging.verdict import Verdict
 from ...model import source
-from ...publish import release
+from ...publish import notebooks
 from .. import answers
 
 
@@ -22,13 +22,13 @@ class ReleaseExporter(NotebookExporter):
         """Return the released notebook, and nbconvert's resources."""
         export: Any = super().from_notebook_node
         output, resources = export(nb, resources, **kwargs)
-        return nbformat.writes(release.sealed(nbformat.reads(output, as_version=4))), resources
+        return nbformat.writes(notebooks.sealed(nbformat.reads(output, as_version=4))), resources
 
 
 def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank for what is no notebook."""
     truth = source.load(course, handed.assignment)
-    notebook = release.released_notebook(truth)
+    notebook = notebooks.released_notebook(truth)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in truth.cells if cell.grade_id}
     written: dict[str | None, str] = {}

@@ -1,0 +1,183 @@
+"""Make the notebooks of a session from its source: with the solutions in it and executed, and as a student gets it."""
+
+import copy
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from ..course import CourseError
+from ..model import dependencies, digests
+from ..model.source import ANSWER_STUB, STUB, Cell, Source
+from ..runtime import workspace
+from . import effort
+
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_SOLUTION = re.compile(r"^([ \t]*)[^\n]*BEGIN SOLUTION[^\n]*\n(?:[^\n]*\n)*?[^\n]*END SOLUTION[^\n]*", re.M)
+_WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
+
+
+class ExecutionError(CourseError):
+    """A solution notebook does not run; the message says where it stops."""
+
+
+def solution_notebook(source: Source) -> NotebookNode:
+    """Return the notebook of a source, solutions in it, not executed."""
+    cells, texts = [], 0
+    for cell in source.cells:
+        texts += cell.grade_id is None
+        make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
+        made = make(_text(source, cell), id=cell.grade_id or f"text-{texts}")
+        if cell.grade_id:
+            made.metadata["nbgrader"] = _nbgrader(cell)
+        cells.append(made)
+    about = {"assignment": source.name, "made_from": digests.of_source(source)}
+    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def _text(source: Source, cell: Cell) -> str:
+    """Return a cell as it stands in the solution notebook; a check cell says where its hidden part is."""
+    if cell.is_markdown:
+        text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
+        return text.replace(effort.TIME, effort.time(source))
+    if cell.role == "check":
+        where = f"# solutions/{source.name}/checks.py, exercise \"{cell.name}\""
+        return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
+    return cell.source
+
+
+def _nbgrader(cell: Cell) -> dict[str, Any]:
+    points = {"points": cell.points} if cell.role in ("check", "answer") else {}
+    return {"schema_version": 3, "grade_id": cell.grade_id, "task": False,
+            "solution": cell.role in ("exercise", "answer"), "grade": bool(points),
+            "locked": cell.role in ("given", "check"), **points}
+
+
+def released_notebook(source: Source) -> NotebookNode:
+    """Return the notebook a student receives, as nbgrader makes it of the solution notebook."""
+    return copy.deepcopy(_released_notebook(source))
+
+
+def released_text(source: Source, name: str) -> str:
+    """Return the text of one cell that a student receives, by the name that nbgrader knows it by."""
+    cells = _released_notebook(source).cells
+    return next(str(cell.source) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+
+
+@cache
+def _released_notebook(source: Source) -> NotebookNode:
+    notebook = solution_notebook(source)
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") or about.get("solution") or about.get("locked"):
+            stub = ANSWER_STUB if cell.cell_type == "markdown" else STUB
+            text = _SOLUTION.sub(rf"\1{stub}", cell.source)
+            cell.source = text.partition("\n### BEGIN HIDDEN TESTS")[0]
+            cell.metadata["deletable"] = False
+            if not about["solution"]:
+                cell.metadata["editable"] = False
+            about |= {"cell_type": cell.cell_type, "checksum": _checksum(cell)}
+    return sealed(notebook)
+
+
+def _checksum(cell: NotebookNode) -> str:
+    """Return nbgrader's checksum of a cell, by which it tells whether somebody has written in it."""
+    about = cell.metadata["nbgrader"]
+    parts = [cell.source, cell.cell_type, about["grade"], about["solution"], about["locked"], about["grade_id"]]
+    parts += [float(about["points"])] if about["grade"] else []
+    return hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
+    notebook.metadata.setdefault("course", {})["seal"] = workspace.seal(notebook)
+    return notebook
+
+
+def execute(source: Source, seconds: int = 900) -> NotebookNode:
+    """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops.
+
+    It stops, too, where a cell waits for an exercise: on a busy machine a check may take more time than it has.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbconvert.filters import strip_ansi
+
+    notebook = solution_notebook(source)
+    begun = ["the first cell"]
+    client = NotebookClient(notebook, timeout=seconds, kernel_name="python3",
+                            extra_arguments=["--Application.log_level=ERROR"],  # a warning at every start, of TCP
+                            resources={"metadata": {"path": str(source.folder)}},
+                            on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
+    paths = [str(source.course.released), os.environ.get("PYTHONPATH", "")]
+    try:
+        client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
+        if isinstance(error, CellTimeoutError):
+            reason = f"it takes more than {seconds:g} seconds"
+        raise ExecutionError(f"{source.name} stops in the cell {begun[-1]}: {reason}") from None
+    for cell in notebook.cells:
+        if any(output.get("text", "").startswith(_WAITING) for output in cell.get("outputs", ())):
+            raise ExecutionError(f"{source.name}: the cell {cell.id} waits for an exercise whose check did not pass")
+        cell.metadata.pop("execution", None)
+    notebook.metadata["course"]["executed"] = _code(notebook)
+    return notebook
+
+
+def _code(notebook: NotebookNode) -> str:
+    """Return the digest of a notebook's code, which its outputs depend on, without comments and docstrings.
+
+    A cell's message about a missing module does not count either: a run with outputs has the module.
+    """
+    return digests.of_texts(dependencies.essential_of_cell(cell.source) for cell in _code_cells(notebook))
+
+
+def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _with_outputs(source: Source) -> NotebookNode | None:
+    """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
+    path, notebook = source.notebook, solution_notebook(source)
+    ran = nbformat.read(path, 4) if path.is_file() else notebook
+    if ran.metadata.get("course", {}).get("executed") != _code(notebook):
+        return None
+    for cell, old in zip(_code_cells(notebook), _code_cells(ran), strict=True):
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count
+    notebook.metadata = {**ran.metadata, "course": {**ran.metadata["course"], **notebook.metadata["course"]}}
+    return notebook
+
+
+def write_both(source: Source, run: bool, again: bool) -> None:
+    """Write the notebook for students, and the one with the solutions: `release.release` says when it is executed."""
+    source.released.mkdir(parents=True, exist_ok=True)
+    nbformat.write(released_notebook(source), source.released / source.notebook.name)
+    executed = None if again else _with_outputs(source)
+    if executed is None:
+        executed = execute(source) if run else solution_notebook(source)
+    nbformat.write(executed, source.notebook)
+
+
+def stale(source: Source) -> list[Path]:
+    """Return the notebooks of a session that were not made from its present source, or from a run of its code."""
+    notebook = solution_notebook(source)
+    made_from = notebook.metadata["course"]["made_from"]
+    wanted = {source.released / source.notebook.name: (made_from, None), source.notebook: (made_from, _code(notebook))}
+    return [path for path, inputs in wanted.items() if _inputs(path) != inputs]
+
+
+def _inputs(path: Path) -> tuple[str | None, str | None]:
+    """Return the digests of the source that the notebook at ``path`` was made from, and of the code that was run."""
+    made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+    return made.get("made_from"), made.get("executed")
