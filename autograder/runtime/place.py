@@ -103,7 +103,7 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
 
 
 def _judged(place: Place, search: Search, texts: Sequence[str]) -> Place | None:
-    """A place of a value with what is to be said of it, or that of what it follows from; None where that is not seen."""
+    """A place of a value with what is to be said of it, or that of what it follows from; None where none is seen."""
     event = place.event
     if event is None:
         return place
