@@ -97,20 +97,22 @@ def located(texts: Sequence[str], observed: Observed, references: References, fo
         found = locate(answer, references, form, search)
     except RecursionError:  # hundreds of values in a row, each made of the one before
         return None
-    if found is None or (made := _judged(found, search, texts)) is None:
+    if found is None or (made := _shown(found, search, texts)) is None:
         return None
     return Located(replace(made, text=short(segment(texts[made.cell], made.span))), search)
 
 
-def _judged(place: Place, search: Search, texts: Sequence[str]) -> Place | None:
+def _shown(place: Place, search: Search, texts: Sequence[str]) -> Place | None:
     """A place of a value with what is to be said of it, or that of what it follows from; None where none is seen."""
     event = place.event
     if event is None:
         return place
-    if before := search.unsound(event):
-        if not search.is_computed(before) or search.unsound(before):
+    while before := search.unsound(event):
+        if not search.is_computed(before) or event != place.event and not search.value(before).is_whole:
             return None
-        event, place = before, _here("value", (search.all[before[0]], before[1]), search)
+        event = before
+    if event != place.event:
+        place = _here("value", (search.all[event[0]], event[1]), search)
     if search.is_copy(event):
         return None
     read = search.misread(event)

@@ -158,9 +158,10 @@ class Search(Compared):
         return None
 
     def is_copy(self, event: Event) -> bool:
-        """Return whether whole numbers are those of what they are made of, in another form: a list as an array."""
-        return self.value(event).is_whole and any(same(self.value(event), self.value(before))
-                                                  for before in self.made_of(event) if not self.is_known(before))
+        """Return whether whole numbers are those of the one thing that they are made of: a list as an array."""
+        made_of = [before for before in self.made_of(event) if self.value(before).kind != "other"]
+        return self.value(event).is_whole and len(made_of) == 1 and (
+            not self.is_known(made_of[0]) and same(self.value(event), self.value(made_of[0])))
 
     def lines_after(self, event: Event) -> set[tuple[int, int]]:
         """Return the lines of a value and of what is made of it, up to a result or what a right answer has."""
