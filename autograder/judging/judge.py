@@ -19,7 +19,7 @@ from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult
+from ..runtime.findings import CheckResult, limited
 from ..runtime.place import Located
 from ..runtime.placing import placed
 from ..runtime.recorded import Error, RecordedCheck, Reply
@@ -167,7 +167,7 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = _counted(truth, checks, results)
+    results = _counted(truth, checks, limited(results))
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)

@@ -32,7 +32,8 @@ FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # What every answer obeys: what is kept also spoils gradients, so the cause comes first.
-RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes")
+OF_SIZES = ("one sequence", "one timestep", "equal sizes")
+RELATIONS = ("memory", "other inputs", "gradient", "modes", *OF_SIZES)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Difference:
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
     said: str = ""  # in words: by a predicate of the course, or why nothing was checked
     error: Error | None = None
+    partly: bool = False  # other checks fail without the relation
 
     @property
     def is_unwritten(self) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .beside import Beside
 from .diagnosis import Recognised
-from .difference import VALUES, Difference
+from .difference import OF_SIZES, VALUES, Difference
 from .place import Place
 
 
@@ -50,7 +50,8 @@ class Finding:
     @property
     def relation(self) -> str | None:
         """The relation that is broken, where no fault was recognised."""
-        return None if self.fault else self.differences[0].relation
+        first = self.differences[0]
+        return None if self.fault or first.partly else first.relation
 
     @property
     def place(self) -> Place | None:
@@ -71,6 +72,14 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
             cause = ("fault", one.fault.name) if one.fault else _cause(one.difference, one.place)
             groups.setdefault(cause, []).append(one)
     return tuple(Finding(tuple(seen), len(groups) == 1) for seen in groups.values())
+
+
+def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return results in which nothing is said to be right on other sizes where a check fails whatever the sizes."""
+    if all(one.difference is None or one.difference.relation for one in results):
+        return list(results)
+    return [replace(one, difference=replace(one.difference, partly=True))
+            if one.difference and one.difference.relation in OF_SIZES else one for one in results]
 
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:

@@ -163,6 +163,8 @@ class References:
         """
         found = None
         for other in self._looped:
+            if len(values.all) == len(other.all) and all(map(same_exactly, values.all, other.all)):
+                return None
             pairs = list(zip(values.groups(), other.groups(), strict=False))
             for own, theirs in pairs:
                 shorter = min(len(own), len(theirs))

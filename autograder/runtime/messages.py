@@ -23,6 +23,11 @@ RELATIONS = {
     "one timestep": "It is right on sequences, but not on a single timestep.",
     "equal sizes": "It is right where all axes differ in size, but not on other values with axes of the same size.",
 }
+SIZES = {  # where more than a relation is broken
+    "one sequence": "On a batch of one:",
+    "one timestep": "On a single timestep:",
+    "equal sizes": "On values with axes of the same size:",
+}
 
 
 # Checks, and what several of them see
@@ -152,7 +157,13 @@ def _filled(said: str, indent: str) -> str:
 
 def difference(seen: Difference) -> str:
     """Say the difference, and before it the relation that it breaks."""
-    return f"{RELATIONS[seen.relation]} {_bare(seen)}" if seen.relation else _bare(seen)
+    return f"{_relation(seen)}{_bare(seen)}"
+
+
+def _relation(seen: Difference) -> str:
+    if seen.relation is None:
+        return ""
+    return f"{SIZES[seen.relation] if seen.partly else RELATIONS[seen.relation]} "
 
 
 def _bare(seen: Difference) -> str:
@@ -183,7 +194,7 @@ KINDS = {
 
 
 def _by_kind(seen: Difference) -> str:
-    relation = f"{RELATIONS[seen.relation]} " if seen.relation else ""
+    relation = _relation(seen)
     if seen.error:
         own = seen.error.kind == "raised"  # the words of whoever raised it, in which the inputs can stand
         said = re.sub(r"\d+", "#", seen.error.message) if own else seen.error.message

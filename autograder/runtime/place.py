@@ -85,7 +85,9 @@ class Located:
     @property
     def is_sure(self) -> bool:
         """Return whether nothing else can be the cause: no other line goes wrong by itself, nor comes to nothing."""
-        return not self.place.whole and (self.place.kind != "value" or len(self.search.lines()) == 1)
+        place = self.place
+        return not place.whole and place.kind != "length" and (
+            place.kind != "value" or len(self.search.lines()) == 1)
 
 
 def located(texts: Sequence[str], observed: Observed, references: References, form: bool = False,

@@ -138,6 +138,11 @@ class Search(Compared):
         return (self.is_in_order(event) or self.value(event).is_neutral or once and self.is_known(event)
                 or not self.is_known(event) and self._leads(event))
 
+    def _is_exactly_known(self, event: Event) -> bool:
+        """Return whether right answers have a value here, its form and its order included, or it says nothing."""
+        values = self.seen(event[0])
+        return self.value(event).is_neutral or event[1] < self.references.agreement(values, exactly=True).known
+
     def _is_of_sizes(self, event: Event) -> bool:
         """Return whether a value says how large something is, or is a number, or whole, and made of sizes alone."""
         value = self.value(event)
@@ -152,9 +157,10 @@ class Search(Compared):
         """Return what a value is made of that a right answer has elsewhere, and not here."""
         for before in self.made_of(event):
             value = self.value(before)
-            if self._is_read(before) and value.is_telling and not value.is_whole and (
+            one = self.all[before[0]]
+            if self._is_read(before) and value.is_telling and not value.is_whole and not self._is_input(one) and (
                     self.is_known(before) and not self.is_in_order(before)):
-                return self.all[before[0]]
+                return one
         return None
 
     def is_copy(self, event: Event) -> bool:
@@ -273,6 +279,6 @@ class Search(Compared):
         events = [(one.span[2], event) for one in self.all.values() if one.span[2] <= before.span[2]
                   and (one.cell, one.function) == (before.cell, before.function)
                   and (event := self.event_before(one.number, time))]
-        if not all(self._is_expected(event) for _, event in events):
+        if not all(self._is_exactly_known(event) for _, event in events):
             return ()
         return tuple(sorted({line for line, _ in events} - {before.span[0], before.span[2]}))

@@ -35,7 +35,7 @@ from .beside import beside
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
-from .findings import CheckResult, findings
+from .findings import CheckResult, findings, limited
 from .known import References
 from .observation import observe
 from .operations import Name
@@ -303,7 +303,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                 one = Result(check, failed, sink.getvalue())
                 failing[i] = record
         results.append(one)
-    seen = placed([one.result for one in results],
+    seen = placed(limited([one.result for one in results]),
                   lambda i, form: _located(results[i].check, failing[i], texts, namespace, form))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 

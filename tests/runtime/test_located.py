@@ -150,3 +150,55 @@ def test_a_shift_by_the_largest_score_of_all_is_a_step_of_a_softmax():
     wrong = STEPS.replace("sum(-1", "sum(0")
     found = located([wrong], seen([wrong], "softmax", (scores,)).observed, known, whole=True)
     assert found and found.place.text == "powers.sum(0, keepdim=True)"
+
+
+JOINED = """
+def joined(x, y):
+    both = torch.cat([x, y], -1)
+    return torch.tanh(both).cumsum(-1)
+"""
+
+
+def test_nothing_is_said_to_be_right_up_to_here_whose_numbers_come_in_another_order():
+    """The numbers are those of what is joined, and so they count as right."""
+    x, y = torch.randn(3, 4), torch.randn(3, 4)
+    found = shown(JOINED.replace("cat([x, y], -1)", "stack([x, y], -1).flatten(1)"), [JOINED], (x, y), "joined")
+    assert found is None or found.known == ()
+    found = shown(JOINED.replace("tanh", "cos"), [JOINED], (x, y), "joined")
+    assert found.text == "torch.cos(both)" and found.known
+
+
+def test_an_argument_is_not_said_to_be_right_elsewhere():
+    wrong = CARRY.replace("0.5 * h ", "0.5 * x[0] ")
+    found = shown(wrong, [CARRY], (torch.randn(4, 2, 3), torch.randn(2, 3)), "carry")
+    assert found and found.read != "x"
+
+
+NESTED = """
+def norms(grads):
+    total = 0
+    for part in grads:
+        for row in part:
+            total = total + row.abs().sum()
+    return total
+"""
+FLAT = """
+def norms(grads):
+    total = 0
+    for row in grads.flatten(0, 1):
+        total = total + (row * row).sum()
+    return total ** 0.5
+"""
+
+
+def test_loops_within_loops_are_as_long_as_one_over_all():
+    wrong = NESTED.replace("row.abs().sum()", "row.norm()")
+    found = shown(wrong, [FLAT], (torch.randn(2, 3, 4),), "norms")
+    assert found is None or found.kind != "length"
+
+
+def test_beside_a_fault_no_loop_is_shown():
+    arguments, fewer = (torch.randn(4, 2, 3), torch.randn(2, 3)), CARRY.replace("in x:", "in x[:-1]:")
+    known = References.of([seen([CARRY], "carry", arguments, regrouped=True)])
+    found = located([fewer], seen([fewer], "carry", arguments).observed, known, whole=True)
+    assert found.place.kind == "length" and not found.is_sure

@@ -1,5 +1,7 @@
 """The sentences: all of them are made in one module, and these tests are the only ones that read them closely."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference
-from autograder.runtime.findings import CheckResult, Finding, findings
+from autograder.runtime.findings import CheckResult, Finding, findings, limited
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import describe
@@ -184,6 +186,19 @@ def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
     relation, _ = findings([*broken, failed("c", number("y", 1, 2))])
     assert messages.headline(alone) == "It is right on sequences, but not on a single timestep."
     assert messages.headline(relation) == "In `a`, `b`: It is right on sequences, but not on a single timestep."
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("one sequence", "On a batch of one: `y`: expected 1, got 2."),
+    ("one timestep", "On a single timestep: `y`: expected 1, got 2."),
+    ("equal sizes", "On values with axes of the same size: `y`: expected 1, got 2.")])
+def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_sizes(name, said):
+    broken = replace(number("y", 1, 2), relation=name)
+    plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
+    kept, limit = findings(limited([alone])), findings(limited([plain, alone]))
+    assert messages.headline(kept[0]) == messages.RELATIONS[name]
+    assert messages.headline(limit[1]) == said
+    assert limited([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
 
 
 def test_the_same_exception_is_said_once():
