@@ -28,7 +28,7 @@ from autograder.classroom import samples
 from autograder.classroom.nbgrader.config import find_alembic
 from autograder.model import source
 from autograder.model.oracle import oracle
-from autograder.publish import release
+from autograder.publish import notebooks
 
 from .measure import spread, table
 
@@ -99,7 +99,7 @@ def hand_in(folder, released, n):
 
 def stock(root, n):
     """A course for nbgrader as it comes, with n submissions; the command that grades them, and the gradebook."""
-    notebook = release.solution_notebook(source.load(COURSE, TP))
+    notebook = notebooks.solution_notebook(source.load(COURSE, TP))
     by_id = {cell.grade_id: cell for cell in source.load(COURSE, TP).cells if cell.grade_id}
     roles = [getattr(by_id.get(cell.id), "role", "text") for cell in notebook.cells]
     notebook.cells = [cell for cell, role in zip(notebook.cells, roles, strict=True)
@@ -120,7 +120,7 @@ def stock(root, n):
 def judge(root, n):
     """A course with the judge, with n submissions; the command that grades them, and the gradebook."""
     course = samples.classroom_in(root, COURSE, [TP])
-    hand_in(course.gradebook / "submitted", release.released_notebook(source.load(COURSE, TP)), n)
+    hand_in(course.gradebook / "submitted", notebooks.released_notebook(source.load(COURSE, TP)), n)
     command = [sys.executable, "-m", "autograder.cli", "--course", str(root), "grade", "--jobs", str(JOBS)]
     return command, course.gradebook / "gradebook.db"
 

@@ -16,8 +16,6 @@ from ..model.source import Source
 from ..runtime import settings, workspace
 from . import effort, notebooks, selfchecks, syllabus
 from .about import about
-from .notebooks import released_notebook as released_notebook
-from .notebooks import solution_notebook as solution_notebook
 
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 
