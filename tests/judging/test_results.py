@@ -107,8 +107,8 @@ def test_points_and_outcome_follow_the_checks_that_pass(weights, replies, score,
 def test_a_check_fails_at_its_first_difference_and_shows_it():
     result = judged(Truth(), "f", SIZES, [RIGHT, RIGHT, RIGHT, WRONG, WRONG, says(3)])
     assert passed(result) == [True, False, False]
-    assert [check.difference for check in result.checks] == [
-        None, first_difference(SIZES[1][1], WRONG), first_difference(record(1), WRONG)]
+    of_one, plain = first_difference(SIZES[1][1], WRONG), first_difference(record(1), WRONG)
+    assert [check.difference for check in result.checks] == [None, replace(of_one, partly=True), plain]
     shown = RecordedCheck((), Reply({"y": describe(np.ones((2, 2)))}), {"y": Spec()}, 0)
     wrong = judged(Truth((1,)), "f", [[shown]], [Reply({"y": describe(np.zeros((2, 2)))})]).checks[0]
     assert wrong.beside.name == "y" and not wrong.passed
