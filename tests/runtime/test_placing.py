@@ -111,3 +111,22 @@ def test_only_the_first_checks_whose_values_differ_are_looked_at():
     results[2] = replace(results[2], difference=Difference("raised"))
     assert placed(results, lambda i, form: asked.append(i)) == results
     assert asked == [0, 3, 4][:placing.MAX_PLACES]
+
+
+TURNS = """
+def turns(x):
+    total = torch.zeros(3)
+    for row in x:
+        total = total + torch.sin(row)
+    return total
+"""
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("shape", ["for row in x[:-1]"]), ("length", ["for row in x[:-1]"]),
+                                             ("value", [None])])
+def test_a_loop_is_shown_where_the_result_is_shorter_or_longer(kind, shown):
+    """A right answer may go through the same values in loops of another length."""
+    found = looked_at(TURNS.replace("in x:", "in x[:-1]:"), TURNS, "turns", (torch.randn(4, 3),))
+    assert found.place.kind == "length"
+    results = [CheckResult("total", False, "It computes.", Difference(kind, output="total"))]
+    assert texts(placed(results, lambda i, form: found)) == shown
