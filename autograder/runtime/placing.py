@@ -17,10 +17,9 @@ def placed(results: Sequence[CheckResult], locate: Callable[[int, bool], Located
     """Return the results of an exercise, the first of those whose values differ with the place that is located.
 
     ``locate`` takes the number of a check, and whether its result differs in shape, type or order of axes.
-    What may only follow from the place of a check before is no place, nor is a loop where the result is no longer or
-    shorter than a right one. Beside a fault only a place is shown that is
-    sure. Whole numbers are often equal by chance: they are shown only where nothing else tells what is wrong, no fault,
-    no other place, and no check before.
+    What may only follow from the place of a check before is no place, nor is a loop where the result is neither longer
+    nor shorter than a right one. Beside a fault only a place is shown that is sure. Whole numbers are often equal by
+    chance: they are shown only where nothing else tells what is wrong, no fault, no other place, and no check before.
     """
     made, kept = list(results), dict[int, Place]()
     named = any(one.fault for one in results)
