@@ -165,9 +165,9 @@ def _at(found: Found, search: Search) -> Place:
 
 
 def _here(kind: Kind, found: Found, search: Search) -> Place:
-    one, index = found
-    place = Place(kind, one.span, search.lines_known(one, index), cell=one.cell)
-    return replace(place, whole=search.is_whole(found), event=(one.number, index)) if kind == "value" else place
+    (one, index), of_value = found, kind == "value"
+    return Place(kind, one.span, search.lines_known(one, index), cell=one.cell,
+                 whole=of_value and search.is_whole(found), event=(one.number, index) if of_value else None)
 
 
 def _of_length(one: Expression, search: Search) -> Place | None:

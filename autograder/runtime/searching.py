@@ -119,7 +119,7 @@ class Search(Compared):
                 one, tells = self.all[before[0]], self.value(before).is_telling
                 if self._is_expected(before):
                     todo += [] if tells or self.is_telling(before[0]) else [(before, False)]
-                elif directly and self._is_read(before) and self.is_known(before) and not self.value(before).is_whole:
+                elif directly and self._is_read(before):
                     continue
                 elif one.kind == "name" or not tells and self.made_of(before):
                     todo.append((before, directly and one.kind == "name"))
@@ -150,16 +150,16 @@ class Search(Compared):
             value.is_whole or value.kind == "number")
 
     def _is_read(self, event: Event) -> bool:
-        """Return whether a value is that of a variable, or an element or a part of something."""
-        return self.all[event[0]].kind == "name" or self.all[event[0]].reads
+        """Return whether a right answer has what a variable holds, or a part of something, but for whole numbers."""
+        one = self.all[event[0]]
+        return (one.kind == "name" or one.reads) and self.is_known(event) and not self.value(event).is_whole
 
     def misread(self, event: Event) -> Expression | None:
         """Return what a value is made of that a right answer has elsewhere, and not here."""
         for before in self.made_of(event):
-            value = self.value(before)
             one = self.all[before[0]]
-            if self._is_read(before) and value.is_telling and not value.is_whole and not self._is_input(one) and (
-                    self.is_known(before) and not self.is_in_order(before)):
+            if self._is_read(before) and self.value(before).is_telling and not (
+                    self._is_input(one) or self.is_in_order(before)):
                 return one
         return None
 
@@ -190,17 +190,17 @@ class Search(Compared):
 
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
-        last = {self.all[event[0]].kind for event in self._after(start) if not self.users_of(event)}
+        last = {self.all[event[0]].kind for event, users in self._after(start).items() if not users}
         return "result" if "return" in last else "end" if last else ""
 
-    def _after(self, start: Event) -> list[Event]:
-        """Return a value and all that is made of it, up to what a right answer has."""
-        seen, found = {start}, [start]
-        for event in found:
-            for user in self.users_of(event):
-                if user not in seen and not self._blocks(user):
-                    found.append(user)
-                seen.add(user)
+    def _after(self, start: Event) -> dict[Event, list[Event]]:
+        """Return a value and all that is made of it, each with what is made next, up to what a right answer has."""
+        found, todo = dict[Event, list[Event]](), [start]
+        while todo:
+            event = todo.pop()
+            if event not in found:
+                found[event] = self.users_of(event)
+                todo += [user for user in found[event] if user not in found and not self._blocks(user)]
         return found
 
     def _blocks(self, event: Event) -> bool:
