@@ -4,6 +4,7 @@ Nothing that a kernel prints, raises or sends can be a score. The judge never im
 wrote; it sends calls into a sandbox and compares the plain arrays that come back with those of the solution.
 """
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from ..runtime.findings import CheckResult, limited
 from ..runtime.place import Located
 from ..runtime.placing import placed
 from ..runtime.recorded import Error, RecordedCheck, Reply
+from ..runtime.repairs import repaired
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -147,9 +149,14 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
         observed = session.observed(result.exercise, record)
         return instance.places.locate(result.exercise, observed[0], record, form, observed[1]) if observed else None
 
-    if result.verdict in ("timeout", "crashed"):
+    if result.verdict in ("timeout", "crashed", "passed"):
         return result
-    return replace(result, checks=tuple(placed(result.checks, locate)))
+    checks, written = placed(result.checks, locate), session.written(result.exercise)
+    with contextlib.suppress(KernelLost):
+        if written and time.process_time() < until:
+            records = instance.records[result.exercise]
+            checks = repaired(checks, written[0], records, session.attempts(result.exercise))
+    return replace(result, checks=tuple(checks))
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..runtime import messages
 from ..runtime.observation import Observed
@@ -60,9 +60,13 @@ class Session:
             self._kernel = None
             return replies, lost
 
+    def written(self, exercise: str) -> list[str]:
+        """Return the cell of an exercise, if it is there."""
+        return [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
+
     def observed(self, exercise: str, record: RecordedCheck) -> tuple[list[str], Observed] | None:
         """Return the cells that an answer consists of, and what their expressions are in a check; None if unknown."""
-        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
+        texts = self.written(exercise)
         own = [step.source for step in self.plan.steps if step.kind == "own"]
         if sum(map(len, texts + own)) <= MAX_OBSERVED:
             texts += own
@@ -76,6 +80,19 @@ class Session:
         except KernelLost:
             self._kernel = None
             return None
+
+    def attempts(self, exercise: str) -> Callable[[str, RecordedCheck], Reply]:
+        """Return what makes the calls of a check on an edited cell of an exercise; ``KernelLost`` when that fails."""
+        budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"repair of {exercise}")
+
+        def reply(text: str, record: RecordedCheck) -> Reply:
+            try:
+                return self._ready(exercise).replay(record.ops, budget, text)
+            except KernelLost:
+                self._kernel = None
+                raise
+
+        return reply
 
     def _drop(self) -> None:
         if self._kernel:

@@ -3,10 +3,12 @@
 import contextlib
 import signal
 import threading
+import time
 from _thread import interrupt_main
 from collections.abc import Iterator
 from types import FrameType
 
+SOON = 0.001  # seconds
 AGAIN = 1.0  # seconds after which code that caught the interruption is interrupted again
 
 
@@ -36,12 +38,14 @@ def alarmed(seconds: float, alarm: int, timer: int, error: type[BaseException]) 
         raise error
 
     before = signal.signal(alarm, stop)
-    signal.setitimer(timer, seconds, AGAIN)
+    started, (left, again) = time.monotonic(), signal.setitimer(timer, seconds, AGAIN)
     try:
         yield
     finally:
         signal.setitimer(timer, 0)
         signal.signal(alarm, before)
+        if left:  # a bound around this one
+            signal.setitimer(timer, max(left - (time.monotonic() - started), SOON), again)
 
 
 @contextlib.contextmanager

@@ -28,6 +28,7 @@ ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before
 
 VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value",
                             "length", "key-missing", "key-extra")
+UNMENDED: tuple[Kind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
@@ -93,3 +94,8 @@ class Difference:
     def line(self) -> int | None:
         """The line of the student's cell at which it stops, where it does."""
         return self.error.where.line if self.error and self.error.where else None
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether something is there, and one changed expression might make it right."""
+        return self.kind not in UNMENDED

@@ -84,6 +84,8 @@ def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:
     """Return what two checks with the same finding have in common, where no fault is recognised."""
+    if place and place.kind == "edit":
+        return place
     if seen.relation:
         return "relation", seen.relation
     return ("values", place and (place.cell, place.span)) if seen.kind in VALUES else essence(seen)

@@ -95,6 +95,8 @@ def place(seen: Place, numbers: bool = True) -> str:
             after = (f" The value of `{seen.read}` is one that a right answer has elsewhere." if seen.read else
                      " If you are sure of it, look at what you make of it." if seen.goes_on else "")
             return f"{before}The first value that no known right answer has: {where}.{after}"
+        case "edit":
+            return f"One change here makes all checks pass: {where}."
         case "form":
             return f"The numbers are right, but not their shape, type or order: {where}."
         case "return":

@@ -21,7 +21,7 @@ from .values import short
 
 MAX_LINES = 3  # of the frontier; an answer with more goes a way of its own
 
-Kind = Literal["value", "form", "return", "length"]
+Kind = Literal["value", "form", "return", "length", "edit"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Place:
 
     ``kind``: "value", no right answer has this value; "form", the numbers are right, and their shape, type or order
     is not; "return", the value is right, and it is not what is asked for; "length", a loop computes a value ``times``
-    times, and that of a right answer ``expected_times``. ``span`` is in the cell: first line and column, last
-    line and column. ``known`` are the lines up to there on which all is known.
+    times, and that of a right answer ``expected_times``; "edit", one edit there makes all checks pass.
+    ``span`` is in the cell: first line and column, last line and column. ``known`` are the lines up to there on which
+    all is known.
     """
 
     kind: Kind

@@ -129,10 +129,10 @@ class Kernel:
         return Ran(None if error is None else recorded.error_from_tree(error),
                    printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
 
-    def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
-        """Replay a transcript; the reply is checked to be one."""
-        trees = [op.to_tree() for op in ops]
-        answer = self._ask({"do": "replay", "ops": trees, "device": self.options.device}, budget)
+    def replay(self, ops: Sequence[Op], budget: Budget, edited: str | None = None) -> Reply:
+        """Replay a transcript, with an ``edited`` cell where there is one; the reply is checked to be one."""
+        message = {"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device, "edited": edited}
+        answer = self._ask(message, budget)
         try:
             return recorded.from_tree(answer.get("reply"))
         except recorded.ReplyError:

@@ -377,10 +377,10 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     from autograder.runtime import operations
     from autograder.runtime.recorded import to_tree
-    from autograder.runtime.replay import replay
+    from autograder.runtime.repairs import attempted
 
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    return {"reply": to_tree(replay(ops, shell.user_ns, message["device"]))}
+    return {"reply": to_tree(attempted(message["edited"], ops, shell.user_ns, message["device"]))}
 
 
 def _observe(message: dict[str, Any], shell: Any) -> dict[str, Any]:

@@ -1,0 +1,334 @@
+"""Edit a cell in one place, in the ways in which people mend their code.
+
+Each edit is one changed expression, or one statement that goes, moves or decides otherwise. What it is good for is
+found out by running it (`repairs`).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .syntax import Span
+
+# Functions that are mistaken for each other.
+EXCHANGED = [
+    ("softmax", "log_softmax"), ("sum", "mean"), ("any", "all"), ("max", "min"), ("argmax", "argmin"),
+    ("sigmoid", "tanh"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("exp", "sqrt"), ("log", "exp"),
+    ("randn", "rand"), ("amax", "amin"), ("minimum", "maximum"), ("lower", "upper"), ("cumsum", "cumprod"),
+]
+OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
+COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+BLOCKS = (ast.For, ast.While, ast.If, ast.With)
+LOAD = ast.Load()
+ONE = ast.Constant(1)
+# Who names one of these reaches beyond the checks: what an edit of that would do, nobody knows.
+OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save"}
+# What an expression may lack: a sign, a power, a transposed axis, a copy.
+WRAPS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
+         "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}.clone()", "list({})", "reversed({})")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A cell with one place edited: where that is in the original, and the whole text afterwards."""
+
+    span: Span
+    text: str
+
+
+@dataclass
+class _Function:
+    """A function of a cell, and the names that may stand for each other in it."""
+
+    node: ast.FunctionDef
+    attributes: list[str]  # of self
+    variables: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        found = [one.arg for one in ast.walk(self.node) if isinstance(one, ast.arg)]
+        found += [one.id for one in ast.walk(self.node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+        self.variables = list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """Where an expression hangs in the tree."""
+
+    parent: ast.AST
+    name: str
+    index: int | None
+
+    def put(self, new: ast.expr) -> None:
+        """Hang another one there."""
+        if self.index is None:
+            setattr(self.parent, self.name, new)
+        else:
+            getattr(self.parent, self.name)[self.index] = new
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement, the block that it stands in, and its function."""
+
+    node: ast.stmt
+    block: list[ast.stmt]
+    function: _Function
+
+    def expressions(self) -> Iterator[tuple[ast.expr, _Slot]]:
+        """Yield the expressions of the statement, without those of statements inside it, and where each hangs."""
+        waiting: list[ast.AST] = [self.node]
+        while waiting:
+            parent = waiting.pop()
+            for name, value in ast.iter_fields(parent):
+                for index, one in enumerate(value if isinstance(value, list) else [value]):
+                    if isinstance(one, (ast.expr, ast.comprehension, ast.keyword)):
+                        waiting.append(one)
+                    if isinstance(one, ast.expr) and isinstance(getattr(one, "ctx", LOAD), ast.Load):
+                        yield one, _Slot(parent, name, index if isinstance(value, list) else None)
+
+
+def edits(text: str, line: int) -> Iterator[Edit]:
+    """Yield the edits of a cell's functions, each text once: the nearer to a line, the sooner.
+
+    Statements above the line come before those as far below it, and what an expression may lack after what is wrong
+    with one. Nothing is yielded where the text is no Python, or reaches files or processes.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+    if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
+        return
+    done = {ast.unparse(tree)}
+    statements = sorted(_statements(tree), key=lambda one: _distance(one.node, line))
+    for ways in (_mended, _wrapped):
+        for statement in statements:
+            for span in ways(statement):
+                with contextlib.suppress(Exception):  # no tree that could be written down
+                    made = ast.unparse(ast.fix_missing_locations(tree))
+                    if made not in done:
+                        done.add(made)
+                        yield Edit(span, made)
+
+
+def _distance(statement: ast.stmt, line: int) -> int:
+    first, last = _span(statement)[0], _head(statement)[2]
+    return 2 * (line - last) if last < line else 3 * max(0, first - line)
+
+
+def _statements(tree: ast.Module) -> Iterator[_Statement]:
+    attributes = list(dict.fromkeys(one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)
+                                    and isinstance(one.value, ast.Name) and one.value.id == "self"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from _within(node.body, _Function(node, attributes))
+
+
+def _within(block: list[ast.stmt], function: _Function) -> Iterator[_Statement]:
+    for one in block:
+        if isinstance(one, (ast.FunctionDef, ast.ClassDef, ast.Raise)) or _is_text(one):
+            continue
+        yield _Statement(one, block, function)
+        for name in ("body", "orelse", "finalbody"):
+            yield from _within(getattr(one, name, []), function)
+
+
+def _is_text(one: ast.stmt) -> bool:
+    return isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+
+
+def _span(node: ast.stmt | ast.expr) -> Span:
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def _head(node: ast.stmt) -> Span:
+    """The span of a statement without the block that belongs to it."""
+    match node:
+        case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
+            return *_span(node)[:2], *_span(last)[2:]
+        case ast.With(items=[*_, ast.withitem(context_expr=last)]):
+            return *_span(node)[:2], *_span(last)[2:]
+    return _span(node)
+
+
+def _together(first: ast.stmt, last: ast.stmt) -> Span:
+    return *_span(first)[:2], *_head(last)[2:]
+
+
+# The tree is changed while a span is yielded, and as it was afterwards.
+
+
+def _mended(statement: _Statement) -> Iterator[Span]:
+    """Change a statement, or replace an expression of it by a similar one or a part."""
+    yield from _moved(statement)
+    yield from _decided(statement.node)
+    for node, slot in statement.expressions():
+        for other in _similar(node, statement.function):
+            slot.put(other)
+            yield _span(node)
+        slot.put(node)
+
+
+def _wrapped(statement: _Statement) -> Iterator[Span]:
+    """Add to an expression of a statement what it may lack."""
+    for node, slot in statement.expressions():
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
+            continue
+        for form in WRAPS:
+            slot.put(ast.parse(form.format(f"({ast.unparse(node)})"), mode="eval").body)
+            yield _span(node)
+        slot.put(node)
+
+
+def _moved(statement: _Statement) -> Iterator[Span]:
+    """Drop a statement, or move it by one line, into a loop behind it, or into or out of a block."""
+    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
+    kept, span = list(block), _head(node)
+    block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
+    yield _span(node)
+    block[:] = kept
+    behind = block[at + 1] if at + 1 < len(block) else None
+    if behind is not None:
+        block[at:at + 2] = [behind, node]
+        yield _together(node, behind)
+        block[:] = kept
+    loops = [one for other in kept[at + 1:] for one in ast.walk(other) if isinstance(one, (ast.For, ast.While))]
+    above = kept[at - 1] if at else None
+    for inner, index in (*((one.body, 0) for one in loops), *([(above.body, -1)] if isinstance(above, BLOCKS) else [])):
+        before = list(inner)
+        inner[:] = [node, *before] if index == 0 else [*before, node]
+        del block[at]
+        yield span
+        inner[:], block[:] = before, kept
+    if isinstance(node, BLOCKS) and len(node.body) > 1:
+        inner, before = node.body, list(node.body)
+        for taken, new in ((before[0], [before[0], node]), (before[-1], [node, before[-1]])):
+            inner[:] = [one for one in before if one is not taken]
+            block[at:at + 1] = new
+            yield _head(taken)
+            inner[:], block[:] = before, kept
+
+
+def _decided(node: ast.stmt) -> Iterator[Span]:
+    """Have a statement decide otherwise: a condition, the end of a loop, what an assignment adds."""
+    if isinstance(node, (ast.If, ast.While)):
+        test = node.test
+        others: list[ast.expr] = [ast.UnaryOp(ast.Not(), test), ast.Constant(False)]
+        for other in [*others, *([ast.Constant(True)] if isinstance(node, ast.If) else [])]:
+            node.test = other
+            yield _span(test)
+        node.test = test
+    if isinstance(node, ast.AugAssign):
+        operator = node.op
+        for kind in OPERATORS:
+            node.op = kind()
+            yield _span(node)
+        node.op = operator
+
+
+def _similar(node: ast.expr, function: _Function) -> Iterator[ast.expr]:
+    """Yield what an expression may have been mistaken for."""
+    match node:
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            for other in dict.fromkeys((value + 1, value - 1, -value - 1, -value, 0, 1)):
+                yield ast.Constant(other)
+        case ast.Constant(value=float(value)):
+            yield from map(ast.Constant, (2 * value, value / 2, -value, 1.0))
+        case ast.Name(id=name):
+            yield from (ast.Name(other, LOAD) for other in (*function.variables, *_mistaken(name)) if other != name)
+        case ast.Attribute(value=of, attr=name):
+            own = function.attributes if isinstance(of, ast.Name) and of.id == "self" else []
+            yield from (ast.Attribute(of, other, LOAD) for other in (*own, *_mistaken(name)) if other != name)
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.BinOp(left=left, op=operator, right=right):
+            yield from (ast.BinOp(left, kind(), right) for kind in OPERATORS)
+            yield from (left, right, ast.BinOp(right, operator, left))
+            if isinstance(left, ast.BinOp):
+                yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, operator, right))
+            if isinstance(right, ast.BinOp):
+                yield ast.BinOp(ast.BinOp(left, operator, right.left), right.op, right.right)
+        case ast.Compare(left=left, ops=[_, *rest], comparators=others):
+            yield from (ast.Compare(left, [kind(), *rest], others) for kind in COMPARISONS)
+        case ast.BoolOp(op=operator, values=values):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+            yield from values
+        case ast.IfExp(test=test, body=body, orelse=other):
+            yield from (body, other, ast.IfExp(test, other, body))
+        case ast.Subscript():
+            yield from _of_part(node)
+        case ast.Call():
+            yield from _of_call(node)
+        case ast.Tuple(elts=values) | ast.List(elts=values):
+            yield from (type(node)(one, LOAD) for one in _swapped(values))
+        case ast.ListComp(elt=made, generators=[first, *more]) | ast.GeneratorExp(elt=made, generators=[first, *more]):
+            if first.ifs:
+                yield type(node)(made, [ast.comprehension(first.target, first.iter, [], 0), *more])
+
+
+def _mistaken(name: str) -> list[str]:
+    return [other for pair in EXCHANGED if name in pair for other in pair]
+
+
+def _swapped(values: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
+    """Yield a list with each two neighbours exchanged, and the whole in the other order."""
+    for i in range(len(values) - 1):
+        yield [*values[:i], values[i + 1], values[i], *values[i + 2:]]
+    if len(values) > 2:
+        yield list(values[::-1])
+
+
+def _moved_by_one(bound: ast.expr) -> tuple[ast.expr, ast.expr]:
+    return ast.BinOp(bound, ast.Add(), ONE), ast.BinOp(bound, ast.Sub(), ONE)
+
+
+def _of_part(node: ast.Subscript) -> Iterator[ast.expr]:
+    """Yield the whole, and other parts of it."""
+    yield node.value
+    several = isinstance(node.slice, ast.Tuple)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    found = [[*parts[:i], other, *parts[i + 1:]] for i, one in enumerate(parts) for other in _of_index(one)]
+    for new in [*found, *_swapped(parts)]:
+        yield ast.Subscript(node.value, ast.Tuple(new, LOAD) if several else new[0], LOAD)
+
+
+def _of_index(one: ast.expr) -> Iterator[ast.expr]:
+    if not isinstance(one, ast.Slice):
+        yield from _moved_by_one(one)
+        yield ast.Slice(one, _moved_by_one(one)[0])
+        yield from (ast.Slice(one, None), ast.Slice(None, one))
+        return
+    lower, upper, step = one.lower, one.upper, one.step
+    yield from filter(None, (lower, upper))
+    for other in (*_moved_by_one(lower), None) if lower else (ONE,):
+        yield ast.Slice(other, upper, step)
+    for other in (*_moved_by_one(upper), None) if upper else (ast.Constant(-1),):
+        yield ast.Slice(lower, other, step)
+    if (lower is None) != (upper is None):
+        yield ast.Slice(upper, lower, step)
+        yield ast.Slice(None, ast.Constant(-1), step) if lower else ast.Slice(ONE, None, step)
+    if step:
+        yield ast.Slice(lower, upper)
+
+
+def _of_call(node: ast.Call) -> Iterator[ast.expr]:
+    """Yield a call with other arguments, and what it is made on."""
+    function, args, keywords = node.func, node.args, node.keywords
+    if isinstance(function, ast.Name) and function.id == "range":
+        for i, bound in enumerate(args[:2]):
+            yield from (ast.Call(function, [*args[:i], other, *args[i + 1:]], []) for other in _moved_by_one(bound))
+        if len(args) == 1:
+            yield ast.Call(function, [ONE, *args], [])
+        yield ast.Call(ast.Name("reversed", LOAD), [node], [])
+    yield from (ast.Call(function, one, keywords) for one in _swapped(args))
+    yield from (ast.Call(function, [*args[:i], *args[i + 1:]], keywords) for i in range(len(args)))
+    yield from (ast.Call(function, args, [*keywords[:i], *keywords[i + 1:]]) for i in range(len(keywords)))
+    if isinstance(function, ast.Attribute):
+        yield function.value
+    yield from args

@@ -1,0 +1,83 @@
+"""Find where one edit of a wrong answer makes all checks pass: that place is verified, whatever the fault is.
+
+This is program repair by search: the edits of `edits` are tried on the checks, those near to where the values go wrong
+first. Only the place is shown, never the edit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from . import compare
+from .bounded import TimeIsUp, bounded
+from .edits import Edit, edits
+from .findings import CheckResult
+from .operations import Op
+from .place import Place
+from .recorded import RecordedCheck, Reply
+from .replay import describe_error, replay
+from .syntax import segment
+from .values import short
+
+MAX_EDITS = 400  # that are tried
+MAX_SECONDS = 1.0  # for all of them
+EDIT_SECONDS = 0.5  # for the calls of one check on one of them
+
+
+def attempted(text: str | None, ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu") -> Reply:
+    """Return the reply to the calls of a check where a cell was edited to ``text``; to the cells as they are, if None.
+
+    What the cell defines is taken out of the namespace afterwards.
+    """
+    if text is None:
+        return replay(ops, namespace, device)
+    saved = dict(namespace)
+    try:
+        with bounded(EDIT_SECONDS):
+            exec(compile(text, "<edited>", "exec"), namespace)
+            return replay(ops, namespace, device)
+    except (Exception, TimeIsUp) as error:
+        return Reply({}, describe_error(error, namespace))
+    finally:
+        namespace.clear()
+        namespace.update(saved)
+
+
+def repaired(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
+             reply: Callable[[str, RecordedCheck], Reply]) -> list[CheckResult]:
+    """Return the results of an exercise with the place in its cell where one edit makes all checks pass, if any does.
+
+    It takes the place of those that were located. ``records`` are those of each check, ``reply`` makes the calls of one
+    on an edited cell.
+    """
+    wrong = [i for i, one in enumerate(results) if one.difference]
+    if not all(one.difference.is_mendable for one in results if one.difference):
+        return list(results)
+    failed_first = sorted(range(len(results)), key=lambda i: i not in wrong)
+    asked = [record for i in failed_first for record in records[i]]
+    for edit in _in_time(edits(text, _line(results))):
+        if all(compare.first_difference(record, reply(edit.text, record)) is None for record in asked):
+            found = Place("edit", edit.span, text=short(segment(text, edit.span)))
+            return [replace(one, place=found if one.difference else None) for one in results]
+    return list(results)
+
+
+def _in_time(found: Iterator[Edit]) -> Iterator[Edit]:
+    ends = time.monotonic() + MAX_SECONDS
+    for edit in itertools.islice(found, MAX_EDITS):
+        if time.monotonic() > ends:
+            return
+        yield edit
+
+
+def _line(results: Sequence[CheckResult]) -> int:
+    """The line at which the search begins: where values go wrong, or where an error is raised, or else the last."""
+    placed = (one.place.span[0] for one in results if one.place and not one.place.cell)
+    errors = (one.difference.error for one in results if one.difference and one.difference.error)
+    raised = (one.where.line for one in errors if one.where and one.inside == "cell")
+    return next(itertools.chain(placed, raised), sys.maxsize)
