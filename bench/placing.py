@@ -17,8 +17,9 @@ from autograder.course import find
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
-from autograder.runtime import placing, selfcheck
+from autograder.runtime import placing, repairs, selfcheck
 
+PLACES, EDITS = placing.MAX_PLACES, repairs.MAX_EDITS
 CLASS = 24  # submissions, of one instance
 
 
@@ -33,8 +34,8 @@ def submissions(course, assignment):
 
 
 def judged(course, handed, places):
-    """CPU seconds of judging a class, with places or without."""
-    placing.MAX_PLACES = places
+    """CPU seconds of judging a class, with places and repairs or without."""
+    placing.MAX_PLACES, repairs.MAX_EDITS = (PLACES, EDITS) if places else (0, 0)
     before = sum(os.times()[:4])  # of this process and of all that it started and that have ended
     with Judge(course) as one:
         for submission in handed:
@@ -65,7 +66,7 @@ def main():
     names = [course.meant(name) for name in parser.parse_args().session] or course.assignments
     for name in names:
         handed = list(submissions(course, name))
-        without, placed = (judged(course, handed, places) for places in (0, placing.MAX_PLACES))
+        without, placed = (judged(course, handed, places) for places in (False, True))
         added = sorted(self_checked(course, name))
         print(f"{name}: {CLASS} submissions {without:.1f} CPU s without places, {placed:.1f} with, "
               f"{placed / without - 1:+.1%}; self-check of {len(added)} faults: median "

@@ -21,14 +21,16 @@ EXCHANGED = [
 ]
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+LATE = 5  # lines
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 LOAD = ast.Load()
 ONE = ast.Constant(1)
 # Who names one of these reaches beyond the checks: what an edit of that would do, nobody knows.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save"}
-# What an expression may lack: a sign, a power, a transposed axis, a copy.
+# What an expression may lack: a sign, a power, a transposed axis.
 WRAPS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
-         "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}.clone()", "list({})", "reversed({})")
+         "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}[1:]", "{}[:-1]", "reversed({})")
+COPIES = ("{}.clone()", "list({})", "dict({})")
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,12 @@ class _Function:
 
     node: ast.FunctionDef
     attributes: list[str]  # of self
-    variables: list[str] = field(default_factory=list)
+    arguments: list[str] = field(init=False)
+    variables: list[str] = field(init=False)  # with the arguments
 
     def __post_init__(self) -> None:
+        own = self.node.args
+        self.arguments = [one.arg for one in (*own.posonlyargs, *own.args, *own.kwonlyargs) if one.arg != "self"]
         found = [one.arg for one in ast.walk(self.node) if isinstance(one, ast.arg)]
         found += [one.id for one in ast.walk(self.node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
         self.variables = list(dict.fromkeys(found))
@@ -90,11 +95,12 @@ class _Statement:
                         yield one, _Slot(parent, name, index if isinstance(value, list) else None)
 
 
-def edits(text: str, line: int) -> Iterator[Edit]:
+def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit]:
     """Yield the edits of a cell's functions, each text once: the nearer to a line, the sooner.
 
-    Statements above the line come before those as far below it, and what an expression may lack after what is wrong
-    with one. Nothing is yielded where the text is no Python, or reaches files or processes.
+    Statements above the line come before those as far below it, the lines that are ``known`` to be right late, and what
+    an expression may lack later than what is wrong with one. Nothing is yielded where the text is no Python, or reaches
+    files or processes.
     """
     try:
         tree = ast.parse(text)
@@ -104,15 +110,15 @@ def edits(text: str, line: int) -> Iterator[Edit]:
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
         return
     done = {ast.unparse(tree)}
-    statements = sorted(_statements(tree), key=lambda one: _distance(one.node, line))
-    for ways in (_mended, _wrapped):
-        for statement in statements:
-            for span in ways(statement):
-                with contextlib.suppress(Exception):  # no tree that could be written down
-                    made = ast.unparse(ast.fix_missing_locations(tree))
-                    if made not in done:
-                        done.add(made)
-                        yield Edit(span, made)
+    tried = [(_distance(one.node, line) + (LATE if one.node.lineno in known else 0) + penalty, ways, one)
+             for one in _statements(tree) for ways, penalty in ((_mended, 0), (_wrapped, LATE))]
+    for _, ways, statement in sorted(tried, key=lambda one: one[0]):
+        for span in ways(statement):
+            with contextlib.suppress(Exception):  # no tree that could be written down
+                made = ast.unparse(ast.fix_missing_locations(tree))
+                if made not in done:
+                    done.add(made)
+                    yield Edit(span, made)
 
 
 def _distance(statement: ast.stmt, line: int) -> int:
@@ -165,7 +171,7 @@ def _together(first: ast.stmt, last: ast.stmt) -> Span:
 def _mended(statement: _Statement) -> Iterator[Span]:
     """Change a statement, or replace an expression of it by a similar one or a part."""
     yield from _moved(statement)
-    yield from _decided(statement.node)
+    yield from _decided(statement)
     for node, slot in statement.expressions():
         for other in _similar(node, statement.function):
             slot.put(other)
@@ -179,9 +185,17 @@ def _wrapped(statement: _Statement) -> Iterator[Span]:
         if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
             continue
         for form in WRAPS:
-            slot.put(ast.parse(form.format(f"({ast.unparse(node)})"), mode="eval").body)
+            slot.put(_filled(form, node))
             yield _span(node)
+        if isinstance(node, ast.Call):
+            for name in ("True", "False", *statement.function.variables):
+                slot.put(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords))
+                yield _span(node)
         slot.put(node)
+
+
+def _filled(form: str, node: ast.expr) -> ast.expr:
+    return ast.parse(form.format(f"({ast.unparse(node)})"), mode="eval").body
 
 
 def _moved(statement: _Statement) -> Iterator[Span]:
@@ -206,28 +220,47 @@ def _moved(statement: _Statement) -> Iterator[Span]:
         inner[:], block[:] = before, kept
     if isinstance(node, BLOCKS) and len(node.body) > 1:
         inner, before = node.body, list(node.body)
-        for taken, new in ((before[0], [before[0], node]), (before[-1], [node, before[-1]])):
+        for taken in before:
             inner[:] = [one for one in before if one is not taken]
-            block[at:at + 1] = new
-            yield _head(taken)
-            inner[:], block[:] = before, kept
+            for new in ([taken, node], [node, taken]):
+                block[at:at + 1] = new
+                yield _head(taken)
+                block[:] = kept
+            inner[:] = before
 
 
-def _decided(node: ast.stmt) -> Iterator[Span]:
-    """Have a statement decide otherwise: a condition, the end of a loop, what an assignment adds."""
+def _decided(statement: _Statement) -> Iterator[Span]:
+    """Have a statement decide otherwise, or store another thing: a condition, what is added, a copy."""
+    node, block = statement.node, statement.block
     if isinstance(node, (ast.If, ast.While)):
         test = node.test
         others: list[ast.expr] = [ast.UnaryOp(ast.Not(), test), ast.Constant(False)]
-        for other in [*others, *([ast.Constant(True)] if isinstance(node, ast.If) else [])]:
+        others += [ast.Constant(True)] * isinstance(node, ast.If)
+        for name in statement.function.arguments:
+            one = ast.Name(name, LOAD)
+            others += [ast.BoolOp(ast.And(), [asked, test]) for asked in (one, ast.UnaryOp(ast.Not(), one))]
+        for other in others:
             node.test = other
             yield _span(test)
         node.test = test
     if isinstance(node, ast.AugAssign):
-        operator = node.op
+        operator, at = node.op, block.index(node)
         for kind in OPERATORS:
             node.op = kind()
             yield _span(node)
         node.op = operator
+        if isinstance(node.target, ast.Name):
+            apart = ast.BinOp(ast.Name(node.target.id, LOAD), operator, node.value)
+            for value in (apart, node.value):
+                block[at] = ast.copy_location(ast.Assign([node.target], value), node)
+                yield _span(node)
+            block[at] = node
+    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        shared = node.value
+        for form in COPIES:
+            node.value = _filled(form, shared)
+            yield _span(shared)
+        node.value = shared
 
 
 def _similar(node: ast.expr, function: _Function) -> Iterator[ast.expr]:

@@ -55,16 +55,27 @@ def repaired(results: Sequence[CheckResult], text: str, records: Sequence[Sequen
     It takes the place of those that were located. ``records`` are those of each check, ``reply`` makes the calls of one
     on an edited cell.
     """
-    wrong = [i for i, one in enumerate(results) if one.difference]
-    if not all(one.difference.is_mendable for one in results if one.difference):
+    wrong = [(one.difference, own) for one, own in zip(results, records, strict=True) if one.difference]
+    found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
+    mendable = wrong and all(difference.is_mendable for difference, _ in wrong)
+    first = next(found, None) if mendable else None
+    if first is None:
         return list(results)
-    failed_first = sorted(range(len(results)), key=lambda i: i not in wrong)
-    asked = [record for i in failed_first for record in records[i]]
-    for edit in _in_time(edits(text, _line(results))):
+    plain = [own[0].plain for difference, own in wrong if not difference.relation]
+    asked = sorted(plain, key=lambda record: _seconds(reply, first.text, record))[:1]  # few edits pass it
+    for done in (False, True):
+        asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
+    for edit in _in_time(itertools.chain([first], found)):
         if all(compare.first_difference(record, reply(edit.text, record)) is None for record in asked):
-            found = Place("edit", edit.span, text=short(segment(text, edit.span)))
-            return [replace(one, place=found if one.difference else None) for one in results]
+            place = Place("edit", edit.span, text=short(segment(text, edit.span)))
+            return [replace(one, place=place if one.difference else None) for one in results]
     return list(results)
+
+
+def _seconds(reply: Callable[[str, RecordedCheck], Reply], text: str, record: RecordedCheck) -> float:
+    started = time.monotonic()
+    reply(text, record)
+    return time.monotonic() - started
 
 
 def _in_time(found: Iterator[Edit]) -> Iterator[Edit]:
@@ -78,6 +89,6 @@ def _in_time(found: Iterator[Edit]) -> Iterator[Edit]:
 def _line(results: Sequence[CheckResult]) -> int:
     """The line at which the search begins: where values go wrong, or where an error is raised, or else the last."""
     placed = (one.place.span[0] for one in results if one.place and not one.place.cell)
-    errors = (one.difference.error for one in results if one.difference and one.difference.error)
-    raised = (one.where.line for one in errors if one.where and one.inside == "cell")
+    errors = (one.difference.error for one in results if one.difference)
+    raised = (one.where.line for one in errors if one and one.where and one.inside == "cell")
     return next(itertools.chain(placed, raised), sys.maxsize)

@@ -1,0 +1,121 @@
+"""Edits of a cell: what people mend is among them, one place at a time, the nearest first."""
+
+import ast
+from textwrap import indent
+
+import pytest
+
+from autograder.runtime.edits import edits
+from autograder.runtime.syntax import segment
+
+BODY = """
+def norm(x, y, axis=0):
+    total = 0
+    for row in x[:-1]:
+        if row > y and not total:
+            total += row * y
+        count = len(x)
+    return (total - y) / count, total
+"""
+
+
+def written(text):
+    return ast.unparse(ast.parse(text))
+
+
+def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
+    return f"def f(a, b):\n    {text}\n    {line}\n    return x\n"
+
+
+@pytest.mark.parametrize("wrong, right, place", [
+    ("x = y + 1", "x = y + 2", "1"),
+    ("x = y.sum(dim=0)", "x = y.sum(dim=-1)", "0"),
+    ("x = f(y, True)", "x = f(y, False)", "True"),
+    ("x = y * 0.5", "x = y * 1.0", "0.5"),
+    ("x = y + i", "x = y + n", "i"),
+    ("x = y - i", "x = y / i", "y - i"),
+    ("x = y - i", "x = i - y", "y - i"),
+    ("x = y - i / n", "x = (y - i) / n", "y - i / n"),
+    ("x = (y - i) / n", "x = y - i / n", "(y - i) / n"),
+    ("x = -y", "x = y", "-y"),
+    ("x = y < i", "x = y >= i", "y < i"),
+    ("x = y and i", "x = y or i", "y and i"),
+    ("x = y if n else i", "x = i if n else y", "y if n else i"),
+    ("x = y.mean(0)", "x = y.sum(0)", "y.mean"),
+    ("x = softmax(y)", "x = log_softmax(y)", "softmax"),
+    ("x = y[i]", "x = y[i + 1]", "y[i]"),
+    ("x = y[:-1]", "x = y[1:]", "y[:-1]"),
+    ("x = y[:, :i]", "x = y[:, i:]", "y[:, :i]"),
+    ("x = y[i:]", "x = y[i]", "y[i:]"),
+    ("x = y[0]", "x = y[0:0 + 1]", "y[0]"),
+    ("x = y[i, n]", "x = y[n, i]", "y[i, n]"),
+    ("x = range(n - 1)", "x = range(n)", "n - 1"),
+    ("x = range(1, n)", "x = range(1, n + 1)", "range(1, n)"),
+    ("x = cat(y, i)", "x = cat(i, y)", "cat(y, i)"),
+    ("x = y.sum(0, keepdim=True)", "x = y.sum(0)", "y.sum(0, keepdim=True)"),
+    ("x = y.detach() @ i", "x = y @ i", "y.detach()"),
+    ("x = (y, i)", "x = (i, y)", "(y, i)"),
+    ("x = [one for one in y if one]", "x = [one for one in y]", "[one for one in y if one]"),
+    ("x = y @ i", "x = y @ i.T", "i"),
+    ("x = total", "x = list(total)", "total"),
+    ("x = y.sum()", "x = y.sum() ** 0.5", "y.sum()"),
+    ("x += y", "x -= y", "x += y"),
+    ("x = (y for y in i)", "x = (i for y in i)", "y"),
+])
+def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
+    text = around(wrong)
+    made = next(one for one in edits(text, 3) if one.text == written(around(right)))
+    assert segment(text, made.span) == place
+
+
+@pytest.mark.parametrize("wrong, right", [
+    ("x = 0\nfor i in b:\n    a(i)", "for i in b:\n    x = 0\n    a(i)"),
+    ("x = 0\na(b)\nfor i in b:\n    for j in i:\n        a(j)",
+     "a(b)\nfor i in b:\n    for j in i:\n        x = 0\n        a(j)"),
+    ("for i in b:\n    x = 0\n    a(i)", "x = 0\nfor i in b:\n    a(i)"),
+    ("for i in b:\n    a(i)\n    x = i", "for i in b:\n    a(i)\nx = i"),
+    ("for i in b:\n    a(i)\nx = i", "for i in b:\n    a(i)\n    x = i"),
+    ("a(x)\nx = b[x]", "x = b[x]\na(x)"),
+    ("a(x)\nx = b[x]", "x = b[x]"),
+    ("if a > b:\n    x = b", "if not a > b:\n    x = b"),
+    ("if a > b:\n    x = b", "if True:\n    x = b"),
+    ("while a:\n    a = b", "while False:\n    a = b"),
+])
+def test_statements_go_move_and_decide_otherwise(wrong, right):
+    text, wanted = ("def f(a, b):\n" + indent(one, "    ") for one in (wrong, right))
+    assert written(wanted) in [one.text for one in edits(text, 1)]
+
+
+def test_every_text_is_another_and_the_nearest_come_first():
+    text = BODY.lstrip()
+    texts = [one.text for one in edits(text, 5)]
+    assert len(texts) == len({*texts, written(text)}) - 1 > 200
+    assert sorted(texts) == sorted(one.text for one in edits(text, 2)), "only the order hangs on the line"
+    for line in (2, 4, 7):
+        assert next(iter(edits(text, line))).span[0] == line
+    late = [one.span[0] for one in edits(text, 5, known=[5])]
+    assert late[0] != 5 and 5 in late
+
+
+def test_each_edit_changes_the_place_that_it_names_and_nothing_else():
+    """An edit that is not undone would stand in all texts after it."""
+    text = BODY.lstrip()
+    lines = [line.strip() for line in written(text).splitlines()]
+    for one in edits(text, 5):
+        left = {line.strip() for line in one.text.splitlines()}
+        changed = [number for number, line in enumerate(lines, 1) if line not in left]
+        assert all(one.span[0] <= number <= one.span[2] for number in changed), one.text
+
+
+@pytest.mark.parametrize("text", ["def f(:", "x = 1", "", "def f(x):\n    '''Says.'''", "\0",
+                                  "def f(x):\n    return open(x)", "def f(x):\n    import os\n    os.remove(x)",
+                                  "def f(x):\n    raise ValueError(x + 1)"])
+def test_what_is_no_function_of_ones_own_or_reaches_files_is_not_edited(text):
+    assert list(edits(text, 1)) == []
+
+
+def test_lines_are_those_of_the_cell():
+    text = "import math\nSIZE = 3\n\n\nclass Net:\n    def forward(self, x):\n        return self.one(self.two)\n"
+    made = [one for one in edits(text, 99) if "self.two(self.two)" in one.text]
+    assert [segment(text, one.span) for one in made] == ["self.one"]
+    assert "SIZE" not in made[0].text, "only what is defined is run again"

@@ -1,0 +1,133 @@
+"""Places where one edit makes all checks pass: found, verified on every check, and within bounds."""
+
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.judging.judge import judged, records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import oracle
+from autograder.runtime import compare, repairs
+from autograder.runtime.bounded import TimeIsUp, bounded
+from autograder.runtime.place import Place
+from autograder.runtime.repairs import attempted, repaired
+from autograder.runtime.syntax import segment
+from conftest import TINY, TINY_COURSE
+
+ENCODER = """
+class EncoderRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, device):
+        super().__init__()
+        self.gru = nn.GRU(input_size, hidden_size).to(device)
+
+    def forward(self, encoder_input, henc_init=None):
+        {}
+        return {}
+"""
+STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
+
+
+def searched(exercise, text, place=None):
+    """The results of an answer after the search, and the texts that were tried."""
+    truth, tried = oracle(TINY_COURSE, TINY), []
+    records = records_of(truth, exercise, "1")
+    replies = truth.replies(Variant(exercise, "wrong", source=text), [one for own in records for one in own])
+    results = judged(truth, exercise, records, replies).checks
+
+    def reply(edited, record):
+        tried.append(edited)
+        return attempted(edited, record.ops, names)
+
+    with truth.without(exercise) as names:
+        return repaired(results, text, records, reply), tried
+
+
+@pytest.mark.parametrize("exercise, text, place, failed", [
+    ("double", "def double(x):\n    return 3 * x", "3", 2),
+    ("double", "def double(x):\n    y = x\n    x = y + y\n    x = x + y\n    return x", "x = x + y", 2),
+    ("double", "def double(x):\n    return x * x", "x * x", 2),
+    ("double", "def double(x):\n    return (x + x).detach()", "(x + x).detach()", 2),
+    ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "henc_final, henc_ts", 2),
+    ("encoder", ENCODER.format(STATES.replace("henc_init", "None"), "henc_ts, henc_final"), None, 1),
+    ("encoder", ENCODER.format(STATES.replace("input, henc_init", "input, encoder_input"), "henc_ts, henc_final"),
+     "encoder_input", 2),
+    ("last", "def last(rows):\n    return double(rows[-2])", "rows[-2]", 1),
+])
+def test_where_one_edit_is_enough_is_the_place_of_all_that_fails(exercise, text, place, failed):
+    results, _ = searched(exercise, text)
+    shown = [one.place for one in results if not one.passed]
+    assert len(shown) == failed and not any(one.place for one in results if one.passed)
+    assert [one and (one.kind, one.text) for one in shown] == [place and ("edit", place)] * failed
+    assert all(segment(text, one.span) == place for one in shown if one)
+
+
+@pytest.mark.parametrize("text", [
+    "def double(x):\n    return 2 * x",
+    "def double(x):\n    raise NotImplementedError()",
+    "",
+    "def duble(x):\n    return x",
+])
+def test_what_is_right_or_not_there_is_not_edited(text):
+    results, tried = searched("double", text)
+    assert not tried and not any(one.place for one in results)
+
+
+def test_a_place_that_was_located_stays_where_no_edit_is_enough():
+    truth, text = oracle(TINY_COURSE, TINY), "def double(x):\n    y = 3 * x + 5\n    return y * y"
+    records = records_of(truth, "double", "1")
+    replies = truth.replies(Variant("double", "wrong", source=text), [one for own in records for one in own])
+    located = Place("value", (2, 8, 2, 13), text="3 * x")
+    results = [replace(one, place=located) for one in judged(truth, "double", records, replies).checks]
+    with truth.without("double") as names:
+        after = repaired(results, text, records, lambda new, one: attempted(new, one.ops, names))
+    assert after == results
+
+
+def test_an_edit_counts_only_if_every_check_passes():
+    """Of the records all are asked, those of passed checks, too."""
+    text = ENCODER.format("henc_ts, henc_final = self.gru(encoder_input, 0 * henc_init)", "henc_ts, henc_final")
+    results, tried = searched("encoder", text)
+    assert [one.passed for one in results] == [False, False]
+    shown = {one.place.text for one in results}
+    assert shown == {"0 * henc_init"}, "henc_init + 0 would not do: states are asked for without it"
+    records = [one for own in records_of(oracle(TINY_COURSE, TINY), "encoder", "1") for one in own]
+    assert tried.count(tried[-1]) == len(records) + 1
+
+
+def test_the_search_is_bounded_in_number_and_time(monkeypatch):
+    text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
+    _, tried = searched("double", text)
+    assert len(set(tried)) > 20
+    monkeypatch.setattr(repairs, "MAX_EDITS", 7)
+    assert len(set(searched("double", text)[1])) == 7
+    monkeypatch.setattr(repairs, "MAX_SECONDS", 0.0)
+    assert len(set(searched("double", text)[1])) == 1, "one is tried to see how long checks take"
+
+
+def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
+    monkeypatch.setattr(repairs, "EDIT_SECONDS", 0.05)
+    (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
+    names = {"torch": torch, "double": lambda x: 2 * x}
+    before = dict(names)
+    reply = attempted("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
+    assert reply.error.type == "TimeIsUp" and names == before
+    for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
+        assert compare.first_difference(record, attempted(text, record.ops, names)).error and names == before
+    assert compare.first_difference(record, attempted("def double(x):\n    return x + x\n", record.ops, names)) is None
+    assert compare.first_difference(record, attempted(None, record.ops, names)) is None
+
+
+def test_a_bound_within_a_bound_leaves_the_outer_one():
+    """The outer one has long passed when the inner one ends, and still stops what comes then."""
+    with pytest.raises(TimeIsUp), bounded(0.05):
+        for _ in range(3):
+            with bounded(60):
+                pass
+        while time.sleep(0.01) is None:
+            pass
+    with bounded(60):
+        with pytest.raises(TimeIsUp), bounded(0.02):
+            while time.sleep(0.01) is None:
+                pass
