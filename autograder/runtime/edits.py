@@ -95,30 +95,30 @@ class _Statement:
                         yield one, _Slot(parent, name, index if isinstance(value, list) else None)
 
 
-def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit]:
-    """Yield the edits of a cell's functions, each text once: the nearer to a line, the sooner.
+def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | None]:
+    """Yield the edits of a cell's functions, each text once, and None for one that was there: the nearer, the sooner.
 
-    Statements above the line come before those as far below it, the lines that are ``known`` to be right late, and what
-    an expression may lack later than what is wrong with one. Nothing is yielded where the text is no Python, or reaches
-    files or processes.
+    Near is to a line. Statements above it come before those as far below it, the lines that are ``known`` to be right
+    late, and what an expression may lack later than what is wrong with one. Nothing is yielded where the text is no
+    Python, or reaches files or processes.
     """
     try:
         tree = ast.parse(text)
+        tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+        done = {ast.unparse(tree)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
         return
-    done = {ast.unparse(tree)}
     tried = [(_distance(one.node, line) + (LATE if one.node.lineno in known else 0) + penalty, ways, one)
              for one in _statements(tree) for ways, penalty in ((_mended, 0), (_wrapped, LATE))]
     for _, ways, statement in sorted(tried, key=lambda one: one[0]):
         for span in ways(statement):
+            made = ""
             with contextlib.suppress(Exception):  # no tree that could be written down
                 made = ast.unparse(ast.fix_missing_locations(tree))
-                if made not in done:
-                    done.add(made)
-                    yield Edit(span, made)
+            yield None if not made or made in done else Edit(span, made)
+            done.add(made)
 
 
 def _distance(statement: ast.stmt, line: int) -> int:

@@ -25,7 +25,8 @@ from .syntax import segment
 from .values import short
 
 MAX_EDITS = 400  # that are tried
-MAX_SECONDS = 1.0  # for all of them
+MAX_TEXT = 20_000  # characters of a cell
+MAX_SECONDS = 0.75  # for all of them
 EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
@@ -58,7 +59,7 @@ def repaired(results: Sequence[CheckResult], text: str, records: Sequence[Sequen
     wrong = [(one.difference, own) for one, own in zip(results, records, strict=True) if one.difference]
     found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
     mendable = wrong and all(difference.is_mendable for difference, _ in wrong)
-    first = next(found, None) if mendable else None
+    first = next(found, None) if mendable and len(text) <= MAX_TEXT else None
     if first is None:
         return list(results)
     plain = [own[0].plain for difference, own in wrong if not difference.relation]
@@ -78,12 +79,14 @@ def _seconds(reply: Callable[[str, RecordedCheck], Reply], text: str, record: Re
     return time.monotonic() - started
 
 
-def _in_time(found: Iterator[Edit]) -> Iterator[Edit]:
-    ends = time.monotonic() + MAX_SECONDS
-    for edit in itertools.islice(found, MAX_EDITS):
-        if time.monotonic() > ends:
+def _in_time(found: Iterator[Edit | None]) -> Iterator[Edit]:
+    ends, left = time.monotonic() + MAX_SECONDS, MAX_EDITS
+    for edit in found:
+        if not left or time.monotonic() > ends:
             return
-        yield edit
+        if edit:
+            left -= 1
+            yield edit
 
 
 def _line(results: Sequence[CheckResult]) -> int:
