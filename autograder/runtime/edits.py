@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .syntax import Span
+from .syntax import Span, code_lines
 
 # Functions that are mistaken for each other.
 EXCHANGED = [
@@ -104,8 +105,8 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
     """
     try:
         tree = ast.parse(text)
-        tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
-        done = {ast.unparse(tree)}
+        lines = _definitions(tree, code_lines(text))
+        done = {ast.unparse(one.function.node) for one in _statements(tree)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
@@ -116,9 +117,26 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
         for span in ways(statement):
             made = ""
             with contextlib.suppress(Exception):  # no tree that could be written down
-                made = ast.unparse(ast.fix_missing_locations(tree))
-            yield None if not made or made in done else Edit(span, made)
+                made = ast.unparse(statement.function.node)
+            yield None if not made or made in done else Edit(span, _with(lines, statement.function.node, made))
             done.add(made)
+
+
+def _definitions(tree: ast.Module, lines: list[str]) -> list[str]:
+    """Keep of a tree and of its lines what defines functions and classes; the other lines are empty."""
+    tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+    kept = {number for one in tree.body for number in range(_first(one), (one.end_lineno or 0) + 1)}
+    return [line if number in kept else "" for number, line in enumerate(lines, 1)]
+
+
+def _with(lines: list[str], function: ast.FunctionDef, made: str) -> str:
+    """Return lines with another text of a function, in one."""
+    own = textwrap.indent(made, lines[function.lineno - 1][:function.col_offset]).splitlines()
+    return "\n".join([*lines[:_first(function) - 1], *own, *lines[function.end_lineno:]])
+
+
+def _first(node: ast.FunctionDef | ast.ClassDef) -> int:
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
 def _distance(statement: ast.stmt, line: int) -> int:

@@ -69,7 +69,7 @@ def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
 ])
 def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
     text = around(wrong)
-    made = next(one for one in edits(text, 3) if one.text == written(around(right)))
+    made = next(one for one in edits(text, 3) if written(one.text) == written(around(right)))
     assert segment(text, made.span) == place
 
 
@@ -88,14 +88,14 @@ def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
 ])
 def test_statements_go_move_and_decide_otherwise(wrong, right):
     text, wanted = ("def f(a, b):\n" + indent(one, "    ") for one in (wrong, right))
-    assert written(wanted) in [one.text for one in edits(text, 1)]
+    assert written(wanted) in [written(one.text) for one in edits(text, 1)]
 
 
 def test_every_text_is_another_and_the_nearest_come_first():
     text = BODY.lstrip()
-    texts = [one.text for one in edits(text, 5)]
+    texts = [written(one.text) for one in edits(text, 5)]
     assert len(texts) == len({*texts, written(text)}) - 1 > 200
-    assert sorted(texts) == sorted(one.text for one in edits(text, 2)), "only the order hangs on the line"
+    assert sorted(texts) == sorted(written(one.text) for one in edits(text, 2)), "only the order hangs on the line"
     for line in (2, 4, 7):
         assert next(edits(text, line)).span[0] == line
     late = [one.span[0] for one in edits(text, 5, known=[5])]
@@ -124,3 +124,11 @@ def test_lines_are_those_of_the_cell():
     made = [one for one in edits(text, 99) if "self.two(self.two)" in one.text]
     assert [segment(text, one.span) for one in made] == ["self.one"]
     assert "SIZE" not in made[0].text, "only what is defined is run again"
+
+
+def test_a_cell_keeps_its_indentation_and_what_stands_around_a_function():
+    text = "x = 3\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn (\n2)\ny = 4\n"
+    made = [one.text for one in edits(text, 5)]
+    assert {"\nclass A:\n\t@property\n\tdef f(self):\n\t    return 2\n\n\tdef g(self):\n\t\treturn (\n2)\n",
+            "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t    return 3\n"} <= {*made}
+    assert all(compile(one, "", "exec") for one in made)
