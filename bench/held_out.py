@@ -27,7 +27,7 @@ from autograder.runtime.findings import CheckResult
 from autograder.runtime.place import Located
 from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.repairs import attempted, repaired
+from autograder.runtime.repairs import repair_apart, repaired
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 SETS = ("first", "second", "third", "fourth")  # each written before what the ones before it had shown was mended
@@ -182,9 +182,9 @@ def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[Recorded
     def locate(i: int, form: bool) -> Located | None:
         return places.locate(version.exercise, [truth.text_of(version)], records[i][0].plain, form)
 
-    text = truth.text_of(version)
+    results = placed(results, locate)
     with truth.without(version.exercise) as names:
-        return repaired(placed(results, locate), text, records, lambda new, one: attempted(new, one.ops, names))
+        return repaired(results, repair_apart(results, truth.text_of(version), records, names))
 
 
 def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:

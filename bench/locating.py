@@ -34,6 +34,7 @@ from autograder.runtime.known import Answer, same_exactly
 from autograder.runtime.place import Place
 from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
+from autograder.runtime.repairs import repair_apart, repaired
 from autograder.runtime.rewriting import GROWING, cells_of
 from autograder.runtime.syntax import Span, root, segment
 
@@ -169,6 +170,8 @@ def _shown(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[Recor
         return None
     results = [CheckResult(str(i), one is None, "", one) for i, one in enumerate(differences)]
     results = placed(results, lambda i, form: places.locate(exercise, [mutant.source], records[i], form))
+    with truth.without(exercise) as names:
+        results = repaired(results, repair_apart(results, mutant.source, [[one] for one in records], names))
     return {one.place: record for one, record in zip(results, records, strict=True) if one.place}
 
 

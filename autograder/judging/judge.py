@@ -24,7 +24,7 @@ from ..runtime.findings import CheckResult, limited
 from ..runtime.place import Located
 from ..runtime.placing import placed
 from ..runtime.recorded import Error, RecordedCheck, Reply
-from ..runtime.repairs import repaired
+from ..runtime.repairs import repair, repaired
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -156,7 +156,7 @@ def _placed(session: Session, result: ExerciseResult, instance: _Instance, until
     with contextlib.suppress(KernelLost):
         if written and not is_explained and time.process_time() < until:
             records = instance.records[result.exercise]
-            checks = repaired(checks, written[0], records, session.attempts(result.exercise))
+            checks = repaired(checks, repair(checks, written[0], records, session.attempts(result.exercise)))
     return replace(result, checks=tuple(checks))
 
 

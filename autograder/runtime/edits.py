@@ -111,8 +111,8 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
         return
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
         return
-    tried = [(_distance(one.node, line) + (LATE if one.node.lineno in known else 0) + penalty, ways, one)
-             for one in _statements(tree) for ways, penalty in ((_mended, 0), (_wrapped, LATE))]
+    tried = [(_distance(one.node, line) + (LATE if one.node.lineno in known else 0) + later, ways, one)
+             for one in _statements(tree) for ways, later in WAYS]
     for _, ways, statement in sorted(tried, key=lambda one: one[0]):
         for span in ways(statement):
             made = ""
@@ -124,8 +124,9 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
 
 def _definitions(tree: ast.Module, lines: list[str]) -> list[str]:
     """Keep of a tree and of its lines what defines functions and classes; the other lines are empty."""
-    tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
-    kept = {number for one in tree.body for number in range(_first(one), (one.end_lineno or 0) + 1)}
+    found = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+    tree.body = [*found]
+    kept = {number for one in found for number in range(_first(one), (one.end_lineno or 0) + 1)}
     return [line if number in kept else "" for number, line in enumerate(lines, 1)]
 
 
@@ -186,10 +187,8 @@ def _together(first: ast.stmt, last: ast.stmt) -> Span:
 # The tree is changed while a span is yielded, and as it was afterwards.
 
 
-def _mended(statement: _Statement) -> Iterator[Span]:
-    """Change a statement, or replace an expression of it by a similar one or a part."""
-    yield from _moved(statement)
-    yield from _decided(statement)
+def _exchanged(statement: _Statement) -> Iterator[Span]:
+    """Replace an expression of a statement by a similar one or a part."""
     for node, slot in statement.expressions():
         for other in _similar(node, statement.function):
             slot.put(other)
@@ -383,3 +382,6 @@ def _of_call(node: ast.Call) -> Iterator[ast.expr]:
     if isinstance(function, ast.Attribute):
         yield function.value
     yield from args
+
+
+WAYS = ((_moved, -LATE), (_decided, -LATE), (_exchanged, 0), (_wrapped, LATE))  # and by how many lines each comes later

@@ -7,6 +7,7 @@ first. Only the place is shown, never the edit.
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import compare
+from .apart import apart
 from .bounded import TimeIsUp, bounded
 from .edits import Edit, edits
 from .findings import CheckResult
@@ -21,7 +23,7 @@ from .operations import Op
 from .place import Place
 from .recorded import RecordedCheck, Reply
 from .replay import describe_error, replay
-from .syntax import segment
+from .syntax import Span, segment
 from .values import short
 
 MAX_EDITS = 400  # that are tried
@@ -49,28 +51,46 @@ def attempted(text: str | None, ops: Sequence[Op], namespace: dict[str, Any], de
         namespace.update(saved)
 
 
-def repaired(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-             reply: Callable[[str, RecordedCheck], Reply]) -> list[CheckResult]:
-    """Return the results of an exercise with the place in its cell where one edit makes all checks pass, if any does.
+def repaired(results: Sequence[CheckResult], place: Place | None) -> list[CheckResult]:
+    """Return the results of an exercise with the place where one edit makes all checks pass, instead of others."""
+    return [replace(one, place=place if one.difference else None) if place else one for one in results]
 
-    It takes the place of those that were located. ``records`` are those of each check, ``reply`` makes the calls of one
-    on an edited cell.
+
+def repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
+           reply: Callable[[str, RecordedCheck], Reply]) -> Place | None:
+    """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
+
+    ``records`` are those of each check, ``reply`` makes the calls of one on an edited cell.
     """
     wrong = [(one.difference, own) for one, own in zip(results, records, strict=True) if one.difference]
     found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
     mendable = wrong and all(difference.is_mendable for difference, _ in wrong)
     first = next(found, None) if mendable and len(text) <= MAX_TEXT else None
     if first is None:
-        return list(results)
+        return None
     plain = [own[0].plain for difference, own in wrong if not difference.relation]
     asked = sorted(plain, key=lambda record: _seconds(reply, first.text, record))[:1]  # few edits pass it
     for done in (False, True):
         asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
     for edit in _in_time(itertools.chain([first], found)):
         if all(compare.first_difference(record, reply(edit.text, record)) is None for record in asked):
-            place = Place("edit", edit.span, text=short(segment(text, edit.span)))
-            return [replace(one, place=place if one.difference else None) for one in results]
-    return list(results)
+            return _place(text, edit.span)
+    return None
+
+
+def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
+                 namespace: dict[str, Any]) -> Place | None:
+    """Return the same, found in a copy of this process: an edit may end it, or use what there is of memory."""
+    def found() -> bytes:
+        place = repair(results, text, records, lambda edited, record: attempted(edited, record.ops, namespace))
+        return json.dumps(place and place.span).encode()
+
+    said = apart(found, MAX_SECONDS + EDIT_SECONDS)
+    return _place(text, tuple(span)) if said and (span := json.loads(said)) else None
+
+
+def _place(text: str, span: Span) -> Place:
+    return Place("edit", span, text=short(segment(text, span)))
 
 
 def _seconds(reply: Callable[[str, RecordedCheck], Reply], text: str, record: RecordedCheck) -> float:

@@ -42,7 +42,7 @@ from .operations import Name
 from .place import Located, located
 from .placing import placed
 from .recorded import RecordedCheck, Reply
-from .repairs import attempted, repaired
+from .repairs import repair_apart, repaired
 from .replay import Printed, describe_error, replay
 from .rewriting import cells_of
 from .settings import find, settings
@@ -307,8 +307,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     seen = placed(limited([one.result for one in results]),
                   lambda i, form: _located(results[i].check, failing[i], texts, namespace, form))
     if texts:
-        seen = repaired(seen, texts[0], [one.records for one in shipped.checks],
-                        lambda text, record: attempted(text, record.ops, namespace))
+        seen = repaired(seen, repair_apart(seen, texts[0], [one.records for one in shipped.checks], namespace))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 
 

@@ -1,5 +1,7 @@
 """Places where one edit makes all checks pass: found, verified on every check, and within bounds."""
 
+import os
+import sys
 import time
 from dataclasses import replace
 
@@ -12,7 +14,7 @@ from autograder.model.oracle import oracle
 from autograder.runtime import compare, repairs
 from autograder.runtime.bounded import TimeIsUp, bounded
 from autograder.runtime.place import Place
-from autograder.runtime.repairs import attempted, repaired
+from autograder.runtime.repairs import attempted, repair, repair_apart, repaired
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
 
@@ -41,7 +43,7 @@ def searched(exercise, text, place=None):
         return attempted(edited, record.ops, names)
 
     with truth.without(exercise) as names:
-        return repaired(results, text, records, reply), tried
+        return repaired(results, repair(results, text, records, reply)), tried
 
 
 @pytest.mark.parametrize("exercise, text, place, failed", [
@@ -81,8 +83,8 @@ def test_a_place_that_was_located_stays_where_no_edit_is_enough():
     located = Place("value", (2, 8, 2, 13), text="3 * x")
     results = [replace(one, place=located) for one in judged(truth, "double", records, replies).checks]
     with truth.without("double") as names:
-        after = repaired(results, text, records, lambda new, one: attempted(new, one.ops, names))
-    assert after == results
+        assert repair(results, text, records, lambda new, one: attempted(new, one.ops, names)) is None
+    assert repaired(results, None) == results
 
 
 def test_an_edit_counts_only_if_every_check_passes():
@@ -131,3 +133,19 @@ def test_a_bound_within_a_bound_leaves_the_outer_one():
         with pytest.raises(TimeIsUp), bounded(0.02):
             while time.sleep(0.01) is None:
                 pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
+def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
+    truth, text = oracle(TINY_COURSE, TINY), "def double(x):\n    y = x\n    return 3 * y"
+    records = records_of(truth, "double", "1")
+    replies = truth.replies(Variant("double", "wrong", source=text), [one for own in records for one in own])
+    results = judged(truth, "double", records, replies).checks
+    with truth.without("double") as names:
+        before = dict(names)
+        assert repair_apart(results, text, records, names) == Place("edit", (3, 11, 3, 12), text="3")
+        assert names == before
+        assert repair_apart(judged(truth, "double", records, [one.answer for own in records for one in own]).checks,
+                            text, records, names) is None
+        monkeypatch.setattr(repairs, "attempted", lambda *_: os._exit(1))
+        assert repair_apart(results, text, records, names) is None

@@ -1,0 +1,59 @@
+"""A call in a copy of this process: its answer comes back, and nothing else, whatever it does."""
+
+import ctypes
+import os
+import sys
+import time
+
+import pytest
+
+from autograder.runtime import apart as module
+from autograder.runtime.apart import apart
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
+
+
+@ON_LINUX
+def test_the_answer_comes_back_and_no_trace_of_what_was_done(capfd):
+    kept = []
+    assert apart(lambda: bytes(kept.append(1) or b"right") + bytes(str(kept), "ascii"), 60) == b"right[1]"
+    assert kept == []
+    apart(lambda: os.write(1, b"said") and print("said", file=sys.stderr) or b"", 60)
+    assert capfd.readouterr() == ("", "")
+
+
+@ON_LINUX
+@pytest.mark.parametrize("call", [lambda: 1 / 0, lambda: os._exit(3), lambda: ctypes.string_at(0),
+                                  lambda: bytes(8 * module.ROOM), lambda: "text", lambda: b""],
+                         ids=["raises", "exits", "crashes", "is too large", "is no bytes", "is empty"])
+def test_a_copy_that_comes_to_nothing_is_none(call, capfd):
+    assert apart(call, 60) is None
+    assert capfd.readouterr() == ("", "")
+
+
+@ON_LINUX
+def test_a_copy_that_does_not_end_is_ended(tmp_path):
+    def forever():
+        (tmp_path / "begun").write_text(str(os.getpid()))
+        while True:
+            time.sleep(0.01)
+
+    assert apart(forever, 0.5) is None
+    if (tmp_path / "begun").is_file():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "begun").read_text()), 0)
+
+
+@ON_LINUX
+def test_what_interrupts_the_call_ends_the_copy(monkeypatch):
+    seen = []
+    monkeypatch.setattr(module.select, "select", lambda *_: seen.append("waits") or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        apart(lambda: time.sleep(60), 60)
+    assert seen == ["waits"]
+
+
+def test_elsewhere_no_process_is_copied(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(os, "fork", lambda: 1 / 0)
+    assert apart(lambda: b"right", 60) is None
