@@ -12,20 +12,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .exchanges import LOAD, OPERATORS, similar
 from .syntax import Span, code_lines
 
-# Functions that are mistaken for each other.
-EXCHANGED = [
-    ("softmax", "log_softmax"), ("sum", "mean"), ("any", "all"), ("max", "min"), ("argmax", "argmin"),
-    ("sigmoid", "tanh"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("exp", "sqrt"), ("log", "exp"),
-    ("randn", "rand"), ("amax", "amin"), ("minimum", "maximum"), ("lower", "upper"), ("cumsum", "cumprod"),
-]
-OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
-COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 LATE = 5  # lines
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
-LOAD = ast.Load()
-ONE = ast.Constant(1)
 # Who names one of these reaches beyond the checks: what an edit of that would do, nobody knows.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save"}
 # What an expression may lack: a sign, a power, a transposed axis.
@@ -190,7 +181,7 @@ def _together(first: ast.stmt, last: ast.stmt) -> Span:
 def _exchanged(statement: _Statement) -> Iterator[Span]:
     """Replace an expression of a statement by a similar one or a part."""
     for node, slot in statement.expressions():
-        for other in _similar(node, statement.function):
+        for other in similar(node, statement.function.variables, statement.function.attributes):
             slot.put(other)
             yield _span(node)
         slot.put(node)
@@ -209,6 +200,19 @@ def _wrapped(statement: _Statement) -> Iterator[Span]:
                 slot.put(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords))
                 yield _span(node)
         slot.put(node)
+
+
+def _joined(statement: _Statement) -> Iterator[Span]:
+    """Join a variable to what a statement stores or returns: a summand or a factor that it may lack."""
+    node = statement.node
+    if not isinstance(node, (ast.Assign, ast.Return, ast.AugAssign)) or node.value is None:
+        return
+    value = node.value
+    for name in statement.function.variables:
+        for kind in (ast.Add, ast.Mult, ast.Sub, ast.Div):
+            node.value = ast.BinOp(value, kind(), ast.Name(name, LOAD))
+            yield _span(value)
+    node.value = value
 
 
 def _filled(form: str, node: ast.expr) -> ast.expr:
@@ -272,6 +276,8 @@ def _decided(statement: _Statement) -> Iterator[Span]:
                 block[at] = ast.copy_location(ast.Assign([node.target], value), node)
                 yield _span(node)
             block[at] = node
+    if isinstance(node, ast.Assign):
+        yield from _stored(node, statement.function.variables)
     if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
         shared = node.value
         for form in COPIES:
@@ -280,108 +286,15 @@ def _decided(statement: _Statement) -> Iterator[Span]:
         node.value = shared
 
 
-def _similar(node: ast.expr, function: _Function) -> Iterator[ast.expr]:
-    """Yield what an expression may have been mistaken for."""
-    match node:
-        case ast.Constant(value=bool(value)):
-            yield ast.Constant(not value)
-        case ast.Constant(value=int(value)):
-            for other in dict.fromkeys((value + 1, value - 1, -value - 1, -value, 0, 1)):
-                yield ast.Constant(other)
-        case ast.Constant(value=float(value)):
-            yield from map(ast.Constant, (2 * value, value / 2, -value, 1.0))
-        case ast.Name(id=name):
-            yield from (ast.Name(other, LOAD) for other in (*function.variables, *_mistaken(name)) if other != name)
-        case ast.Attribute(value=of, attr=name):
-            own = function.attributes if isinstance(of, ast.Name) and of.id == "self" else []
-            yield from (ast.Attribute(of, other, LOAD) for other in (*own, *_mistaken(name)) if other != name)
-        case ast.UnaryOp(operand=operand):
-            yield operand
-        case ast.BinOp(left=left, op=operator, right=right):
-            yield from (ast.BinOp(left, kind(), right) for kind in OPERATORS)
-            yield from (left, right, ast.BinOp(right, operator, left))
-            if isinstance(left, ast.BinOp):
-                yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, operator, right))
-            if isinstance(right, ast.BinOp):
-                yield ast.BinOp(ast.BinOp(left, operator, right.left), right.op, right.right)
-        case ast.Compare(left=left, ops=[_, *rest], comparators=others):
-            yield from (ast.Compare(left, [kind(), *rest], others) for kind in COMPARISONS)
-        case ast.BoolOp(op=operator, values=values):
-            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
-            yield from values
-        case ast.IfExp(test=test, body=body, orelse=other):
-            yield from (body, other, ast.IfExp(test, other, body))
-        case ast.Subscript():
-            yield from _of_part(node)
-        case ast.Call():
-            yield from _of_call(node)
-        case ast.Tuple(elts=values) | ast.List(elts=values):
-            yield from (type(node)(one, LOAD) for one in _swapped(values))
-        case ast.ListComp(elt=made, generators=[first, *more]) | ast.GeneratorExp(elt=made, generators=[first, *more]):
-            if first.ifs:
-                yield type(node)(made, [ast.comprehension(first.target, first.iter, [], 0), *more])
+def _stored(node: ast.Assign, variables: Sequence[str]) -> Iterator[Span]:
+    """Store in another variable."""
+    for target in [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]:
+        own = target.id
+        for name in variables:
+            target.id = name
+            yield _span(target)
+        target.id = own
 
 
-def _mistaken(name: str) -> list[str]:
-    return [other for pair in EXCHANGED if name in pair for other in pair]
-
-
-def _swapped(values: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
-    """Yield a list with each two neighbours exchanged, and the whole in the other order."""
-    for i in range(len(values) - 1):
-        yield [*values[:i], values[i + 1], values[i], *values[i + 2:]]
-    if len(values) > 2:
-        yield list(values[::-1])
-
-
-def _moved_by_one(bound: ast.expr) -> tuple[ast.expr, ast.expr]:
-    return ast.BinOp(bound, ast.Add(), ONE), ast.BinOp(bound, ast.Sub(), ONE)
-
-
-def _of_part(node: ast.Subscript) -> Iterator[ast.expr]:
-    """Yield the whole, and other parts of it."""
-    yield node.value
-    several = isinstance(node.slice, ast.Tuple)
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    found = [[*parts[:i], other, *parts[i + 1:]] for i, one in enumerate(parts) for other in _of_index(one)]
-    for new in [*found, *_swapped(parts)]:
-        yield ast.Subscript(node.value, ast.Tuple(new, LOAD) if several else new[0], LOAD)
-
-
-def _of_index(one: ast.expr) -> Iterator[ast.expr]:
-    if not isinstance(one, ast.Slice):
-        yield from _moved_by_one(one)
-        yield ast.Slice(one, _moved_by_one(one)[0])
-        yield from (ast.Slice(one, None), ast.Slice(None, one))
-        return
-    lower, upper, step = one.lower, one.upper, one.step
-    yield from filter(None, (lower, upper))
-    for other in (*_moved_by_one(lower), None) if lower else (ONE,):
-        yield ast.Slice(other, upper, step)
-    for other in (*_moved_by_one(upper), None) if upper else (ast.Constant(-1),):
-        yield ast.Slice(lower, other, step)
-    if (lower is None) != (upper is None):
-        yield ast.Slice(upper, lower, step)
-        yield ast.Slice(None, ast.Constant(-1), step) if lower else ast.Slice(ONE, None, step)
-    if step:
-        yield ast.Slice(lower, upper)
-
-
-def _of_call(node: ast.Call) -> Iterator[ast.expr]:
-    """Yield a call with other arguments, and what it is made on."""
-    function, args, keywords = node.func, node.args, node.keywords
-    if isinstance(function, ast.Name) and function.id == "range":
-        for i, bound in enumerate(args[:2]):
-            yield from (ast.Call(function, [*args[:i], other, *args[i + 1:]], []) for other in _moved_by_one(bound))
-        if len(args) == 1:
-            yield ast.Call(function, [ONE, *args], [])
-        yield ast.Call(ast.Name("reversed", LOAD), [node], [])
-    yield from (ast.Call(function, one, keywords) for one in _swapped(args))
-    yield from (ast.Call(function, [*args[:i], *args[i + 1:]], keywords) for i in range(len(args)))
-    yield from (ast.Call(function, args, [*keywords[:i], *keywords[i + 1:]]) for i in range(len(keywords)))
-    if isinstance(function, ast.Attribute):
-        yield function.value
-    yield from args
-
-
-WAYS = ((_moved, -LATE), (_decided, -LATE), (_exchanged, 0), (_wrapped, LATE))  # and by how many lines each comes later
+# By so many lines each of them comes later.
+WAYS = ((_moved, -LATE), (_decided, -LATE), (_exchanged, 0), (_wrapped, LATE), (_joined, LATE))
