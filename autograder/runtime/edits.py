@@ -102,8 +102,8 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
         return
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
         return
-    tried = [(_distance(one.node, line) + (LATE if one.node.lineno in known else 0) + later, ways, one)
-             for one in _statements(tree) for ways, later in WAYS]
+    tried = [(share * _distance(one.node, line) + (LATE if one.node.lineno in known else 0) + later, ways, one)
+             for one in _statements(tree) for ways, share, later in WAYS]
     for _, ways, statement in sorted(tried, key=lambda one: one[0]):
         for span in ways(statement):
             made = ""
@@ -276,8 +276,6 @@ def _decided(statement: _Statement) -> Iterator[Span]:
                 block[at] = ast.copy_location(ast.Assign([node.target], value), node)
                 yield _span(node)
             block[at] = node
-    if isinstance(node, ast.Assign):
-        yield from _stored(node, statement.function.variables)
     if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
         shared = node.value
         for form in COPIES:
@@ -286,15 +284,17 @@ def _decided(statement: _Statement) -> Iterator[Span]:
         node.value = shared
 
 
-def _stored(node: ast.Assign, variables: Sequence[str]) -> Iterator[Span]:
+def _stored(statement: _Statement) -> Iterator[Span]:
     """Store in another variable."""
-    for target in [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]:
+    places = ast.walk(statement.node) if isinstance(statement.node, ast.Assign) else ()
+    for target in [one for one in places if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]:
         own = target.id
-        for name in variables:
+        for name in statement.function.variables:
             target.id = name
             yield _span(target)
         target.id = own
 
 
-# By so many lines each of them comes later.
-WAYS = ((_moved, -LATE), (_decided, -LATE), (_exchanged, 0), (_wrapped, LATE), (_joined, LATE))
+# With the share of the distance that counts, and by how many lines more they come later: of some there are few.
+WAYS = ((_moved, 0.25, 0), (_decided, 0.5, 0), (_exchanged, 1, 0), (_stored, 1, LATE), (_wrapped, 1, LATE),
+        (_joined, 1, 2 * LATE))
