@@ -60,11 +60,13 @@ def repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence
            reply: Callable[[str, RecordedCheck], Reply]) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
+    Nothing is edited if values go wrong in another cell.
     ``records`` are those of each check, ``reply`` makes the calls of one on an edited cell.
     """
     wrong = [(one.difference, own) for one, own in zip(results, records, strict=True) if one.difference]
     found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
-    mendable = wrong and all(difference.is_mendable for difference, _ in wrong)
+    elsewhere = any(one.place and one.place.cell for one in results)
+    mendable = wrong and not elsewhere and all(difference.is_mendable for difference, _ in wrong)
     first = next(found, None) if mendable and len(text) <= MAX_TEXT else None
     if first is None:
         return None
@@ -111,7 +113,7 @@ def _in_time(found: Iterator[Edit | None]) -> Iterator[Edit]:
 
 def _line(results: Sequence[CheckResult]) -> int:
     """The line at which the search begins: where values go wrong, or where an error is raised, or else the last."""
-    placed = (one.place.span[0] for one in results if one.place and not one.place.cell)
+    placed = (one.place.span[0] for one in results if one.place)
     errors = (one.difference.error for one in results if one.difference)
     raised = (one.where.line for one in errors if one and one.where and one.inside == "cell")
     return next(itertools.chain(placed, raised), sys.maxsize)
