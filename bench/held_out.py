@@ -30,7 +30,7 @@ from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.repairs import repair_apart, repaired
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
-SETS = ("first", "second", "third", "fourth", "fifth")  # each written before what the ones before it had shown was mended
+SETS = ("first", "second", "third", "fourth", "fifth")  # each written before what the one before had shown was mended
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 

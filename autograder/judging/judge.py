@@ -109,7 +109,8 @@ class Judge:
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
-            # last of all: what observing costs is no exercise's
+            # last of all: what observing costs is no exercise's, and nobody waits for it twice
+            session.pace = None
             until = time.process_time() + PLACE_SECONDS
             results = [_placed(session, one, instance, until) for one in results]
         self.took = session.took

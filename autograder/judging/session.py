@@ -14,6 +14,7 @@ from ..sandbox.watchdog import Budget, SetAside
 from .pace import Pace
 from .submission import Plan, Step
 
+REPAIR_SECONDS = 5.0  # that all edits of an answer may take, an edit that does not end included
 MAX_OBSERVED = 20_000  # characters of an answer: looking for its place takes more time the longer it is
 
 
@@ -83,7 +84,7 @@ class Session:
 
     def attempts(self, exercise: str) -> Callable[[str, RecordedCheck], Reply]:
         """Return what makes the calls of a check on an edited cell of an exercise; ``KernelLost`` when that fails."""
-        budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"repair of {exercise}")
+        budget = Budget(REPAIR_SECONDS, REPAIR_SECONDS, self._whole)
 
         def reply(text: str, record: RecordedCheck) -> Reply:
             try:

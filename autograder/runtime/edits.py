@@ -18,7 +18,8 @@ from .syntax import Span, code_lines
 LATE = 5  # lines
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 # Who names one of these reaches beyond the checks: what an edit of that would do, nobody knows.
-OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save"}
+OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
+           "signal", "threading", "multiprocessing", "ctypes"}
 # What an expression may lack: a sign, a power, a transposed axis.
 WRAPS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
          "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}[1:]", "{}[:-1]", "reversed({})")

@@ -3,14 +3,18 @@
 import json
 import math
 
+import nbformat
 import numpy as np
 import pytest
 import torch
 from nbformat.v4 import new_code_cell
 
-from autograder.judging import judge
+from autograder.classroom import samples
+from autograder.judging import judge, session
+from autograder.judging.pace import Pace
 from autograder.judging.seeds import seed_of
 from autograder.judging.session import MAX_OBSERVED, Session
+from autograder.judging.submission import Submission
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
 from autograder.runtime import compare, values, wire
@@ -277,6 +281,28 @@ def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
     verdict = grade(cells, own=["def times(x):\n    return 3 * x"])
     (place,) = {check.place for exercise in verdict.exercises for check in exercise.checks if check.place}
     assert (place.text, place.span[0], place.cell) == ("3 * x", 2, 1)
+
+
+@pytest.mark.parametrize("line", ["time.sleep(0 * 1000)", "for _ in iter(lambda: 0 * 1, 0): pass",
+                                  "signal.pthread_sigmask(0, [14]); time.sleep(0 * 1000)"])
+def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right, line, monkeypatch):
+    """Also where the alarm that stops it cannot be heard: then the kernel is lost, with all that is to be known."""
+    monkeypatch.setattr(session, "REPAIR_SECONDS", 1.0)
+    asked, attempts = [], Session.attempts
+    monkeypatch.setattr(Session, "attempts", lambda own, name: asked.append(name) or attempts(own, name))
+    head = "import time\nsignal = __import__('sig' + 'nal')\ndef double(x):\n"
+    slow = grade({**right, "double": f"{head}    {line}\n    return (3 * x + 5) * (3 * x + 5)"})
+    plain = grade({**right, "double": f"{head}    return (3 * x + 5) * (3 * x + 5)"})
+    assert slow.score == plain.score and verdicts(slow) == verdicts(plain) and asked == ["double"] * 2
+    assert slow.seconds < plain.seconds + 30
+
+
+def test_a_class_does_not_wait_for_a_repair_to_judge_it_again(right):
+    """What is set aside for its pace is judged a second time; a search for an edit is no part of that."""
+    wrong = {**right, "double": "def double(x):\n    return (3 * x + 5) * (3 * x + 5)"}
+    handed = Submission(nbformat.writes(samples.notebook(TINY_COURSE, TINY, wrong)).encode(), TINY)
+    with judge.Judge(TINY_COURSE) as one:
+        assert one.judge(handed, "1", Pace({"given of all": 1.0})).score > 0
 
 
 @pytest.mark.parametrize("lie", [
