@@ -45,7 +45,7 @@ class Finding:
     @property
     def fault(self) -> Recognised | None:
         """The fault that it was recognised as."""
-        return self.results[0].fault
+        return next((one.fault for one in self.results if one.fault), None)
 
     @property
     def relation(self) -> str | None:
@@ -69,7 +69,8 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     groups: dict[Hashable, list[CheckResult]] = {}
     for one in results:
         if one.difference:
-            cause = ("fault", one.fault.name) if one.fault else _cause(one.difference, one.place)
+            mended = one.place if one.place and one.place.kind == "edit" else None  # one edit mends all
+            cause = mended or (("fault", one.fault.name) if one.fault else _cause(one.difference, one.place))
             groups.setdefault(cause, []).append(one)
     return tuple(Finding(tuple(seen), len(groups) == 1) for seen in groups.values())
 
@@ -84,8 +85,6 @@ def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:
     """Return what two checks with the same finding have in common, where no fault is recognised."""
-    if place and place.kind == "edit":
-        return place
     if seen.relation:
         return "relation", seen.relation
     return ("values", place and (place.cell, place.span)) if seen.kind in VALUES else essence(seen)

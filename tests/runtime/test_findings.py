@@ -70,7 +70,7 @@ def test_what_a_finding_tells():
                CheckResult("c", True, ""))
     one = Finding(results)
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
-    assert (one.fault, one.relation, one.beside) == (None, None, None)
+    assert (one.fault, one.relation, one.beside) == (FAULT, None, None)
     broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
     assert (broken.fault, broken.relation) == (None, "memory")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
@@ -87,3 +87,11 @@ def test_values_that_go_wrong_at_one_place_are_one_thing():
     assert [one.checks for one in found] == [("a", "c"), ("b", "f"), ("d",), ("e",)]
     assert [one.place for one in found] == [here, None, *others]
     assert Finding((results[1], results[2])).place == again
+
+
+def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
+    edit = Place("edit", (1, 0, 1, 3), text="x")
+    seen = [CheckResult("a", False, "", stops(1), place=edit), CheckResult("b", True, ""),
+            CheckResult("c", False, "", Difference("value", "memory"), FAULT, place=edit)]
+    (one,) = findings(seen)
+    assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.alone
