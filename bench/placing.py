@@ -1,8 +1,8 @@
 """What looking for places costs: `python -m bench.placing [session …]`.
 
-A class in which a third of the exercises are wrong is judged with places and without, in CPU seconds of the judge and
-its kernels; each wrong answer is a known fault. The self-check of each known fault is timed with the search for its
-place and without.
+A class in which a third of the exercises are wrong is judged with places and without; each wrong answer is a known
+fault. The self-check of each known fault is timed with the search for its place and without. All seconds are on the
+clock: the machine must have nothing else to do.
 """
 
 import argparse
@@ -34,13 +34,13 @@ def submissions(course, assignment):
 
 
 def judged(course, handed, places):
-    """CPU seconds of judging a class, with places and repairs or without."""
+    """Seconds of judging a class, with places and repairs or without."""
     placing.MAX_PLACES, repairs.MAX_EDITS = (PLACES, EDITS) if places else (0, 0)
-    before = sum(os.times()[:4])  # of this process and of all that it started and that have ended
+    started = time.monotonic()
     with Judge(course) as one:
         for submission in handed:
             one.judge(submission, "1")
-    return sum(os.times()[:4]) - before
+    return time.monotonic() - started
 
 
 def self_checked(course, assignment):
@@ -68,7 +68,7 @@ def main():
         handed = list(submissions(course, name))
         without, placed = (judged(course, handed, places) for places in (False, True))
         added = sorted(self_checked(course, name))
-        print(f"{name}: {CLASS} submissions {without:.1f} CPU s without places, {placed:.1f} with, "
+        print(f"{name}: {CLASS} submissions {without:.1f} s without places, {placed:.1f} with, "
               f"{placed / without - 1:+.1%}; self-check of {len(added)} faults: median "
               f"{statistics.median(added):+.2f} s, at most {added[-1]:+.2f} s", flush=True)
 

@@ -33,8 +33,8 @@ FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # What every answer obeys: what is kept also spoils gradients, so the cause comes first.
-OF_SIZES = ("one sequence", "one timestep", "equal sizes")
-RELATIONS = ("memory", "other inputs", "gradient", "modes", *OF_SIZES)
+RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes")
+OF_PARTS = ("gradient", "one sequence", "one timestep", "equal sizes")
 
 
 @dataclass(frozen=True)

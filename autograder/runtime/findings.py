@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .beside import Beside
 from .diagnosis import Recognised
-from .difference import OF_SIZES, VALUES, Difference
+from .difference import OF_PARTS, VALUES, Difference
 from .place import Place
 
 
@@ -76,11 +76,11 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
 
 
 def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return results in which nothing is said to be right on other sizes where a check fails whatever the sizes."""
+    """Return results in which no part is said to be right, as its values or sizes, where a check fails without them."""
     if all(one.difference is None or one.difference.relation for one in results):
         return list(results)
     return [replace(one, difference=replace(one.difference, partly=True))
-            if one.difference and one.difference.relation in OF_SIZES else one for one in results]
+            if one.difference and one.difference.relation in OF_PARTS else one for one in results]
 
 
 def _cause(seen: Difference, place: Place | None) -> Hashable:

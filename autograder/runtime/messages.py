@@ -19,11 +19,12 @@ RELATIONS = {
     "other inputs": "The first call is right, but the next call, with other inputs, is not.",
     "gradient": "The values are right, but the gradients are not.",
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
-    "one sequence": "It is right on a batch of several, but not on a batch of one.",
-    "one timestep": "It is right on sequences, but not on a single timestep.",
-    "equal sizes": "It is right where all axes differ in size, but not on other values with axes of the same size.",
+    "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
+    "one timestep": "It is right on the sequences that were tried, but not on a single timestep.",
+    "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",
 }
-SIZES = {  # where more than a relation is broken
+PARTLY = {  # where more than a relation is broken
+    "gradient": "In the gradients:",
     "one sequence": "On a batch of one:",
     "one timestep": "On a single timestep:",
     "equal sizes": "On values with axes of the same size:",
@@ -165,7 +166,7 @@ def difference(seen: Difference) -> str:
 def _relation(seen: Difference) -> str:
     if seen.relation is None:
         return ""
-    return f"{SIZES[seen.relation] if seen.partly else RELATIONS[seen.relation]} "
+    return f"{PARTLY[seen.relation] if seen.partly else RELATIONS[seen.relation]} "
 
 
 def _bare(seen: Difference) -> str:

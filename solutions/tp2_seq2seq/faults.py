@@ -38,8 +38,8 @@ FAULTS = [
             "read, which does not help it to write the next one.",
             swap=(SHIFT, "return decoder_input.clone()")),
     Fault("shift", "input-overwritten",
-            "Your target is right, but you wrote it into the decoder's input, which the decoder still has to read. "
-            "Make a new tensor: `target = decoder_input` is only a second name for the old one.",
+            "Your target is right, but you changed the decoder's input on the way, which the decoder has yet to read. "
+            "Work on a new tensor.",
             swap=(SHIFT, """target = decoder_input
     for step in range(len(target) - 1):
         target[step] = decoder_input[step + 1]
