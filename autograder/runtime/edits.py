@@ -163,7 +163,7 @@ def _span(node: ast.stmt | ast.expr) -> Span:
 
 
 def _head(node: ast.stmt) -> Span:
-    """The span of a statement without the block that belongs to it."""
+    """Return the span of a statement without the block that belongs to it."""
     match node:
         case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
             return *_span(node)[:2], *_span(last)[2:]

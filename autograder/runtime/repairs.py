@@ -112,7 +112,7 @@ def _in_time(found: Iterator[Edit | None]) -> Iterator[Edit]:
 
 
 def _line(results: Sequence[CheckResult]) -> int:
-    """The line at which the search begins: where values go wrong, or where an error is raised, or else the last."""
+    """Return the line at which the search begins: where values go wrong, where an error is raised, or the last."""
     placed = (one.place.span[0] for one in results if one.place)
     errors = (one.difference.error for one in results if one.difference)
     raised = (one.where.line for one in errors if one and one.where and one.inside == "cell")
