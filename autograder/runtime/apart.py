@@ -10,6 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from typing import NoReturn
 
 ROOM = 2 * 2**30  # bytes of memory that the copy may use more
 MAX_BYTES = 2**16
@@ -23,14 +24,19 @@ def apart(call: Callable[[], bytes], seconds: float) -> bytes | None:
     if sys.platform != "linux":
         return None
     inside, outside = os.pipe()
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of threads, which the copy has not
-        copy = os.fork()
-    if copy == 0:
-        _answer(call, outside)
-    os.close(outside)
     try:
-        is_there = select.select([inside], [], [], seconds)[0]
-        return (os.read(inside, MAX_BYTES) or None) if is_there else None
+        copy = _forked()
+        if copy == 0:
+            _answer(call, outside)
+    except OSError:  # there is no room for another process
+        os.close(inside)
+        return None
+    finally:
+        os.close(outside)
+    try:
+        waiting = select.poll()  # as `select` cannot, also where a thousand files are open
+        waiting.register(inside, select.POLLIN)
+        return (os.read(inside, MAX_BYTES) or None) if waiting.poll(1000 * seconds) else None
     finally:
         os.close(inside)
         os.kill(copy, signal.SIGKILL)
@@ -38,7 +44,12 @@ def apart(call: Callable[[], bytes], seconds: float) -> bytes | None:
             os.waitpid(copy, 0)
 
 
-def _answer(call: Callable[[], bytes], outside: int) -> None:
+def _forked() -> int:
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of threads, which the copy has not
+        return os.fork()
+
+
+def _answer(call: Callable[[], bytes], outside: int) -> NoReturn:
     """Write what the call returns, in the copy, which ends here, in silence."""
     import resource  # not on Windows
 

@@ -17,13 +17,19 @@ from autograder.judging.session import MAX_OBSERVED, Session
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
-from autograder.runtime import compare, values, wire
+from autograder.runtime import compare, repairs, values, wire
 from autograder.runtime.difference import Difference
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
 from autograder.sandbox.host import Kernel, KernelLost
 from autograder.sandbox.restrictions import SandboxError
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
+
+
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch):
+    """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
+    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
 
 
 def verdicts(result):

@@ -47,10 +47,21 @@ def test_a_copy_that_does_not_end_is_ended(tmp_path):
 @ON_LINUX
 def test_what_interrupts_the_call_ends_the_copy(monkeypatch):
     seen = []
-    monkeypatch.setattr(module.select, "select", lambda *_: seen.append("waits") or 1 / 0)
+    monkeypatch.setattr(module.select, "poll", lambda: seen.append("waits") or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         apart(lambda: time.sleep(60), 60)
     assert seen == ["waits"]
+
+
+@ON_LINUX
+def test_where_there_is_no_room_for_a_copy_there_is_no_answer(monkeypatch):
+    def none():
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "fork", none)
+    assert apart(lambda: b"right", 60) is None
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_elsewhere_no_process_is_copied(monkeypatch):
