@@ -90,7 +90,7 @@ if inference or not teacher_enforce:
         output[t] = out[0]
         last = [int(torch.argmax(out[0, b])) for b in range(B)]
         if inference and last[0] == 0:
-            break
+            return output[:t + 1]
     return output
 else:
     return self.decoder(decoder_input, henc_final, henc_ts)[0]"""),

@@ -843,6 +843,11 @@ def weights_of_the_answer(t):
     t.output("attention_weights, free running", s.model.attention_weights, axes="T B S")
 
 
+def timesteps(output, end):
+    """How many timesteps an answer has that writes EOS at `end`, in words."""
+    return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
+
+
 @check("seq2seq", without=ENDS_ELSEWHERE)
 def inference(t):
     """In inference one question is answered, and EOS is the end."""
@@ -852,7 +857,8 @@ def inference(t):
                          and any(written[written.index(0):]))
     output = s.model(question, inference=True)  # free running, whatever `teacher_enforce` is by default
     length = len(output.value)
-    # whether the row of EOS itself is handed back, or rows of zeros follow, is a matter of taste: the text is compared
+    # whether the row of EOS itself is handed back is a matter of taste: the text is compared, and that it ends there
+    t.output("timesteps", t.define(timesteps)(output, length - 1))
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
     unforced = s.model(question, None, False, True)

@@ -439,6 +439,7 @@ for t in range(T):
         weights[t] = self.decoder.attention_weights[0]
     last = [int(torch.argmax(out[0, b])) for b in range(B)]
     if inference and last[0] == 0:
+        output, weights = output[:t + 1], weights[:t + 1]
         break
 self.attention_weights = weights
 return output"""),
