@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import compare
+from . import compare, replay
 from .apart import apart
 from .bounded import TimeIsUp, bounded
 from .edits import Edit, edits
@@ -22,10 +21,10 @@ from .findings import CheckResult
 from .operations import Op
 from .place import Place
 from .recorded import RecordedCheck, Reply
-from .replay import describe_error, replay
 from .syntax import Span, segment
 from .values import short
 
+LAST = 10**6  # a line behind all lines
 MAX_EDITS = 400  # that are tried
 MAX_TEXT = 20_000  # characters of a cell
 MAX_SECONDS = 0.75  # for all of them
@@ -38,14 +37,14 @@ def attempted(text: str | None, ops: Sequence[Op], namespace: dict[str, Any], de
     What the cell defines is taken out of the namespace afterwards.
     """
     if text is None:
-        return replay(ops, namespace, device)
+        return replay.replay(ops, namespace, device)
     saved = dict(namespace)
     try:
         with bounded(EDIT_SECONDS):
             exec(compile(text, "<edited>", "exec"), namespace)
-            return replay(ops, namespace, device)
+            return replay.replay(ops, namespace, device)
     except (Exception, TimeIsUp) as error:
-        return Reply({}, describe_error(error, namespace))
+        return Reply({}, replay.describe_error(error, namespace))
     finally:
         namespace.clear()
         namespace.update(saved)
@@ -116,4 +115,4 @@ def _line(results: Sequence[CheckResult]) -> int:
     placed = (one.place.span[0] for one in results if one.place)
     errors = (one.difference.error for one in results if one.difference)
     raised = (one.where.line for one in errors if one and one.where and one.inside == "cell")
-    return next(itertools.chain(placed, raised), sys.maxsize)
+    return min(next(itertools.chain(placed, raised), LAST), LAST)
