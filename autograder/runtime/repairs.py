@@ -62,14 +62,12 @@ def repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence
     Nothing is edited if values go wrong in another cell.
     ``records`` are those of each check, ``reply`` makes the calls of one on an edited cell.
     """
-    wrong = [(one.difference, own) for one, own in zip(results, records, strict=True) if one.difference]
     found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
-    elsewhere = any(one.place and one.place.cell for one in results)
-    mendable = wrong and not elsewhere and all(difference.is_mendable for difference, _ in wrong)
-    first = next(found, None) if mendable and len(text) <= MAX_TEXT else None
+    first = next(found, None) if _is_mendable(results, text) else None
     if first is None:
         return None
-    plain = [own[0].plain for difference, own in wrong if not difference.relation]
+    plain = [own[0].plain for one, own in zip(results, records, strict=True)
+             if one.difference and not one.difference.relation]
     asked = sorted(plain, key=lambda record: _seconds(reply, first.text, record))[:1]  # few edits pass it
     for done in (False, True):
         asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
@@ -86,8 +84,16 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
         place = repair(results, text, records, lambda edited, record: attempted(edited, record.ops, namespace))
         return json.dumps(place and place.span).encode()
 
+    if not _is_mendable(results, text):  # nothing is copied for a right answer
+        return None
     said = apart(found, MAX_SECONDS + EDIT_SECONDS)
     return _place(text, tuple(span)) if said and (span := json.loads(said)) else None
+
+
+def _is_mendable(results: Sequence[CheckResult], text: str) -> bool:
+    wrong = [one.difference for one in results if one.difference]
+    elsewhere = any(one.place and one.place.cell for one in results)
+    return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong) and len(text) <= MAX_TEXT
 
 
 def _place(text: str, span: Span) -> Place:

@@ -151,7 +151,9 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         before = dict(names)
         assert repair_apart(results, text, records, names) == Place("edit", (3, 11, 3, 12), text="3")
         assert names == before
-        assert repair_apart(judged(truth, "double", records, [one.answer for own in records for one in own]).checks,
-                            text, records, names) is None
+        with monkeypatch.context() as patch:
+            patch.setattr(repairs, "apart", lambda *_: 1 / 0)
+            right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
+            assert repair_apart(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repairs, "attempted", lambda *_: os._exit(1))
         assert repair_apart(results, text, records, names) is None
