@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.classroom.grading import MANY, Classroom, grade_class
+from autograder.classroom.grading import MANY, Classroom, grade_class, measure_one
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.judging.pace import LEAST, LOOSE, SHARE, TIMES, Pace
 from autograder.sandbox.options import Options
@@ -32,6 +32,13 @@ def test_a_budget_is_late_when_its_patience_is_over():
 def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served_here, monkeypatch, wall):
     if not wall:
         monkeypatch.setattr("autograder.classroom.grading.MANY", 1000)
+    measured = []
+
+    def as_on_a_slow_machine(*handed):
+        measured.append(measure_one(*handed))
+        return Pace({"all": 4.0})
+
+    monkeypatch.setattr("autograder.classroom.grading.measure_one", as_on_a_slow_machine)
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     slow = {"eve-loops": "while True: pass", "eve-waits": "import time\ntime.sleep(2.5)"}
     for name, own in slow.items():
@@ -41,6 +48,7 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
     order = []
     graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT),
                          each=lambda one, done, total: order.append(one.handed.student))
+    assert [min(pace.parts.values()) > 0 for pace in measured] == [True] * wall
     assert (set(order[-2:]) == set(slow)) == wall
     assert all(one.verdict.score == one.verdict.max_score for one in graded), "a grade does not depend on it"
     notes = {one.handed.student: one.verdict.notes for one in graded if one.verdict.notes}
