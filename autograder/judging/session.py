@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ..runtime import messages
 from ..runtime.observation import Observed
+from ..runtime.place import MAX_ANSWER
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
@@ -15,7 +16,6 @@ from .pace import Pace
 from .submission import Plan, Step
 
 REPAIR_SECONDS = 5.0  # that all edits of an answer may take, an edit that does not end included
-MAX_OBSERVED = 20_000  # characters of an answer: looking for its place takes more time the longer it is
 
 
 class Session:
@@ -69,9 +69,9 @@ class Session:
         """Return the cells that an answer consists of, and what their expressions are in a check; None if unknown."""
         texts = self.written(exercise)
         own = [step.source for step in self.plan.steps if step.kind == "own"]
-        if sum(map(len, texts + own)) <= MAX_OBSERVED:
+        if sum(map(len, texts + own)) <= MAX_ANSWER:
             texts += own
-        if sum(map(len, texts)) > MAX_OBSERVED:
+        if sum(map(len, texts)) > MAX_ANSWER:
             return None
         try:
             kernel = self._ready(exercise)

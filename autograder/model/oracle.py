@@ -16,6 +16,7 @@ from ..runtime import compare, diagnosis
 from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
+from ..runtime.state import restored
 from . import faults
 from .errors import line_in, said, source_error
 from .faults import Fault, Pair, Version
@@ -96,14 +97,10 @@ class Oracle:
     @contextlib.contextmanager
     def without(self, exercise: str) -> Iterator[dict[str, Any]]:
         """Take what one exercise defines out of the namespace; the solution comes back afterwards."""
-        saved = dict(self.namespace)
-        for name in self.defines[exercise]:
-            self.namespace.pop(name, None)
-        try:
+        with restored(self.namespace):
+            for name in self.defines[exercise]:
+                self.namespace.pop(name, None)
             yield self.namespace
-        finally:
-            self.namespace.clear()
-            self.namespace.update(saved)
 
     def replies(self, version: Version, records: Sequence[RecordedCheck], device: str = "cpu") -> list[Reply]:
         """Return what a fault or variant answers to recorded checks."""

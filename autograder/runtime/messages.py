@@ -93,8 +93,7 @@ def place(seen: Place, numbers: bool = True) -> str:
                     "chance, so the cause may be elsewhere.")
         case "value":
             before = "Up to here your values are those of a right answer. " if seen.known else ""
-            after = (f" The value of `{seen.read}` is one that a right answer has elsewhere." if seen.read else
-                     " If you are sure of it, look at what you make of it." if seen.goes_on else "")
+            after = f" The value of `{seen.read}` is one that a right answer has elsewhere." if seen.read else ""
             return f"{before}The first value that no known right answer has: {where}.{after}"
         case "edit":
             return f"One change here makes all checks pass: {where}."

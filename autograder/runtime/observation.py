@@ -12,6 +12,7 @@ from typing import Any
 from . import arrays, fingerprints
 from .fingerprints import Fingerprint, fingerprint
 from .rewriting import WatchedCell
+from .state import restored
 from .steps import steps
 from .syntax import PROBE
 
@@ -105,19 +106,13 @@ def observe(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callab
     are the steps of torch's functions.
     """
     observer = Observer(cells, regrouped=regrouped)
-    saved = dict(namespace)
-    namespace[PROBE] = observer.probe
-    try:
+    with restored(namespace), contextlib.suppress(Exception):  # a student's; what was seen so far was seen
+        namespace[PROBE] = observer.probe
         for cell in cells:
             if cell.code:
                 exec(cell.code, namespace)
         with arrays.torch_arguments(observer.note) if stepwise else contextlib.nullcontext():
             run(namespace)
-    except Exception:  # a student's; what was seen so far was seen
-        pass
-    finally:
-        namespace.clear()
-        namespace.update(saved)
     return Observed(observer.series, observer.tags, observer.times)
 
 

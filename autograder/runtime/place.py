@@ -19,6 +19,7 @@ from .searching import Search
 from .syntax import Span, segment
 from .values import short
 
+MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answer is
 MAX_LINES = 3  # of the frontier; an answer with more goes a way of its own
 
 Kind = Literal["value", "form", "return", "length", "edit"]
@@ -43,7 +44,6 @@ class Place:
     cell: int = 0  # the exercise's, or one of the student's own behind it
     text: str = ""  # what stands there
     whole: bool = False  # a value of whole numbers, which are often equal by chance
-    goes_on: bool = False  # it is used in further lines before a result comes out
     read: str = ""  # what it is made of there that right answers have elsewhere
     event: Event | None = field(default=None, compare=False)  # which value of which expression it is
 
@@ -119,8 +119,7 @@ def _shown(place: Place, search: Search, texts: Sequence[str]) -> Place | None:
     if search.is_copy(event):
         return None
     read = search.misread(event)
-    return replace(place, goes_on=len(search.lines_after(event)) > 1,
-                   read=short(segment(texts[read.cell], read.span)) if read else "")
+    return replace(place, read=short(segment(texts[read.cell], read.span)) if read else "")
 
 
 def _of_values(search: Search, constants: Search, form: bool) -> Place | None:

@@ -19,14 +19,14 @@ from .bounded import TimeIsUp, bounded
 from .edits import Edit, edits
 from .findings import CheckResult
 from .operations import Op
-from .place import Place
+from .place import MAX_ANSWER, Place
 from .recorded import RecordedCheck, Reply
+from .state import restored
 from .syntax import Span, segment
 from .values import short
 
 LAST = 10**6  # a line behind all lines
 MAX_EDITS = 400  # that are tried
-MAX_TEXT = 20_000  # characters of a cell
 MAX_SECONDS = 0.75  # for all of them
 EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
@@ -38,16 +38,13 @@ def attempted(text: str | None, ops: Sequence[Op], namespace: dict[str, Any], de
     """
     if text is None:
         return replay.replay(ops, namespace, device)
-    saved = dict(namespace)
-    try:
-        with bounded(EDIT_SECONDS):
-            exec(compile(text, "<edited>", "exec"), namespace)
-            return replay.replay(ops, namespace, device)
-    except (Exception, TimeIsUp) as error:
-        return Reply({}, replay.describe_error(error, namespace))
-    finally:
-        namespace.clear()
-        namespace.update(saved)
+    with restored(namespace):
+        try:
+            with bounded(EDIT_SECONDS):
+                exec(compile(text, "<edited>", "exec"), namespace)
+                return replay.replay(ops, namespace, device)
+        except (Exception, TimeIsUp) as error:
+            return Reply({}, replay.describe_error(error, namespace))
 
 
 def repaired(results: Sequence[CheckResult], place: Place | None) -> list[CheckResult]:
@@ -93,7 +90,7 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
 def _is_mendable(results: Sequence[CheckResult], text: str) -> bool:
     wrong = [one.difference for one in results if one.difference]
     elsewhere = any(one.place and one.place.cell for one in results)
-    return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong) and len(text) <= MAX_TEXT
+    return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong) and len(text) <= MAX_ANSWER
 
 
 def _place(text: str, span: Span) -> Place:

@@ -20,7 +20,7 @@ from . import arrays
 from .arrays import STUB
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, Inside, Kind, Reply, Where
-from .state import MissingName, ReplayError, State
+from .state import MissingName, ReplayError, State, restored
 from .values import short
 
 SEED = 1_409_0473  # of all generators at the start of a replay: a number that nobody seeds with
@@ -64,7 +64,6 @@ class Replayer(State):
     @contextlib.contextmanager
     def running(self, spy: bool = True) -> Iterator[None]:
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
-        saved = dict(self.namespace)
         with contextlib.ExitStack() as stack:
             stack.enter_context(arrays.clean_state(SEED))
             stack.enter_context(warnings.catch_warnings(action="ignore"))
@@ -72,11 +71,8 @@ class Replayer(State):
                 stack.enter_context(self.torch_watched())
             stack.enter_context(contextlib.redirect_stdout(self.printed))
             stack.enter_context(contextlib.redirect_stderr(Printed(0)))
-            try:
-                yield
-            finally:
-                self.namespace.clear()
-                self.namespace.update(saved)
+            stack.enter_context(restored(self.namespace))
+            yield
 
     def step(self, op: Op) -> bool:
         """Execute one operation; False when it failed and the rest cannot follow."""

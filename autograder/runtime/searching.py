@@ -169,11 +169,6 @@ class Search(Compared):
         return self.value(event).is_whole and len(made_of) == 1 and (
             not self.is_known(made_of[0]) and same(self.value(event), self.value(made_of[0])))
 
-    def lines_after(self, event: Event) -> set[tuple[int, int]]:
-        """Return the lines of a value and of what is made of it, up to a result or what a right answer has."""
-        return {(one.cell, one.span[0]) for number, _ in self._after(event) for one in [self.all[number]]
-                if one.kind in ("value", "statement")}
-
     def leaves(self, event: Event) -> bool:
         """Return whether a value is that of one of several inputs: nothing was added, or it was multiplied by one."""
         value, made_of = self.value(event), self.made_of(event)
@@ -190,18 +185,15 @@ class Search(Compared):
 
     def reaches(self, start: Event) -> Literal["result", "end", ""]:
         """Return whether a value comes to the result, or to where nothing is made of it, over values not known."""
-        last = {self.all[event[0]].kind for event, users in self._after(start).items() if not users}
-        return "result" if "return" in last else "end" if last else ""
-
-    def _after(self, start: Event) -> dict[Event, list[Event]]:
-        """Return a value and all that is made of it, each with what is made next, up to what a right answer has."""
-        found, todo = dict[Event, list[Event]](), [start]
+        last, seen, todo = set[str](), {start}, [start]
         while todo:
             event = todo.pop()
-            if event not in found:
-                found[event] = self.users_of(event)
-                todo += [user for user in found[event] if user not in found and not self._blocks(user)]
-        return found
+            users = self.users_of(event)
+            last.update([] if users else [self.all[event[0]].kind])
+            further = {user for user in users if user not in seen and not self._blocks(user)}
+            seen |= further
+            todo += further
+        return "result" if "return" in last else "end" if last else ""
 
     def _blocks(self, event: Event) -> bool:
         number, index = event

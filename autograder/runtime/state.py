@@ -22,6 +22,17 @@ class MissingName(ReplayError):
     """A name that the check calls is not defined."""
 
 
+@contextlib.contextmanager
+def restored(namespace: dict[str, Any]) -> Iterator[None]:
+    """Put a namespace back as it was, afterwards."""
+    saved = dict(namespace)
+    try:
+        yield
+    finally:
+        namespace.clear()
+        namespace.update(saved)
+
+
 class State:
     """The definitions, the registers, and the observed calls."""
 

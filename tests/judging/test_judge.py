@@ -13,12 +13,13 @@ from autograder.classroom import samples
 from autograder.judging import judge, session
 from autograder.judging.pace import Pace
 from autograder.judging.seeds import seed_of
-from autograder.judging.session import MAX_OBSERVED, Session
+from autograder.judging.session import Session
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
 from autograder.runtime import compare, repairs, values, wire
 from autograder.runtime.difference import Difference
+from autograder.runtime.place import MAX_ANSWER
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
 from autograder.sandbox.host import Kernel, KernelLost
@@ -242,7 +243,7 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     result = grade(wrong)
     assert asked == ["replies"] * 3 + ["observed"] * asked.count("observed") and "observed" in asked
     assert any(check.place for check in checks(result, "double"))
-    longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_OBSERVED})
+    longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_ANSWER})
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
 
 
