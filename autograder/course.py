@@ -119,7 +119,8 @@ class Course:
             if renamed := self.renamed(assignment):
                 raise CourseError(renamed)
             there = ", ".join(self.assignments) or "none"
-            raise CourseError(f"there is no session called {assignment}; there are: {there}")
+            lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if self.folder(assignment).is_dir() else ""
+            raise CourseError(f"there is no session called {assignment}{lacks}; there are: {there}")
 
     def meant(self, name: str) -> str:
         """Return the session that a person calls so: by its name, or by as much of it as no other begins with.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,8 +24,8 @@ class EditError(SourceError):
 class Variant:
     """A right version of an exercise's cell that looks different from the solution.
 
-    It is the solution with another ``body`` of its last function, written at the margin, with some text swapped, or
-    with both; or it is another source altogether.
+    It is the solution with another ``body`` of its last function, with some text swapped, or with both; or it is
+    another source altogether.
     """
 
     exercise: str
@@ -63,9 +64,23 @@ def text_of(source: Source, version: Version) -> str:
     try:
         return edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
-        path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
-        line = line_of(path, version) if path.is_file() else None
-        raise EditError(str(source_error(path, line, error))) from None
+        raise _where(source, version, error) from None
+
+
+def refuse_no_python(source: Source, version: Version) -> None:
+    """Raise ``EditError`` where the edits of a listed version do not fit its solution, or do not leave it Python."""
+    text = text_of(source, version)
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        broken = text.splitlines()[(error.lineno or 1) - 1 :][:1]
+        reason = f"{version.exercise}/{version.name}: {error.msg}: {' '.join(broken).strip()}"
+        raise _where(source, version, reason) from None
+
+
+def _where(source: Source, version: Version, reason: object) -> EditError:
+    path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
+    return EditError(str(source_error(path, line_of(path, version) if path.is_file() else None, reason)))
 
 
 def edited(version: Version, solution: str) -> str:
@@ -90,7 +105,7 @@ def _with_body(text: str, body: str) -> str | None:
     first = last.body[ast.get_docstring(last) is not None]
     lines = text.split("\n")
     margin = " " * first.col_offset
-    indented = [f"{margin}{line}" if line.strip() else line for line in body.strip("\n").split("\n")]
+    indented = [f"{margin}{line}" if line.strip() else line for line in textwrap.dedent(body).strip("\n").split("\n")]
     return "\n".join([*lines[:first.lineno - 1], *indented, *lines[last.end_lineno:]])
 
 

@@ -3,14 +3,16 @@
 What does not fit the source is refused, before anything of it runs.
 """
 
+import ast
 import importlib
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ..course import Course
 from .errors import SourceError, line_in, said, source_error
-from .faults import Fault, Variant, text_of
+from .faults import Fault, Variant, refuse_no_python
 from .source import Source
 from .trace import Check
 
@@ -20,7 +22,7 @@ def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     checks: list[Check]
     checks, wrong, right = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
     for version in [*wrong, *right]:
-        text_of(source, version)
+        refuse_no_python(source, version)
     for check in checks:
         if check.exercise not in source.exercises:
             raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "
@@ -38,10 +40,35 @@ def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
 
 def _listed(source: Source, kind: str) -> list[Any]:
     module = module_of(source.course, source.name, kind)
+    if module is None:
+        return []
     if kind != "checks":
-        return list(getattr(module, kind.upper(), []))
-    declared = (getattr(value, "check", None) for value in vars(module).values()) if module else ()
+        listed = getattr(module, kind.upper(), None)
+        if listed is None:
+            _refuse_another_list(source.folder / f"{kind}.py", kind, module)
+        return list(listed or [])
+    _refuse_twins(source.folder / "checks.py")
+    declared = (getattr(value, "check", None) for value in vars(module).values())
     return [check for check in declared if isinstance(check, Check)]
+
+
+def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
+    """Raise ``SourceError`` where the versions of a module are listed under another name than theirs."""
+    listed = Fault if kind == "faults" else Variant
+    for other, value in vars(module).items():
+        if isinstance(value, list) and any(isinstance(one, listed) for one in value):
+            raise source_error(path, 1, f"the list is called {other}, not {kind.upper()}")
+
+
+def _refuse_twins(path: Path) -> None:
+    """Raise ``SourceError`` where a function of a module has the name of one above it, which it replaces."""
+    seen: dict[str, int] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            if node.name in seen:
+                raise source_error(path, node.lineno, f"the function in line {seen[node.name]} is called {node.name}, "
+                                   "too: give each check a name of its own")
+            seen[node.name] = node.lineno
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:

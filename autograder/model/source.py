@@ -21,6 +21,7 @@ WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 
 HEIGHT = 45  # lines of code that it shows there at once
 FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 STUB = "raise NotImplementedError  # replace this line by your code"
+_BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
 
@@ -144,7 +145,17 @@ def load(course: Course, assignment: str) -> Source:
     source = Source(course, assignment, cells_of(path.read_text(encoding="utf-8"), path))
     for cell in source.cells:
         _refuse_no_python(cell, path)
+        _refuse_another_name(cell, source)
     return source
+
+
+def _refuse_another_name(cell: Cell, source: Source) -> None:
+    """Raise ``SourceError`` where a cell begins another session, or a check cell checks another exercise."""
+    own = {"start": source.name} | ({"check": cell.name} if cell.role == "check" else {})
+    for match in [] if cell.is_markdown else _BY_NAME.finditer(cell.source):
+        if match[2] != own.get(match[1], match[2]):
+            line = cell.line + 1 + cell.source.count("\n", 0, match.start())
+            raise source_error(source.path, line, f'{match[0]}, where tp.{match[1]}("{own[match[1]]}") is meant')
 
 
 def _refuse_no_python(cell: Cell, path: Path) -> None:

@@ -36,6 +36,15 @@ WRONG = {
     "checks that do not run": (CHECKS, "import torch\n", "import torch\ntorch.nothing\n", "torch.nothing", "nothing"),
     "swap not found": (FAULTS, '("dim=1", "dim=0")', '("dim=7", "dim=0")', '"sum-over-the-batch"', "stands 0 times"),
     "swap found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),
+    "swap that breaks the syntax": (FAULTS, '("dim=1", "dim=0")', '("dim=1", "dim=)")', '"sum-over-the-batch"',
+                                    "unmatched ')'"),
+    "no list of faults": (FAULTS, "FAULTS = [", "FAULT = [", '"""Wrong versions', "is called FAULT, not FAULTS"),
+    "two checks of a name": (CHECKS, "def gradient(t)", "def weighted(t, *again)", "def weighted(t, *again)",
+                             "is called weighted, too"),
+    "another session begun": (SOURCE, 'tp.start("weighted_mean")', 'tp.start("other")', 'tp.start("other")',
+                              'tp.start("weighted_mean") is meant'),
+    "another exercise checked": (SOURCE, 'tp.check("average")', 'tp.check("mean")', 'tp.check("mean")',
+                                 'tp.check("average") is meant'),
     "fault of no exercise": (FAULTS, 'Fault("shares", "softmax"', 'Fault("sharse", "softmax"', '"softmax"',
                                "no exercise sharse"),
     "wrong number of axes": (CHECKS, 'axes="B D"', 'axes="B S D"', 'axes="B S D"', "axes='B S D'"),
@@ -81,6 +90,21 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     out, err = capsys.readouterr()
     assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
     assert said in err and "Traceback" not in err
+
+
+def test_the_body_of_a_variant_may_be_indented(course, capsys):
+    with open(course.root / VARIANTS, "a", encoding="utf-8") as file:
+        file.write("VARIANTS.append(Variant('shares', 'in two steps', body='''\n"
+                   "        whole = scores.sum(1, keepdim=True)\n        return scores / whole\n    '''))\n")
+    assert cli.main(["audit", "--seeds", "1"]) == 0
+    assert "4 faults, 3 variants, 1 seed: all caught, named and passed" in capsys.readouterr().out
+
+
+def test_a_session_without_its_source_is_said_to_have_none(course, capsys):
+    (course.root / "solutions" / "second").mkdir()
+    assert cli.main(["release", "second"]) == 2
+    assert capsys.readouterr().err == ("autograder: there is no session called second (solutions/second/ has no "
+                                       f"second.py); there are: {FIRST}\n")
 
 
 def test_variants_that_import_from_faults_that_are_missing_say_so_in_one_line(course, capsys):
