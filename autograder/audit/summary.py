@@ -120,7 +120,7 @@ def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -
 
 def total(summaries: Sequence[Summary]) -> str:
     """Return all sessions in a table, a line each, and their sum."""
-    header = ("", "faults", "variants", "mutants", "killed", "equivalent", "survived", "by shapes", "by asserts",
+    header = ("session", "faults", "variants", "mutants", "killed", "equivalent", "survived", "by shapes", "by asserts",
               "named wrongly", "constants", "problems")
     rows: list[tuple[str | float, ...]] = [
         (one.audited.assignment, one.audited.faults, one.audited.variants, one.mutation.count,

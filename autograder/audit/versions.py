@@ -43,7 +43,8 @@ class Audit:
     notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        said = "all caught, named and passed" if not self.problems else counted(len(self.problems), "problem")
+        right = "all caught, named and passed" if self.faults or self.variants else "the solution passes"
+        said = counted(len(self.problems), "problem") if self.problems else right
         lines = [f"{self.assignment}: {counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
                  f"{counted(self.seeds, 'seed')}: {said}"]
         lines += [f"  {problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
