@@ -186,7 +186,8 @@ def done(*names: str) -> bool:
     waiting = [name for name in exercises if name not in _passed and not _is_borrowed(name, namespace)]
     unmade = [name for name in names if name not in exercises and name not in namespace]
     if waiting:
-        print(f"This cell waits for {' and '.join(waiting)}: write it, run its check, then run this cell again.")
+        them = "write it, run its check" if len(waiting) == 1 else "write them, run their checks"
+        print(f"This cell waits for {' and '.join(waiting)}: {them}, then run this cell again.")
         if provided.path(str(_started)).is_file():
             print(f'Stuck? tp.borrow("{waiting[0]}") lends it to you, without points, and the rest goes on.')
     elif unmade:
@@ -245,7 +246,7 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
     path = find(name)
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
-                           "or, as its author, run `make notebooks`")
+                           "or, as its author, run `autograder release`")
     return {exercise: _shipped(tree) for exercise, tree in read(path)["exercises"].items()}
 
 
