@@ -154,6 +154,23 @@ def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
     assert "# my-course" in files["README.md"].decode() and "==" not in files["constraints.txt"].decode()
 
 
+def test_the_time_of_a_session_ends_with_its_line_where_no_full_stop_ends_it(tmp_path):
+    (tmp_path / "a").mkdir()
+    text = nbformat.v4.new_markdown_cell("# A\n\n**Time:** about\n5 min\n\n**B** rows, **S** columns.")
+    nbformat.write(nbformat.v4.new_notebook(cells=[text]), tmp_path / "a" / "a.ipynb")
+    assert start.sessions(tmp_path)[0].time == "about 5 min"
+
+
+def test_the_readme_has_a_column_of_times_only_where_a_session_states_one(tmp_path):
+    course = tiny_copy(tmp_path / "course")
+    (course.released / "a").mkdir(parents=True)
+    for text, listed in (("# A", "\n\n- A\n\n## Work"),
+                         ("# A\n\n**Time:** long.", "| session | time |\n|---|---|\n| A | long |\n\n## Work")):
+        cells = [nbformat.v4.new_markdown_cell(text)]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), course.released / "a" / "a.ipynb")
+        assert listed in kit.readme(course, about(course))
+
+
 # The start page
 
 

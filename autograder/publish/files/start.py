@@ -61,7 +61,7 @@ def sessions(folder: Path = HERE) -> list[Session]:
 def _session(path: str, cells: list[dict[str, Any]]) -> Session:
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     title = re.search(r"^# (.+)$", text, re.M)
-    takes = re.search(r"\*\*Time:?\*\*:?\s+([^.,;(]+)", text)
+    takes = re.search(r"\*\*Time:?\*\*:?\s+((?:(?!\n\s*\n)[^.,;(])+)", text)
     checks = {_grade_id(cell).removeprefix("check-"): cell for cell in cells if _grade_id(cell).startswith("check-")}
     return Session(path, title[1] if title else path, " ".join(takes[1].split()) if takes else "",
                    sum(map(_passes, checks.values())), len(checks), _left(cells, checks))
