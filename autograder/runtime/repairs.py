@@ -83,7 +83,7 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
 
     if not _is_mendable(results, text):  # nothing is copied for a right answer
         return None
-    said = apart(found, MAX_SECONDS + EDIT_SECONDS)
+    said = apart(found, MAX_SECONDS)
     return _place(text, tuple(span)) if said and (span := json.loads(said)) else None
 
 
