@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
 
 import matplotlib
 from markupsafe import Markup
@@ -30,7 +29,8 @@ class Picture:
 def scores(assignment: str, shares: Sequence[float]) -> Picture:
     """Draw a histogram of scores; ``shares`` of the automatic points, from 0 to 1."""
     counts = [sum(min(int(10 * share), 9) == i for share in shares) for i in range(10)]
-    figure, axes = _axes("share of the automatic points (%)", "submissions", whole="y")
+    figure, axes = _axes("share of the automatic points (%)", "submissions")
+    axes.locator_params(axis="y", integer=True)
     axes.bar([10 * i + 5 for i in range(10)], counts, width=9, color=BAR)
     axes.set_xticks(range(0, 101, 20))
     said = ", ".join(f"{n} from {10 * i} to {10 * i + 10} %" for i, n in enumerate(counts) if n)
@@ -53,28 +53,23 @@ def pass_rates(assignment: str, rates: Mapping[str, float]) -> Picture:
 
 def times(assignment: str, seconds: Sequence[float]) -> Picture:
     """Draw a histogram of the seconds that grading took."""
-    figure, axes = _axes("seconds to grade", "submissions", whole="y")
+    figure, axes = _axes("seconds to grade", "submissions")
+    axes.locator_params(axis="y", integer=True)
     axes.hist(seconds, bins=10, range=(0, max(seconds) or 1), color=BAR, rwidth=0.9)
     said = f"from {min(seconds):.3g} to {max(seconds):.3g}, median {median(seconds):.3g}"
     words = f"Histogram of the seconds that grading took: {said}."
     return Picture("Time used", words, _svg(figure, f"{assignment} times"))
 
 
-def _axes(
-    x: str, y: str, width: float = WIDTH, height: float = HEIGHT, whole: Literal["y"] | None = None
-) -> tuple[Figure, Axes]:
-    """Return an empty chart; the axis ``whole`` has whole numbers only."""
+def _axes(x: str, y: str, width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
+    """Return an empty chart."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set(xlabel=x, ylabel=y)
+    axes.set_xlabel(x, color=INK)
+    axes.set_ylabel(y, color=INK)
+    axes.spines[:].set_color(INK)
     axes.spines[["top", "right"]].set_visible(False)
-    if whole:
-        axes.locator_params(axis=whole, integer=True)
-    for spine in axes.spines.values():
-        spine.set_color(INK)
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_color(INK)
-    axes.tick_params(color=INK, labelcolor=INK)
+    axes.tick_params(colors=INK)
     return figure, axes
 
 
