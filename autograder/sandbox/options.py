@@ -65,15 +65,13 @@ def resolved(device: str) -> Device:
 
     ``DeviceError`` where "cuda" is asked for and torch finds none.
     """
-    if device == "cpu":
-        return "cpu"
-    if device == "cuda":
-        if not _finds_cuda():
-            raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
+    if device == "auto" and not glob.glob("/dev/nvidia*"):  # what the sandbox would let through: torch takes seconds
+        device = "cpu"
+    if device != "cpu" and _finds_cuda():
         return "cuda"
-    if not glob.glob("/dev/nvidia*"):  # without what the sandbox would let through nobody waits for torch
-        return "cpu"
-    return "cuda" if _finds_cuda() else "cpu"
+    if device == "cuda":
+        raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
+    return "cpu"
 
 
 def _finds_cuda() -> bool:
