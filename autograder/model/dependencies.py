@@ -64,16 +64,12 @@ def _part(node: ast.expr) -> str:
 
 
 class _Essential(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._undocumented(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._undocumented(node)
-
-    def _undocumented(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
         if ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
         return self.generic_visit(node)
+
+    visit_ClassDef = visit_FunctionDef
 
     def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
