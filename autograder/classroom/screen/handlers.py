@@ -68,15 +68,14 @@ class Handler(JupyterHandler):
     async def answer(self, what: Callable[[Classroom], Any]) -> None:
         """Answer with JSON; a thread reads, so that the server goes on."""
         try:
-            found = await asyncio.get_running_loop().run_in_executor(None, lambda: what(Classroom(self.course)))
-            status = 200
+            found = await asyncio.to_thread(lambda: what(Classroom(self.course)))
         except saving.OvertakenError as error:
-            status, found = 409, {"overtaken": str(error)}
+            self.set_status(409)
+            found = {"overtaken": str(error)}
         except (CourseError, KeyError) as error:
-            status, found = 400, {"wrong": str(error)}
-        self.set_status(status)
-        self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps(found))
+            self.set_status(400)
+            found = {"wrong": str(error)}
+        self.finish(found)
 
 
 class Page(Handler):
@@ -85,8 +84,7 @@ class Page(Handler):
     @authenticated
     async def get(self) -> None:
         """Show it."""
-        loop = asyncio.get_running_loop()
-        there = await loop.run_in_executor(None, lambda: shown.sessions(Classroom(self.course)))
+        there = await asyncio.to_thread(lambda: shown.sessions(Classroom(self.course)))
         page = pages.environment().get_template("screen.html.j2").render(
             sessions=there, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())
@@ -180,12 +178,7 @@ class Working(Save):
     @authenticated
     def get(self) -> None:
         """Say how far it is."""
-        self.tell()
-
-    def tell(self) -> None:
-        """Answer with how far it is."""
-        self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps(self.work.state()))
+        self.finish(self.work.state())
 
     @authenticated
     async def post(self) -> None:
@@ -198,4 +191,4 @@ class Working(Save):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return
-        self.tell()
+        self.finish(self.work.state())
