@@ -18,7 +18,7 @@ from .model.errors import SourceError
 from .sandbox.options import DeviceError, Limits
 from .sandbox.restrictions import SandboxError
 
-Command = Callable[[argparse.Namespace, Course], int]
+Command = Callable[..., int]
 GROUPS = {  # command → what it does, by the work it is for
     "Write a course": {
         "new": "begin a course of your own",
@@ -54,12 +54,12 @@ def main(argv: list[str] | None = None) -> int:
     args = argparse.Namespace(command="")
     try:
         parser = _parser()
-        if moved := parser.parse_known_args(typed)[0].moved:
+        if (moved := parser.parse_known_args(typed)[0].command) in MOVED:
             return _cannot(f"{moved} is now: autograder {MOVED[moved]}")
         args = parser.parse_args(typed)
         _log_to(args)
         log.info("autograder %s: %s", __version__, args.command)
-        return int(args.begin(args) if args.begin else _run(args, courses.find(args.course)))
+        return author.new(args) if args.command == "new" else _run(args, courses.find(args.course))
     except OSError as error:
         log.debug("why it could not be done", exc_info=True)
         return _cannot(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
@@ -156,18 +156,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--log", type=Path, metavar="FILE", help="write what is done, in detail, to a file")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command",
                                      help=argparse.SUPPRESS)
-    made: dict[str, argparse.ArgumentParser] = {}
 
     def command(name: str, run: Command, example: str) -> argparse.ArgumentParser:
         words = SAYS[name]
-        made[name] = commands.add_parser(
-            name, description=f"{words[:1].upper()}{words[1:]}.", epilog=f"Example: autograder {example}")
-        made[name].set_defaults(run=run, begin=None, moved=None)
-        return made[name]
+        made = commands.add_parser(name, description=f"{words[:1].upper()}{words[1:]}.",
+                                   epilog=f"Example: autograder {example}")
+        made.set_defaults(run=run)
+        return made
 
-
-    new = command("new", author.release, "new my-course")
-    new.set_defaults(begin=author.new)
+    new = command("new", author.new, "new my-course")
     new.add_argument("folder", type=Path, metavar="FOLDER")
 
     release = command("release", author.release, "release weighted_mean")
@@ -243,7 +240,7 @@ def _parser() -> argparse.ArgumentParser:
         judging.add_argument("--no-isolation", action="store_true",
                              help="run student code unprotected; every report says so")
     for name in MOVED:
-        commands.add_parser(name, add_help=False).set_defaults(moved=name)
+        commands.add_parser(name, add_help=False)
     return parser
 
 
