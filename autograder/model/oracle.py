@@ -134,21 +134,15 @@ class Oracle:
         have sentences of their own.
         """
         pairs = compare.without_relations(records, got)
-        plain = [record for record, _ in pairs]
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
+        wrong = [pair for bad, pair in zip(failed, pairs, strict=True) if bad]
         candidates: list[Candidate] = []
-        for fault in self.faults_of(exercise) if any(failed) else ():
-            if fault is self._left_out:
-                continue
-            replies: list[Reply | None] = [None] * len(pairs)
-            self._answer(fault, plain, replies, failed)
-            if not any(bad and _alike(own, pair) for bad, own, pair in zip(failed, replies, pairs, strict=True)):
-                continue
-            self._answer(fault, plain, replies, [not bad for bad in failed])
-            candidates.append(Candidate(fault.name, fault.says, replies))
-            if all(_alike(own, pair) for own, pair in zip(replies, pairs, strict=True)):
-                break
+        for fault in self.faults_of(exercise):
+            if fault is not self._left_out and any(self._alike(fault, wrong)):
+                candidates.append(Candidate(fault.name, fault.says, self._answers(fault, [one for one, _ in pairs])))
+                if all(self._alike(fault, pairs)):
+                    break
         found = diagnosis.diagnose(pairs, candidates)
         if not any(bad and one is None for bad, one in zip(failed, found, strict=True)):
             return found
@@ -164,37 +158,32 @@ class Oracle:
             solution = self.source.cell("exercise", exercise).solution
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
         likely = sorted(self._pairs[exercise], key=lambda one: -len(near & {one.first.name, one.second.name}))
-        plain = [record for record, _ in pairs]
-        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(plain[i].ops)))
+        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
         for pair in likely[:MAX_PAIRS]:
             if self._left_out not in (pair.first, pair.second) and all(
-                    self._answers_so(pair.together, *pairs[i]) for i in order):
-                parts = [self._part(pair, *own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
+                    all(self._alike(pair.together, [pairs[i]])) for i in order):
+                parts = [self._part(pair, own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
                 return _each_once(pair, parts)
         return found
 
-    def _part(self, pair: Pair, record: RecordedCheck, got: Reply) -> Recognised:
+    def _part(self, pair: Pair, own: tuple[RecordedCheck, Reply]) -> Recognised:
         """Return the one of two faults that alone gives a check's answer; both together where neither does."""
-        alone = (one for one in (pair.first, pair.second) if self._answers_so(one, record, got))
+        alone = (one for one in (pair.first, pair.second) if all(self._alike(one, [own])))
         said = next(alone, pair.together)
         return Recognised(said.name, said.says)
 
-    def _answers_so(self, fault: Fault, record: RecordedCheck, got: Reply) -> bool:
-        replies: list[Reply | None] = [None]
-        self._answer(fault, [record], replies, [True])
-        return _alike(replies[0], (record, got))
+    def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
+        """Return for each check, a plain one, whether a fault answers it as the student does."""
+        own = self._answers(fault, [record for record, _ in pairs])
+        return [compare.same(record, one, got) for one, (record, got) in zip(own, pairs, strict=True)]
 
-    def _answer(self, fault: Fault, records: Sequence[RecordedCheck], replies: list[Reply | None],
-                wanted: list[bool]) -> None:
-        """Put in what a fault answers to the wanted records, which are plain ones."""
+    def _answers(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
+        """Return what a fault answers to plain records."""
         kept = {} if self._kept is None else self._kept
-        asked = [record for record, want in zip(records, wanted, strict=True) if want]
-        new = [record for record in asked if (id(fault), id(record)) not in kept]
+        new = [record for record in records if (id(fault), id(record)) not in kept]
         for record, reply in zip(new, self.replies(fault, new) if new else (), strict=True):
             kept[id(fault), id(record)] = fault, record, reply
-        for i, record in enumerate(records):
-            if wanted[i]:
-                replies[i] = kept[id(fault), id(record)][-1]
+        return [kept[id(fault), id(record)][-1] for record in records]
 
 
 def _each_once(pair: Pair, parts: list[Recognised | None]) -> list[Recognised | None]:
@@ -205,10 +194,6 @@ def _each_once(pair: Pair, parts: list[Recognised | None]) -> list[Recognised | 
         return parts
     other = Recognised(rest[0].name, rest[0].says)
     return [other if part and part.name == pair.together.name else part for part in parts]
-
-
-def _alike(own: Reply | None, pair: tuple[RecordedCheck, Reply]) -> bool:
-    return own is not None and compare.same(pair[0], own, pair[1])
 
 
 @cache
