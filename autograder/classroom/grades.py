@@ -4,10 +4,12 @@ The CSV files have everything, and the forms that Moodle and Canvas import.
 """
 
 import csv
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from .. import escaping
 from ..grammar import counted
@@ -95,10 +97,10 @@ class Grades:
 
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each session."""
-    _save(folder / "grades.csv", _everything(grades))
+    save(folder / "grades.csv", _everything(grades))
     for assignment in grades.max_points:
-        _save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
-    _save(folder / "canvas.csv", _canvas(grades))
+        save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
+    save(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:
@@ -129,10 +131,15 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
             yield [*student, number(grade.total), number(hundredth)]
 
 
+def canvas(max_points: Mapping[str, float], students: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield Canvas's gradebook; "Section" has to be the last column before the sessions."""
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *max_points]
+    yield ["    Points Possible", "", "", "", "", *map(number, max_points.values())]
+    yield from students
+
+
 def _canvas(grades: Grades) -> Iterator[list[str]]:
-    """Yield a row for each student, found by login; "Section" has to be the last column before the sessions."""
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.max_points]
-    yield ["    Points Possible", "", "", "", "", *map(number, grades.max_points.values())]
+    """Yield a row for each student, found by login."""
     for name, last, first, _ in grades.students:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
@@ -146,6 +153,13 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
-def _save(path: Path, rows: Iterable[list[str]]) -> None:
+def table_in(text: str) -> Any:
+    """Return a reader of the rows of a CSV file, separated as the spreadsheets of that country do."""
+    first = text.splitlines()[0] if text.strip() else ""
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+
+
+def save(path: Path, rows: Iterable[list[str]]) -> None:
+    """Write a CSV file that no spreadsheet takes for formulas."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([[escaping.spreadsheet(cell) for cell in row] for row in rows])

@@ -6,7 +6,6 @@ an x is not read yet. Points without an x stand as they are; an x without points
 """
 
 import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -106,10 +105,9 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
-    first = text.splitlines()[0] if text.strip() else ""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+    rows = grades.table_in(text)
     try:
-        header = next(rows, [])
+        header: list[str] = next(rows, [])
         if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
             raise FileError(f"{path} has no column {missing[0]!r}: it is to be a file that autograder questions wrote, "
                             "or its page")

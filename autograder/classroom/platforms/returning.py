@@ -12,6 +12,7 @@ import csv
 import html
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,10 +67,12 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
             _feedback(course, assignment, own, folder / f"{platform}-feedback.zip", result)
     canvas = [one for one in students if one.row.platform == "canvas"]
     if canvas:
-        _save(folder / "canvas-grades.csv", _canvas(canvas, assignment, maximum), result)
+        result.files.append(folder / "canvas-grades.csv")
+        grades.save(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
     if worksheet:
         moodle = {one.row.id: one for one in students if one.row.platform == "moodle"}
-        _save(folder / "moodle-worksheet.csv", _filled(worksheet, moodle, maximum, result), result)
+        result.files.append(folder / "moodle-worksheet.csv")
+        result.files[-1].write_text(_filled(worksheet, moodle, maximum, result), encoding="utf-8", newline="")
     elif any(one.row.platform == "moodle" for one in students):
         result.notes.append("for grades and comments, download Moodle's grading worksheet and give it with --worksheet")
     return result
@@ -112,25 +115,18 @@ def _feedback(course: Course, assignment: str, students: list[_Student], path: P
     result.files.append(path)
 
 
-def _canvas(students: list[_Student], assignment: str, maximum: float) -> str:
-    """Return Canvas's gradebook with one assignment: only those with a grade, since an empty cell takes one away."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment])
-    writer.writerow(["    Points Possible", "", "", "", "", grades.number(maximum)])
+def _canvas(students: list[_Student]) -> Iterator[list[str]]:
+    """Yield a row for each student with a grade, since an empty cell takes one away."""
     for one in students:
         if one.row.id.isdigit():  # an anonymous one is not to be found
-            name, total = escaping.spreadsheet(one.row.name), grades.number(one.grade.total)
-            writer.writerow([name, one.row.id, "", "", "", total])
-    return file.getvalue()
+            yield [one.row.name, one.row.id, "", "", "", grades.number(one.grade.total)]
 
 
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
     """Return Moodle's worksheet with grades and comments in it; all else in it as before."""
     text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
-    first = text.splitlines()[0] if text.strip() else ""
-    delimiter = max(",;\t", key=first.count)
-    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    reader = grades.table_in(text)
+    rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
         raise ArchiveError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the assignment, "
@@ -152,7 +148,7 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
     if COMMENTS not in header:
         result.notes.append(f"the worksheet has no column {COMMENTS!r}: switch on Feedback comments in the assignment")
     file = io.StringIO()
-    csv.writer(file, delimiter=delimiter).writerows(rows)
+    csv.writer(file, delimiter=reader.dialect.delimiter).writerows(rows)
     return file.getvalue()
 
 
@@ -169,7 +165,3 @@ def _scale(row: list[str], header: list[str], maximum: float, result: Returned) 
         result.notes.append(note)
     return theirs / maximum
 
-
-def _save(path: Path, text: str, result: Returned) -> None:
-    path.write_text(text, encoding="utf-8", newline="")
-    result.files.append(path)
