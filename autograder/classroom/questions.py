@@ -22,6 +22,7 @@ from . import answers, pages
 from .answers import Ticked
 from .grading import Classroom
 from .markdown import offline
+from .verdict_store import write_whole
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -136,8 +137,7 @@ def page_path(course: Course, assignment: str) -> Path:
 def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> Path:
     """Write the page of a session; return where it is."""
     path = page_path(classroom.course, assignment)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(classroom, assignment, questions), encoding="utf-8")
+    write_whole(path, page(classroom, assignment, questions))
     return path
 
 

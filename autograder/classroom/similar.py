@@ -24,7 +24,7 @@ from ..publish import notebooks
 from . import answers, pages
 from .grading import Classroom, handed_in
 from .reasons import Line
-from .verdict_store import VerdictStore
+from .verdict_store import VerdictStore, write_whole
 
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 1  # all fingerprints are compared: which ones a wider window keeps hangs on Python's random hashes
@@ -236,9 +236,8 @@ def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | 
 def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:
     """Write the page of a session; returns where it is, and the pairs on it."""
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
-    path.parent.mkdir(parents=True, exist_ok=True)
     page = pages.environment().get_template("similar.html.j2")
     text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(comparison.works),
                        most=MOST_CODE, cut=[work.student for work in comparison.works if work.cut])
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path, pairs
