@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...model import source
-from . import formgrader, patches, serving
+from . import formgrader, patches
 
 PLUGINS = "autograder.classroom.nbgrader"
 
@@ -50,7 +50,6 @@ def configure(config: Any, root: Path) -> None:
     find_alembic()
     patches.apply()
     formgrader.show_what_the_gradebook_holds()
-    serving.in_a_server()
 
 
 def find_alembic() -> None:

@@ -11,11 +11,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
+from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
 from sqlalchemy import event
 
 from ...course import Course
 from ...publish import release
-from . import left_by_students
+from . import left_by_students, serving
 from .feedback import FeedbackExporter, changes
 from .gradebook import Gradebook
 
@@ -99,4 +100,6 @@ PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
     (GenerateFeedback, "init_destination", _renew_what_changed),
+    (SubmissionFilesHandler, "set_extra_headers", serving.as_data),
+    (FormgraderHandler, "get", serving.courses_only),
 ]

@@ -5,7 +5,7 @@ act there as the person who grades. And its start page takes any folder for a co
 """
 
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,7 @@ from ..rasters import HEAD, raster
 CONFIGURATION = "nbgrader_config.py"
 
 
-def in_a_server() -> None:
-    """Let a notebook server hand out files of submissions as data, and open courses only."""
-    if "jupyter_server.serverapp" not in sys.modules:
-        return
-    from nbgrader.server_extensions.formgrader import handlers
-
-    handlers.SubmissionFilesHandler.set_extra_headers = _as_data
-    stock = handlers.FormgraderHandler.get
-    if stock.__module__ != __name__:
-        handlers.FormgraderHandler.get = _courses_only(stock)
-
-
-def _as_data(handler: Any, path: str) -> None:
+def as_data(stock: object, handler: Any, path: str) -> None:
     """Serve a picture by what its bytes say, and save all else instead of opening it; neither has an origin."""
     with open(handler.absolute_path, "rb") as file:
         kind = raster(file.read(HEAD))
@@ -39,7 +27,8 @@ def _as_data(handler: Any, path: str) -> None:
         handler.set_header("Content-Disposition", "attachment")
 
 
-def _courses_only(stock: Any) -> Any:
+def courses_only(stock: Callable[[Any], Any], handler: Any) -> Any:
+    """Open a course, and no other folder."""
     @authenticated
     def get(handler: Any) -> Any:
         path = handler.get_argument("path", "")
@@ -47,7 +36,7 @@ def _courses_only(stock: Any) -> Any:
             raise HTTPError(403, "not the folder of a course of yours")
         return stock(handler)
 
-    return get
+    return get(handler)
 
 
 def is_course(folder: Path) -> bool:
