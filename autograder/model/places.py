@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..runtime.known import Answer, References
 from ..runtime.observation import Observed, observe
@@ -42,7 +41,8 @@ class Places:
                  regrouped: bool = False) -> Observed:
         """Return what the expressions of these cells are in a recorded check, run here, as our own."""
         with self.truth.without(exercise) as names:
-            return observe(cells_of(texts, whole=True), names, replayed(record), regrouped, regrouped and self.stepwise)
+            return observe(cells_of(texts, whole=True), names, lambda made: replay(record.ops, made),
+                           regrouped, regrouped and self.stepwise)
 
     def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
                form: bool = False, observed: Observed | None = None) -> Located | None:
@@ -57,8 +57,3 @@ class Places:
         if observed is None:
             return located(texts, self.observed(exercise, texts, record), known, form, whole=True)
         return located(texts, observed, known, form)
-
-
-def replayed(record: RecordedCheck) -> Callable[[dict[str, Any]], object]:
-    """Return the calls of a check, to be made on a namespace."""
-    return lambda names: replay(record.ops, names)

@@ -95,11 +95,7 @@ def environment_paths(device: str) -> list[str]:
     if device == "cuda":
         wanted += [path for pattern in CUDA for path in glob.glob(pattern)]
     there = sorted({name for path in wanted if os.path.exists(path) for name in (path, os.path.realpath(path))})
-    return [path for path in there if not any(_is_within(path, other) for other in (*SYSTEM, *there) if other != path)]
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return path.startswith(f"{folder}/")
+    return [path for path in there if not any(path.startswith(f"{other}/") for other in (*SYSTEM, *there))]
 
 
 def _scratch(limits: Limits) -> list[str]:
