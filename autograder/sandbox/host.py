@@ -192,7 +192,7 @@ class Kernel:
         data = wire.pack({"number": self._number, **message})
         watch = _Watch(self.warm, self.options, budget)
         try:
-            reply = wire.unpack(self._exchange(len(data).to_bytes(4, "little") + data, watch), max_header=MAX_HEADER)
+            reply = wire.unpack(self._exchange(len(data).to_bytes(4) + data, watch), max_header=MAX_HEADER)
             if not _is_reply(reply, self._number):
                 raise wire.WireError("no reply")
         except (OSError, EOFError):
@@ -213,7 +213,7 @@ class Kernel:
                 with contextlib.suppress(BlockingIOError):
                     left = left[self.sock.send(left):]
             self._bound(watch)
-        length = int.from_bytes(self._bytes(4, watch), "little")
+        length = int.from_bytes(self._bytes(4, watch))
         if length > wire.MAX_BYTES:
             raise wire.WireError("too long")
         return self._bytes(length, watch)

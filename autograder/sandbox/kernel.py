@@ -16,12 +16,13 @@ import resource
 import selectors
 import signal
 import socket
-import struct
 import sys
 import time
+from dataclasses import asdict, replace
+from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import wire
+from autograder.runtime import observation, operations, recorded, repairs, replay, rewriting, wire
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
@@ -33,35 +34,6 @@ KEYS = "/proc/keys", "/proc/key-users"  # they list the keys of the grader's use
 SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
 
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-# Messages: four bytes of length, then a message of autograder.runtime.wire
-
-
-def send(sock: socket.socket, tree: Any) -> None:
-    data = wire.pack(tree)
-    sock.sendall(struct.pack("<I", len(data)) + data)
-
-
-def receive(sock: socket.socket) -> Any:
-    """Return the next message; None when the other end has hung up."""
-    head = _read(sock, 4)
-    if head is None:
-        return None
-    (length,) = struct.unpack("<I", head)
-    if length > MAX_MESSAGE:
-        raise wire.WireError(f"a message of {length} bytes")
-    data = _read(sock, length)
-    return None if data is None else wire.unpack(data)
-
-
-def _read(sock: socket.socket, count: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < count:
-        if not (part := sock.recv(min(count - len(parts), 2**20))):
-            return None
-        parts += part
-    return bytes(parts)
 
 
 # The warm parent: imports once, forks on demand, runs no line of a student's
@@ -243,7 +215,8 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
             _refuse(refused)
             _bound_gpu(limits["gpu"])
             _seed(limits["seed"])
-            _serve(socket.socket(fileno=fd), shell)
+            with contextlib.suppress(EOFError):  # the other end has hung up
+                _serve(Connection(fd), shell)
             status = 0
         finally:
             os._exit(status)
@@ -341,58 +314,47 @@ class _Bounded:
         return False
 
 
-def _serve(sock: socket.socket, shell: Any) -> None:
+def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
+    """Answer messages of autograder.runtime.wire, each behind four bytes with its length."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     handlers = {"cell": _cell, "replay": _replay, "observe": _observe}
-    while (message := receive(sock)) is not None:
+    while True:
+        message = wire.unpack(connection.recv_bytes(MAX_MESSAGE))
         sys.stdout = sys.stderr = output = _Bounded()
         try:
             reply = handlers[message["do"]](message, shell)
         except BaseException as error:
             reply = {"failed": type(error).__name__[:80]}
         printed = output.text if message["do"] == "cell" else ""
-        send(sock, {"number": message["number"], "printed": printed, **reply})
+        connection.send_bytes(wire.pack({"number": message["number"], "printed": printed, **reply}))
 
 
 def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Run the source of one cell; what it defines stays."""
-    from dataclasses import asdict, replace
-
-    from autograder.runtime.recorded import MAX_MESSAGE, Where
-    from autograder.runtime.replay import describe_error
-
     result = shell.run_cell(message["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     if error is None:
         return {"error": None}
-    described = describe_error(error, shell.user_ns)
+    described = replay.describe_error(error, shell.user_ns)
     if isinstance(error, SyntaxError):
-        where = Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
-        described = replace(described, where=where, message=str(error.msg)[:MAX_MESSAGE])
+        where = recorded.Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
+        described = replace(described, where=where, message=str(error.msg)[:recorded.MAX_MESSAGE])
     return {"error": asdict(described)}
 
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
-    from autograder.runtime import operations
-    from autograder.runtime.recorded import to_tree
-    from autograder.runtime.repairs import attempted
-
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    return {"reply": to_tree(attempted(message["edited"], ops, shell.user_ns, message["device"]))}
+    return {"reply": recorded.to_tree(repairs.attempted(message["edited"], ops, shell.user_ns, message["device"]))}
 
 
 def _observe(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Make the calls of a check on cells whose expressions are observed."""
-    from autograder.runtime import operations
-    from autograder.runtime.observation import observe, to_tree
-    from autograder.runtime.replay import replay
-    from autograder.runtime.rewriting import cells_of
-
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    seen = observe(cells_of(message["texts"]), shell.user_ns, lambda names: replay(ops, names, message["device"]))
-    return {"observed": to_tree(seen)}
+    seen = observation.observe(rewriting.cells_of(message["texts"]), shell.user_ns,
+                               lambda names: replay.replay(ops, names, message["device"]))
+    return {"observed": observation.to_tree(seen)}
 
 
 if __name__ == "__main__":

@@ -153,8 +153,8 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
 
 def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     """The kernel stops to read; each further cell is larger than what a socket holds."""
-    own = ("import socket, time; socket.socket.recv = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}"
-                                                                                         for i in range(6)))
+    own = ("import time; from multiprocessing.connection import Connection\n"
+           "Connection.recv_bytes = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}" for i in range(6)))
     with bounded(notebook_seconds=4) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
         result = judge.grade(handed(notebook), "seed")

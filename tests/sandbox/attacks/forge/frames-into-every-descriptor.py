@@ -14,7 +14,7 @@ def many(tree):
         data = pack({"number": number, "printed": "", "error": None, "reply": reply})
         for fd in range(3, 64):
             try:
-                os.write(fd, struct.pack("<I", len(data)) + data)
+                os.write(fd, struct.pack("!i", len(data)) + data)
             except OSError:
                 pass
     return pack(tree)

@@ -5,6 +5,6 @@ import os
 
 for fd in range(3, 64):
     try:
-        os.write(fd, (5000).to_bytes(4, "little") + os.urandom(5000))
+        os.write(fd, (5000).to_bytes(4, "big") + os.urandom(5000))
     except OSError:
         pass
