@@ -31,7 +31,7 @@ def of_submission(course: Course, session: str, student: str) -> list[str]:
         handed = submission.read(submitted / student / session / f"{session}.ipynb", submitted, session)
     except OSError:
         return []
-    return [] if handed.unreadable else signs(answers.cells(handed.data))
+    return signs(answers.cells(handed.data))
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:
