@@ -88,8 +88,7 @@ class Page(Handler):
         page = pages.environment().get_template("screen.html.j2").render(
             sessions=there, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())
-        self.set_header("Content-Type", "text/html; charset=utf-8")
-        self.finish(str(page))
+        self.finish(page)
 
 
 class Script(Handler):
@@ -118,7 +117,6 @@ class FeedbackPage(Handler):
             raise HTTPError(404, "no page is written yet")
         self.set_header("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; "
                                                    "style-src 'unsafe-inline'")
-        self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(path.read_bytes())
 
 
