@@ -139,7 +139,7 @@ class Recorder:
                     return _liked(base, ops, reply, asked)
                 asked = [added for added in asked if added not in unclear]
                 continue
-            failed = _relation_at(reply.error.at - base.base, asked)
+            failed = [added.relation for added in asked for _ in added.ops][max(0, reply.error.at - base.base)]
             if failed == OTHER and self._asks(check, OTHER_BATCH):
                 self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
                 return self._with_relations(check, trace, seed)
@@ -195,15 +195,6 @@ def _most_alike(answers: Sequence[RecordedCheck]) -> int:
 
 def _plain(trace: Trace) -> RecordedCheck:
     return RecordedCheck(tuple(trace.ops), trace.replayer.reply(), trace.specs, len(trace.ops))
-
-
-def _relation_at(number: int, asked: Iterable[relations.Addition]) -> str:
-    """Return the relation of an operation behind those of the check."""
-    for added in asked:
-        if number < len(added.ops):
-            return added.relation
-        number -= len(added.ops)
-    raise CheckError("an operation of no relation")
 
 
 def _liked(base: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
