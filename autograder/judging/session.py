@@ -29,7 +29,6 @@ class Session:
         self.errors: dict[str | None, Error] = {}  # exercise → the error its cell stopped with
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
         self._kernel: Kernel | None = None
-        self._forked = False
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: others have another, and this one again
         limits = sandbox.options.limits
@@ -106,11 +105,10 @@ class Session:
             self._still()
             started = time.monotonic()
             self._kernel = self.sandbox.fork(self._seed)
-            if self._forked:  # the first one is at our expense
+            if self._begun < math.inf:  # the first one is at our expense
                 self._whole.book(0.0, time.monotonic() - started)
             else:
                 self._begun = time.monotonic()
-            self._forked = True
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
                     break
