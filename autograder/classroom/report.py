@@ -94,10 +94,8 @@ def _links(classroom: Classroom, assignment: str, student: str) -> Links:
 def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places, tampered: Tampered = NONE) -> str:
     """Return the page of the class; the entries by session."""
     there = {assignment: own for assignment, own in entries.items() if own}
-    summaries = [
-        summarise(assignment, own, {entry.student: found.of[entry.student, assignment] for entry in own
-                                    if (entry.student, assignment) in found.of})
-        for assignment, own in there.items()]
+    summaries = [summarise(assignment, own, {student: grade for (student, name), grade in found.of.items()
+                                             if name == assignment}) for assignment, own in there.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, there.values())),
         unread=sum(grade.unread for grade in found.of.values()),
