@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -82,16 +81,12 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
         raise CheckError(f"{exercise}: there is no relation called {names}; there are: {', '.join(RELATIONS)}")
 
     def declare(program: Program) -> Program:
-        @wraps(program)
-        def run(trace: Trace) -> None:
-            program(trace)
-
         name = program.__name__.replace("_", "-")
         made = Check(exercise, name, program, weight, without or {})
         if not (program.__doc__ or "").strip():
             raise source_error(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
-        run.check = made  # type: ignore[attr-defined]
-        return run
+        program.check = made  # type: ignore[attr-defined]
+        return program
 
     return declare
 
