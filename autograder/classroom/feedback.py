@@ -5,7 +5,6 @@ What a page was made from stands in its head, so that a later run can say whethe
 
 import html
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -133,11 +132,6 @@ class Page:
         return self.verdict.seed[:8] if self.verdict else ""
 
 
-def max_points(items: Iterable[Exercise | AnswerShown]) -> float:
-    """Return the most that these can give."""
-    return sum(item.score.max_points for item in items)
-
-
 # What a page is made from
 
 
@@ -196,7 +190,7 @@ def write(course: Course, grade: Grade, assignment: str, student: str, notebook:
     made = made_from(course, grade, assignment, student, notebook, model_answers)
     template = pages.environment().get_template("feedback.html.j2")
     page = page_of(course, assignment, student, grade, notebook, model_answers)
-    return template.render(page=page, made_from=to_json(made), max_points=max_points)
+    return template.render(page=page, made_from=to_json(made))
 
 
 def page_of(course: Course, assignment: str, student: str, grade: Grade, notebook: bytes,
