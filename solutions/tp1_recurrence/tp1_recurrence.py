@@ -352,8 +352,8 @@ if tp.done("vocabulary", "one-hot", "embed"):
 #
 # ### An id out of range
 #
-# This error occurs when a text was encoded with one vocabulary and the table was made for another. On a GPU the message
-# contains "device-side assert", and the line it names may not be the cause: run the same code on the CPU.
+# Such an id occurs when a text was encoded with one vocabulary and the table was made for another. On a GPU the error
+# message contains "device-side assert", and the line it names may not be the cause: run the same code on the CPU.
 
 # %% demo="out-of-range"
 layer = nn.Embedding(num_embeddings=5, embedding_dim=3)
@@ -994,8 +994,8 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # Write `gradient_norms(run, x)`.
 #
-# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first. Your loop is such a
-#   function, `nn.LSTM` is another. And `x`, the input.
+# - In: `run`, a function that reads `x` (T, B, D) and returns two things, `h_ts` (T, B, H) first: your loop with a
+#   given `h_0` and weights, or an `nn.LSTM`. And `x`, the input.
 # - Out: (T,). Number t is the norm (the square root of the sum of squares) of the gradient of `h_ts[-1].sum()` with
 #   respect to `x[t]`, over all sentences and features together.
 #
@@ -1042,9 +1042,9 @@ def gradient_norms(run, x):
 tp.check("gradients")
 
 # %% [markdown]
-# Now measure your loop. W_hh is an orthogonal matrix (all its singular values are 1) times a factor. To compare, two
-# layers of torch with gates: in the LSTM the bias of the forget gate is 3, so that about σ(3) = 0.95 of the cell state
-# is kept at each timestep; in the GRU the same with the update gate.
+# Now measure your loop. W_hh is an orthogonal matrix (all its singular values are 1) times a factor. Compare it with
+# two gated layers of torch. In the LSTM the bias of the forget gate is 3, so that about σ(3) = 0.95 of the cell state
+# is kept at each timestep. In the GRU the update gate has this bias.
 #
 # **Predict first:** with a factor of 0.5, how much of the gradient is left after 20 timesteps?
 
@@ -1282,8 +1282,8 @@ if tp.done("both-ends"):
 # %% [markdown]
 # ## Summary
 #
-# You wrote the recurrence and two gated cells, and measured their gradients. Session 2 joins two such networks: one
-# reads a question, the other writes the answer.
+# You wrote the recurrence and two gated cells, and measured how far back gradients reach. Session 2 joins two such
+# networks: one reads a question, the other writes the answer.
 #
 # **Further reading**
 #
