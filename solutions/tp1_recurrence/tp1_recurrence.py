@@ -274,7 +274,7 @@ if tp.done("vocabulary", "one-hot"):
 # - `embed(ids, table)` with `ids` (T, B) returns the same (T, B, D): the rows that the ids name, without a product.
 #
 # `embed` must also refuse an id that has no row, because it is too large *or negative*: raise an `IndexError` with a
-# message. Do not use `nn.functional.embedding`.
+# message. Do not use `nn.Embedding` or `nn.functional.embedding`.
 #
 # *Tiny example.* With `table = torch.tensor([[10., 11.], [20., 21.], [30., 31.]])`, `embed(torch.tensor([[2], [0]]),
 # table)` is `tensor([[[30., 31.]], [[10., 11.]]])`. And `embed_by_product(torch.tensor([[[0.5, 0., 0.5]]]), table)` is
@@ -413,8 +413,8 @@ print("plain indexing with -1 returns the last row without an error:", same)
 # - `h_ts` (T, B, H): the state *after* each timestep;
 # - `h_final` (B, H): the state after the last one.
 #
-# Do not use `nn.RNN` or `nn.RNNCell`. All sentences of the batch are read side by side, so one loop, over time, is
-# enough.
+# Do not use `nn.RNN` or `nn.RNNCell`. Use `torch.tanh`: a tanh made of exponentials overflows where the sum is large.
+# All sentences of the batch are read side by side, so one loop, over time, is enough.
 #
 # *Tiny example.* Let all sizes but T be 1, both biases 0, `W_ih` 1, `W_hh` 1 and `h_0` 0. For the inputs 1, 0, 0 the
 # states are tanh(1) = 0.76, tanh(0.76) = 0.64, tanh(0.64) = 0.57: the first input still has an effect at the end, and
@@ -491,7 +491,8 @@ if tp.done("rnn-loop"):
 #
 # Write `forward(ids, state=None)`:
 #
-# - In: `ids` (T, B), and a state to start from. When it is `None`, torch starts from zeros.
+# - In: `ids` (T, B), and a state to start from: (1, B, H), with an LSTM a pair of them. When it is `None`, torch starts
+#   from zeros.
 # - Out: `logits` (T, B, V), a score per token at *every* timestep, and the new state *as the recurrence returns it*, so
 #   that reading can go on from there.
 #
