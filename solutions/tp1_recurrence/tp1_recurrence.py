@@ -174,7 +174,7 @@ if tp.done("vocabulary"):
 # |---|---|---|
 # | `<unk>` | UNK, unknown | every token outside the vocabulary |
 # | `<pad>` | PAD, padding | fills short sequences of a batch |
-# | `<sos>` | SOS, start of sequence | is what a decoder reads first |
+# | `<sos>` | SOS, start of sequence | stands before the first token |
 # | `<eos>` | EOS, end of sequence | follows the last token |
 #
 # ### Why ids are not enough
@@ -258,8 +258,9 @@ if tp.done("vocabulary", "one-hot"):
 # ### Embeddings
 #
 # An **embedding** is a short vector per token that is *learned* (Bengio et al. 2003; Mikolov et al. 2013, arXiv
-# 1301.3781). All of them together are a **table**, a matrix with V rows and D columns: row number 3 belongs to token
-# number 3. A one-hot vector times the table is exactly that row. In practice the row is looked up.
+# 1301.3781). In training, the embeddings of words that are used alike can move close together. All embeddings form a
+# **table**, a matrix with V rows and D columns: row number 3 belongs to token number 3. A one-hot vector times the
+# table is exactly that row. In practice the row is looked up.
 #
 # ![The word cat becomes id 3, and id 3 a one-hot vector; times the table of embeddings it gives row 3 of the table. A
 # dashed arrow goes from the id straight to the same row.](figures/embedding_lookup.svg)
@@ -552,8 +553,9 @@ tp.check("next-token")
 # backpropagation through time** (part 4). Here each piece starts from a state of zeros. The **validation loss** is
 # measured on sentences that are not in the corpus.
 #
-# Does the model choose the right number for the verb, *sleeps* or *sleep*? In the test, every noun between the first
-# one and the verb has the *other* number. Such nouns are called **attractors**.
+# Does the model choose the right number for the verb, *sleeps* or *sleep*? Its choice is the number whose verbs,
+# taken together, are the more probable. In the test, every noun between the first one and the verb has the *other*
+# number. Such nouns are called **attractors**.
 #
 # > the **dog** near the birds with the cats …
 #
@@ -904,9 +906,10 @@ if tp.done("vocabulary", "next-token", "trained"):
 #
 # ### Which units carry the number?
 #
-# If the GRU model of part 3 chooses the right verb, its state must contain the number of the first noun. Which units
-# carry it? The model reads two texts that differ in this number, and we subtract the states. Where the difference is
-# zero, a unit carries no information about that number in this text.
+# If the GRU model of part 3 chooses the right verb, its state must contain the number of the first noun. Which
+# **units** (entries of the state) carry it? The model reads two texts that differ in this number, and we subtract the
+# states. Where the difference is zero, a unit carries no information about that number in this text. The units are
+# sorted: row 0 is the one that differs most between noun and verb.
 
 # %% demo="what-it-remembers"
 if tp.done("vocabulary", "next-token", "trained"):
