@@ -727,21 +727,21 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown] answer="order" points=3
 # **Question 2.** The network, the questions and the number of steps (2500) are the same. Only the order in which the
 # answer is written changes, and exact match rises from 48 to 85 % of the sums and from 47 to 74 % of the differences
-# (medians of five seeds). Why? Take `457+568 = 1025` and say what must be known to write the *first* character, in both
+# (medians of five seeds). Why? Take `457+548 = 1005` and say what must be known to write the *first* character, in both
 # orders. Then give a reason why reading the question backwards may help.
 #
 # *Minutes* 8
 #
 # ### BEGIN SOLUTION
 # Written forwards, the first character is `1`, and whether it is there at all depends on all carries: 7+8 carries, so
-# 5+6+1 carries, so 4+5+1 carries. The carries of all three columns must be known before the first character is written.
-# Written backwards, the first character is 5, which depends on the two unit digits alone. The next one needs two digits
-# and one carry, which the decoder's state can hold. So each step of a sum is a small computation, the same one each
-# time, and the decoder has as many steps as there are digits. In a difference, the digits also depend on which number
-# is larger. This is an argument about what each step needs. The runs show that
-# the order matters; they do not show how the network computes.
+# 5+4+1 carries, so 4+5+1 carries. With units that do not carry (`457+542 = 999`) the first character is `9`. So all
+# three columns must be known before the first character is written. Written backwards, the first character is 5, which
+# depends on the two unit digits alone. The next one needs two digits and one carry, which the decoder's state can hold.
+# So each step of a sum is a small computation, the same one each time, and the decoder has as many steps as there are
+# digits. In a difference, the digits also depend on which number is larger. This is an argument about what each step
+# needs. The runs show that the order matters; they do not show how the network computes.
 #
-# Reading backwards: with the question reversed (`865+754`), each operand is read units first, so the place value of a
+# Reading backwards: with the question reversed (`845+754`), each operand is read units first, so the place value of a
 # digit is known while it is read. Read forwards, it is known only once the number has ended. The distance between two
 # digits of equal place is no reason: when both numbers have n digits, they stand n + 1 characters apart in both orders.
 # Nor are the units closer to the first character written.
