@@ -9,15 +9,15 @@
 #
 # **After this session you can**
 #
-# - write a GRU encoder and decoder, and give the shape of each tensor;
+# - write a GRU encoder and decoder, with each tensor's shape;
 # - write teacher forcing, free running and inference;
 # - measure a sequence model by exact match;
-# - explain the effect of the order of the answer's characters.
+# - explain why the order of the answer's characters matters.
 #
 # **Time:** {time}. **In 90 minutes:** exercises 1 to 5, then part 6 up to your own questions. **You need first:**
 # session 1.
 #
-# **Sizes:** those of session 1. Time comes first.
+# **Sizes:** those of session 1, time first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -42,8 +42,8 @@ from tp.arithmetic import encode, math_expressions_generation, one_hot
 # %% [markdown]
 # ## 1 · From strings to tensors
 #
-# The questions have two numbers between 1 and 999 and an operator among `+ - * / %`. They are written backwards (`94+8`
-# becomes `8+49`), like the source sentences of Sutskever et al.
+# A question has two numbers from 1 to 999 and one of `+ - * / %`; quotients get five decimals, `%` is the remainder.
+# Questions are written backwards (`94+8` becomes `8+49`), as in Sutskever et al.
 
 # %% demo="samples"
 X, y = math_expressions_generation(8, seed=3)
@@ -51,16 +51,16 @@ tp.table(zip([x[::-1] for x in X], X, y),
          ["expression", "what the encoder reads", "what the decoder must write"])
 
 # %% [markdown]
-# Each character becomes a one-hot row; rows after the end of a string are all zeros. The encoder's vocabulary has 15
+# Each character becomes a one-hot row; rows after the end of a string are zeros. The encoder's vocabulary has 15
 # characters: digits and operators. The decoder's has 14: digits, `-`, the decimal point, `GO` (written `=`; `<sos>` in
-# session 1), which is read first, and `EOS` (the newline, number 0), which is written last.
+# session 1), read first, and `EOS` (the newline, number 0), written last.
 #
-# ![8+49 as a tensor of 15 columns: the rows of 8, +, 4, 9 have a single 1 each, three more rows are zeros; behind it
-# lie other questions](figures/encoder_input.svg)
+# ![8+49 as a tensor of 15 columns: a single 1 in each row of 8, +, 4, 9, then three rows of zeros; behind it, other
+# questions](figures/encoder_input.svg)
 #
 # For the answer `102`, the `decoder_input` is `GO 1 0 2 EOS`. The `target`, what the decoder must write, is `1 0 2 EOS
-# –`: the same, one timestep earlier. A dash is a row of zeros. Its **arg-max**, the index of the largest entry, is 0,
-# so the network learns to go on writing `EOS`.
+# –`: the same, one timestep earlier (– is a row of zeros). The loss takes each target row's **arg-max**, the index of
+# its first largest entry. For zeros it is 0, as for `EOS`, so the network learns to repeat `EOS`.
 
 # %% [markdown]
 # ### Exercise 1 · Shift
@@ -68,7 +68,7 @@ tp.table(zip([x[::-1] for x in X], X, y),
 # **Write** `shifted_target`, which makes the target from the decoder's input.
 #
 # - in: `decoder_input`, float, `(T, B, V)`, left as it is;
-# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is all zeros.
+# - out: `target`, float, `(T, B, V)`: row `t` is row `t + 1` of the input, the last row is zeros.
 #
 # *Tiny example.* `[[[0, 1]], [[1, 0]], [[1, 0]]]` gives `[[[1, 0]], [[1, 0]], [[0, 0]]]`.
 #
@@ -234,7 +234,8 @@ if tp.done("encoder"):
 # - in: `decoder_input`, `(T, B, V)`, where T may be 1; `hdec_init`, `(1, B, H)`, the state to start from. (The
 #   parameters `henc_ts` and `attention` belong to the interface because session 3 uses them. Leave them alone here.)
 # - out: `output`, `(T, B, V)`, the log-probability of each character at each timestep, and `hdec_final`, `(1, B, H)`,
-#   the last hidden state.
+#   the last hidden state. Log-probabilities must be finite. The logarithm of a softmax is −∞ where a probability rounds
+#   to 0; torch's log-softmax avoids this.
 #
 # *Tiny example.* With V = 2 and scores `[0, 0]` from the linear layer, the log-probabilities are `[-0.693, -0.693]`:
 # two equal chances of one half. `output.exp()` sums to 1 over V, at each timestep, for each sequence of the batch.
@@ -332,8 +333,8 @@ class Calculator(calculator.Calculator):
 # ### Exercise 4 · Teacher forcing, free running, inference
 #
 # **Teacher forcing** (Williams & Zipser 1989). In training the right answer is known. The decoder reads it, `GO 1 0 2
-# EOS`, and at each timestep predicts the next character. It never reads its own predictions. All timesteps go through
-# the decoder in one call.
+# EOS`, and at each timestep predicts the next character. It never reads its own predictions, so an error does not
+# change later inputs. All timesteps go through the decoder in one call.
 #
 # ![Teacher forcing: four encoder cells read 8, +, 4, 9, and their last state, henc_final, starts the decoder. Four
 # decoder cells read =, 1, 0, 2 from the true answer, whatever they predict, and write 1, 0, 2,
@@ -357,11 +358,13 @@ class Calculator(calculator.Calculator):
 # - out: log-probabilities, `(T_dec, B, V_dec)`; free running makes `self.max_decoder_sequence_length` timesteps,
 #   inference at most that many.
 #
-# In free running the right answer is not read, even where it is given. Use the attributes in the table above; new
-# tensors belong on `self.device`.
+# In free running the right answer is not read, even where it is given. `fit` can also train by free running, so
+# gradients must flow through the hidden state. Use the attributes in the table above; new tensors belong on
+# `self.device`.
 #
 # *Tiny example.* If the decoder's most likely characters are `1`, `0`, `2`, `EOS`, then it has read `GO`, `1`, `0`,
-# `2`. Inference stops there, with 4 timesteps of output, or 3 without that of `EOS`.
+# `2`. Inference stops there, with 4 timesteps of output, or 3 without that of `EOS`. If `EOS` comes first, there is 1
+# timestep, or none.
 #
 # *Minutes* 30 · *Difficulty* ●●●○
 #
@@ -428,10 +431,10 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # ## 5 · Training and measuring
 #
-# The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (for measuring; by chance, a few
-# also occur in training), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of 0.01, teacher
-# forcing, 256 hidden units. We train for one **epoch**: each training example is read once. It takes up to three
-# minutes. `REAL_RUN = False` takes 100 examples, to see that everything works.
+# The classic recipe: five operators, 100 000 examples, a quarter of them **held out** (for measuring; by chance, one in
+# 70 of these also occurs in training), the optimizer Adam (Kingma & Ba 2015, arXiv 1412.6980) with a learning rate of
+# 0.01, teacher forcing, 256 hidden units. We train for one **epoch**: each training example is read once. It takes up
+# to three minutes. `REAL_RUN = False` takes 100 examples, to see that everything works.
 
 # %% training="classic"
 REAL_RUN = True
@@ -460,8 +463,8 @@ if tp.done("encoder", "decoder", "seq2seq"):
 #   zeros after it;
 # - out: a number between 0 and 1.
 #
-# An answer is right when its characters are right **up to and with** `EOS`. What a free-running network writes after
-# its `EOS` does not count.
+# An answer is right when its characters are right **up to and including** `EOS`. What a free-running network writes
+# after its `EOS` does not count.
 #
 # *Tiny example.* The target is `1 0 2 EOS – –`. Right: `1 0 2 EOS EOS EOS` and `1 0 2 EOS 7 7`. Wrong:
 # `1 0 2 4 EOS EOS`, `1 0 EOS 2 EOS EOS`.
@@ -479,8 +482,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> shows which timesteps
-# count.
+# After <code>EOS</code> the rows of the target are all zeros: <code>target.sum(-1)</code> shows which timesteps count.
 # Where a timestep does not count, let it pass: <code>a | b</code> is the "or" of two boolean tensors.
 # </details>
 
@@ -632,10 +634,10 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # one, two and three digits equally often, as training has with lever 4: this favours lever 4. One seed of five against
 # none may be chance. The pairs of numbers of the held-out questions were never in training.
 #
-# Add your own questions to the list. The pairs of numbers of the first three were never in training. The last one has a
-# number of four digits, which is longer than any number in training. What has the network learned, and what not? (In
-# our run the answer to `500-500` was 10. A difference of 0 between numbers of three digits is rare in training: about
-# one of 8100 differences.)
+# Add your own questions to the list: `+` or `-`, at most 7 characters. The pairs of numbers of the first three were
+# never in training. The last one has a number of four digits; no question in training had one. What has the network
+# learned, and what not? (In our run the answer to `500-500` was 10. A difference of 0 between numbers of three digits
+# is rare in training: about one of 8100 differences.)
 
 # %% demo="your-own"
 if tp.done("encoder", "decoder", "seq2seq", "better"):
@@ -679,8 +681,8 @@ if tp.done("encoder", "decoder", "seq2seq", "better", "classic"):
 # ### An ablation of the levers
 #
 # Take one lever away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
-# compare the runs with each other, not with that one. Choose a lever, write its name behind `CHOSEN`, predict what its
-# absence costs, and run the cell. It takes two to four minutes.
+# compare the runs with each other, not with that one. Set `CHOSEN` to one of the four names in `without`, in quotes.
+# Predict what the lever's absence costs, and run the cell. It takes two to four minutes.
 
 # %% training="ablation"
 ABLATION_STEPS = 2500
@@ -782,9 +784,9 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 # `94+8` is reversed, `8+49`, and becomes one-hot rows, padded with zero rows: `encoder_input` (7, 1, 12) (with + and −
 # only, the vocabulary has 12 characters). The encoder's GRU starts from zeros and gives `henc_ts` (7, 1, 128) and
 # `henc_final` (1, 1, 128). Only `henc_final` passes to the decoder, as its first hidden state. The decoder reads `GO`,
-# one-hot, (1, 1, V); the GRU gives a new hidden state (1, 1, 128); linear layer and log-softmax give (1, 1, V). The
-# arg-max is `2`. Its one-hot row and the new state go into the next step: `0`, then `1`, then `EOS`, which ends it.
-# `201` is turned around: `102`.
+# one-hot, (1, 1, 13) (ten digits, `-`, `GO`, `EOS`); the GRU gives a new hidden state (1, 1, 128); linear layer and
+# log-softmax give (1, 1, 13). The arg-max is `2`. Its one-hot row and the new state go into the next step: `0`, then
+# `1`, then `EOS`, which ends it. `201` is turned around: `102`.
 #
 # **Rubric.** 1 point: from string to `henc_final`, shapes right. 1 point: the loop: GO, arg-max, fed back, hidden state
 # carried, stop at EOS. 1 point: names `henc_final`, (1, 1, 128), as the only thing that passes.
@@ -801,8 +803,8 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
 #
 # - Sutskever, Vinyals & Le 2014, *Sequence to sequence learning with neural networks*, arXiv 1409.3215: translation
 #   with a reversed source.
-# - Zaremba & Sutskever 2014, *Learning to execute*, arXiv 1410.4615: recurrent networks that add numbers and run short
-#   programs.
+# - Zaremba & Sutskever 2014, *Learning to execute*, arXiv 1410.4615: recurrent networks that add numbers and predict
+#   what short programs print.
 # - Lee et al. 2024, *Teaching arithmetic to small Transformers*, arXiv 2307.03381: another network, with answers
 #   written backwards and short numbers drawn more often.
 
