@@ -245,7 +245,7 @@ if tp.done("scores", "weights"):
 #
 # **Shapes.** `attention_weights` (S,), `henc_ts` (S, H) → weighted (S, H) → context vector (H,).
 #
-# *Tiny example.* weights (0.25, 0.75), vectors (4, 0), (0, 8) → weighted (1, 0), (0, 6) → context (1, 6).
+# *Tiny example.* weights (0.25, 0.75), vectors (4, 8), (0, 8) → weighted (1, 2), (0, 6) → context (1, 8).
 #
 # *Minutes* 5 · *Difficulty* ●○○○
 #
@@ -254,8 +254,8 @@ if tp.done("scores", "weights"):
 # one another, entry by entry.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
-# (S,) times (S, H) does not fit as it is: broadcasting lines up the <em>last</em> axes. Make the weights (S, 1). In
-# step 4 the axis that disappears is S.
+# Broadcasting lines up the <em>last</em> axes, so (S,) times (S, H) fails, or is wrong when S = H. Make the weights
+# (S, 1). In step 4 the axis that disappears is S.
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 # <code>.unsqueeze(…)</code> adds an axis of size one at the place you name. In step 4: <code>.sum(dim=…)</code>.
@@ -324,8 +324,8 @@ if tp.done("scores", "weights", "context"):
 # **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights`
 # (T, S). The input of `cell` is (D + H,).
 #
-# *Tiny example.* S = 2, `henc_ts` = (1, 0), (0, 1), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
-# first step: (0.75, 0.25). Context: (0.75, 0.25). A token vector (7,) gives the cell (7, 0.75, 0.25).
+# *Tiny example.* S = 2, `henc_ts` = (1, 2), (0, 4), `hdec_init` = (ln 3, 0). Scores: (ln 3, 0). Weights of the
+# first step: (0.75, 0.25). Context: (0.75, 2.5). With the token vector (7,), the cell reads (7, 0.75, 2.5).
 #
 # *Minutes* 20 · *Difficulty* ●●○○ · *Extension*: session 5 writes this decoder with Bahdanau's own cell.
 #
@@ -414,8 +414,8 @@ def attention_loops(hdec_ts, henc_ts):
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).
 #
-# *Tiny example.* B = T = 1, S = 2: `hdec_ts` = [[(ln 3, 0)]], `henc_ts` = [[(1, 0), (0, 1)]] → weights
-# [[(0.75, 0.25)]], context [[(0.75, 0.25)]].
+# *Tiny example.* B = T = 1, S = 2: `hdec_ts` = [[(ln 3, 0)]], `henc_ts` = [[(1, 2), (0, 4)]] → weights
+# [[(0.75, 0.25)]], context [[(0.75, 2.5)]].
 #
 # *Minutes* 20 · *Difficulty* ●●○○
 #
