@@ -137,7 +137,7 @@ if tp.done("scores"):
 #
 # Write `step2_weights(scores, temperature=1.0)` **from this formula**. Return the weights, not their logarithms.
 #
-# Take care of two things:
+# Two cautions:
 # - scores may have more axes in front: (T, S) or (B, T, S). The softmax always runs over the **last** axis, the
 #   source;
 # - scores may be large. `exp(1000)` is infinite, and infinite divided by infinite is NaN. Subtracting the same number
@@ -181,8 +181,8 @@ def step2_weights(scores, temperature=1.0):
 tp.check("weights")
 
 # %% [markdown]
-# Rounded, the weights of our example are 0, 1, 0, 0. Here they are unrounded, also for scores divided by √3 (the
-# square root of H) or by 10:
+# Rounded, the weights of our example are 0, 1, 0, 0. Here they are unrounded, also for scores divided by √H = √3 or by
+# 10:
 
 # %% demo="example-weights"
 if tp.done("scores", "weights"):
@@ -308,9 +308,9 @@ if tp.done("scores", "weights", "context"):
 # ![Step 5: the context vector (5, 0, 1) goes into the decoder, beside the decoder's own hidden
 # vector.](figures/attention_steps_5.svg)
 #
-# The context vector can help to predict the present token, beside the decoder's own hidden vector, as in the picture;
-# part 5 does this. Or it can go into the next step of the recurrence, beside the vector of the token, as here. With the
-# new hidden vector the scores are computed again, so each step can attend to another position.
+# The context vector can help to predict the present token, beside the decoder's own hidden vector, as in the picture
+# and in exercise 13. Or it can go into the next step of the recurrence, beside the vector of the token, as here. With
+# the new hidden vector the scores are computed again, so each step can attend to another position.
 #
 # Write `attention_decoder(cell, decoder_inputs, hdec_init, henc_ts)`. For each token vector, in this order:
 # 1. scores: dot products of the **present** hidden vector (at first `hdec_init`) with each encoder vector;
@@ -387,7 +387,7 @@ if tp.done("steps"):
 # %% [markdown]
 # ## 2 · All pairs in one product
 #
-# The same for a batch, with loops. This is right, and slow:
+# The same for a batch whose decoder vectors are all known, with loops. This is right, and slow:
 
 # %% given="loops"
 def attention_loops(hdec_ts, henc_ts):
@@ -451,7 +451,7 @@ def batched_attention(hdec_ts, henc_ts):
 tp.check("batched")
 
 # %% [markdown]
-# Now measure the time of forward and backward.
+# Now measure the time of both passes, forward and backward.
 
 # %% demo="measure"
 def seconds_for(attention, repeats, T=11, S=7, B=64, H=128):
@@ -588,7 +588,7 @@ if tp.done("masked"):
 # The dot product is one way to score. Luong et al. compare *dot*, *general*, *concat* and *location*; *additive*, the
 # same function as concat, is from Bahdanau et al., *scaled dot* from Vaswani et al. 2017 (arXiv 1706.03762), *cosine*
 # from Graves et al. 2014 (arXiv 1410.5401). Below, $s$ is a decoder vector (size H), $h$ an encoder vector (size G; G =
-# H in the first three).
+# H in the first three), A the size of a hidden layer.
 #
 # ![The table below as a figure, with d for H, and with what each score compares.](figures/score_functions.svg)
 #
@@ -604,7 +604,7 @@ if tp.done("masked"):
 # ### Exercise 7 · Three scores without parameters
 #
 # Write `dot_score`, `scaled_dot_score` and `cosine_score`. They return **scores**: no softmax here. A vector of zeros
-# (padding, for example) has no direction: its cosine score must be 0, not NaN.
+# has no direction: its cosine score must be 0, not NaN.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → scores (B, T, S).
 #
@@ -799,8 +799,8 @@ if tp.done("plain-scores", "learned-scores"):
 # |---|---|---|
 # | 3 1 4 1 5 9 2 6 5 3 | 5 | 9 |
 #
-# A network that reads the row *before* the index, and keeps one vector of it, must store every digit in this vector. It
-# can become an **information bottleneck**.
+# A network that reads the row *before* the index, and keeps one vector of it, must store every digit in this vector,
+# which can become an **information bottleneck**.
 #
 # ![Five source tokens go through an encoder. Only its last hidden vector of H numbers reaches the decoder, which
 # writes the whole translation from it.](figures/bottleneck.svg)
@@ -1045,8 +1045,8 @@ class Net(nn.Module):
 tp.check("net")
 
 # %% [markdown]
-# **Train it**, on 5 000 rows; 5 000 others are for the test. The query encodes a position, and the keys are hidden
-# vectors. So the LSTM must learn to *count*. It starts from orthogonal recurrent matrices, which keep the length of the
+# **Train it**, on 5000 rows; 5000 others are for the test. The query encodes a position, so the keys must contain
+# theirs: the LSTM must learn to *count*. It starts from orthogonal recurrent matrices, which keep the length of the
 # vector that they multiply, and from small token vectors.
 
 # %% given="start-weights"
@@ -1097,8 +1097,8 @@ if tp.done("batched", "net"):
           f"{hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 
 # %% [markdown]
-# Both losses fall to nearly 0. (The validation loss may be the lower one, because it is measured without dropout.) Now
-# ask for each of the ten positions of one row:
+# Both losses fall to nearly 0. (The validation loss may be lower, because it is measured without dropout.) Now ask for
+# each of the ten positions of one row:
 
 # %% demo="lookup-heatmap"
 if tp.done("batched", "net"):
@@ -1112,7 +1112,7 @@ if tp.done("batched", "net"):
                          title="one row of digits, ten questions")
 
 # %% [markdown]
-# The training data contain no attention weights, only answers. Is the darkest column right in every row?
+# The training data contain no attention weights, only answers. Is the darkest column (highest weight) the right one?
 
 # %% demo="lookup-darkest"
 if tp.done("batched", "net"):
@@ -1133,8 +1133,8 @@ if tp.done("batched", "net"):
 
 # %% [markdown] answer="read-weights" points=2
 # **Question 4.** For which indices is the attention right first, and why for these? How does the rest of the diagonal
-# grow? In the finished map, the darkest column has the highest weight. Does it prove that the answer came from the
-# digit in that column alone? (Think of what one hidden vector of a bidirectional LSTM contains.)
+# grow? In the finished map, does the darkest column prove that the answer came from its digit alone? (Think of what
+# one hidden vector of a bidirectional LSTM contains.)
 #
 # *Minutes* 5 · *Extension*
 #
@@ -1269,10 +1269,10 @@ if tp.done("content-only"):
 
 # %% [markdown]
 # Without positions, equal digits get equal weights at every position, and the accuracy is at the bound. (It may lie a
-# little above: the bound is one on an *expectation*, with a standard error of 0.6 percentage points.) With positions
-# the diagonal is back, without any recurrence. For a fixed query, attention is **permutation-invariant**: without
-# positions in the keys, the order of the tokens has no effect on the context. This is why Transformers add positional
-# encodings to their input.
+# little above: the standard error of an accuracy on 5000 rows is 0.6 percentage points.) With positions the diagonal
+# is back, without any recurrence. For a fixed query, attention is **permutation-invariant**: without positions in the
+# keys, the order of the tokens has no effect on the context. This is why Transformers add positional encodings to
+# their input.
 #
 # Five seeds of our own, each on 5000 rows: content only 0.275 (0.271–0.281), where the bound for its rows is 0.273
 # (0.273–0.276); content and position 1.000 with all five. With positions and 200 steps it is also 1.000 with all five
@@ -1305,8 +1305,8 @@ if tp.done("content-only"):
 # alone goes through the linear layer and the log-softmax, and the weights are
 # kept](figures/decoder_with_attention.svg)
 #
-# Attention comes **after** the GRU of session 2. Its states are the queries: dot-product attention in the order of
-# Luong et al. (2015). The context goes to the linear layer **instead of** the states. `hdec_final` stays what it was.
+# Attention comes **after** the GRU of session 2, as in Luong et al.: its states are the queries, the score is the dot
+# product. The context goes to the linear layer **instead of** the states. `hdec_final` stays what it was.
 #
 # A short question ends with rows of zeros. They go through the encoder too, and the decoder can attend to their
 # states: there is no mask here. `nn.GRU` itself is the encoder. Tensors are time first from now on, so a given
@@ -1617,8 +1617,8 @@ tp.check("concat")
 # ## 6 · Sums with and without attention
 #
 # As in session 2, question and answer are written backwards, an embedding stands before each GRU, the learning rate
-# makes one cycle, gradients are clipped, and each batch has fresh samples. Numbers have at most two digits, all equally
-# frequent; the update gates and Adam's β₂ are torch's. The measure is exact match.
+# makes one cycle with a peak of 0.006, gradients are clipped, and each batch has fresh samples. Numbers have at most
+# two digits, all equally frequent; update gates and β₂ have torch's defaults. The measure is exact match.
 
 # %% given="groups"
 def exact_match_by(group_of, questions, written, truth):
@@ -1870,9 +1870,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `+` | 87.9 (27.8–94.7) | 43.6 (37.0–77.9) |
 # | `-` | 70.9 (23.6–88.8) | 37.3 (25.6–71.3) |
 #
-# With attention four seeds of five were lower on both. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a
-# text of intermediate steps before the answer. Ours puts each digit beside those that it comes from. With attention,
-# the decoder reads the question and the characters already written.
+# With attention four seeds of five were lower on both. A **scratchpad** (Nye et al. 2021, arXiv 2112.00114) is a text
+# of intermediate steps before the answer. In ours, each character follows from a few others, in the question or
+# already written. The decoder attends to both.
 #
 # | | directly, without attention | scratchpad and attention |
 # |---|---|---|
