@@ -686,7 +686,7 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
     tp.table(rows, ["model", "slip", *(f"step {t}" for t in range(len(target_tokens)))])
 
 # %% [markdown]
-# The steps before the wrong digit do not change. At the step right after it, the accuracy falls: with five seeds, step
+# Up to the step of the slip, nothing changes. At the step right after it, the accuracy falls: with five seeds, step
 # 1 of `unfinished` was right in 85.8 to 88.9 % of the answers after a slip at step 0, and without a slip 94.1 to 96.8 %
 # of the *whole* answers were right (so step 1 at least as often). So in some answers the next digit depends on the
 # digit that was just read; in most it does not. Compare the later steps with the line without a slip: how far does one
@@ -823,9 +823,9 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # ## 7 · Beam search
 #
 # Greedy decoding takes the best *character* at every step. It does not always find the most probable *answer*: after
-# the most probable first character, all continuations may be improbable. **Beam search** keeps the K best answers so
-# far, called **hypotheses**; K is the **beam width**. At each step, every hypothesis is continued by every
-# character, and the K best of all these candidates are kept.
+# the most probable first character, all continuations may be improbable. **Beam search** keeps the best answers so
+# far, called **hypotheses**, at most as many as the **beam width**. At each step, every hypothesis is continued by
+# every character, and the best of all these candidates are kept.
 #
 # ![A beam of width two on 94+8, as a tree with summed log-probabilities. 9 looks best at first with −0.6, and 1 is kept
 # beside it with −0.9. At the next step 10 reaches −1.1 and 91 only −2.0; other candidates are dropped. At the end 102
@@ -838,8 +838,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 #
 # **Write** `beam_step`: all candidates, and the best of them.
 #
-# - in: `log_probabilities` (K, V), a row for each hypothesis; `scores` (K,), the sums so far; `finished` (K,),
-#   booleans; `beam_width`; `EOS`
+# - in: `log_probabilities` (K, V), a row for each of the K hypotheses so far; `scores` (K,), their sums; `finished`
+#   (K,), booleans; `beam_width`, which may differ from K; `EOS`
 # - out, best first, each of shape (n,), with n = `beam_width`, or K · V if that is smaller: `tokens`, the
 #   character that was added; `parents`, the number of the hypothesis that it was added to; `scores`, the new sums
 #
@@ -898,8 +898,8 @@ tp.check("beam-step")
 # - out: `hypotheses` (T, n), a column for each of the n hypotheses that are left, **best first**; their normalised
 #   scores (n,); `history`, a list with the `(tokens, parents, scores)` of every step, as `beam_step` returned them
 #
-# Begin with a **single** empty hypothesis, of score 0. (From K copies of it, you would get one answer K times.)
-# At each step:
+# Begin with a **single** empty hypothesis, of score 0. (From several copies of it, you would get one answer several
+# times.) At each step:
 # 1. `decoder_step` for all hypotheses. They are a batch of n, so `henc_ts` is repeated n times:
 #    `henc_ts.expand(-1, n, -1)`.
 # 2. `beam_step`. Then reorder everything that belongs to a hypothesis by `parents`: **both states**, `finished`, the
@@ -910,7 +910,7 @@ tp.check("beam-step")
 # At the end, divide each score by `length ** alpha`, where the length counts the EOS, once, if there is one.
 # `alpha = 0` leaves the scores alone; `alpha = 1` gives the mean log-probability per character. Sort by this
 # normalised score. (The *length penalty* of Wu et al. 2016, arXiv 1609.08144, is similar: it divides by
-# ((5 + length) / 6) to the power α.)
+# `((5 + length) / 6) ** alpha`.)
 #
 # *Tiny example.* EOS = 0. Two columns (6, 0, 0) and (7, 8, 0) with the scores −1.0 and −1.2 have the lengths 2 and 3.
 # With `alpha` = 1 the normalised scores are −0.5 and −0.4: the second one wins.
@@ -1029,8 +1029,8 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 #
 # ### Exercise 10 · A table in which a wider beam does worse
 #
-# **Write** `wider_loses`: it makes a table like `FOLLOWS` in which a beam of width 2 ends with a sentence that is
-# **at most half as probable** as the sentence of greedy decoding.
+# **Write** `wider_loses`: it makes a table like `FOLLOWS` in which a beam of width 2 (`alpha = 0`) ends with a sentence
+# that is **at most half as probable** as the sentence of greedy decoding.
 #
 # - in: `first`, the probabilities of the first words: three different numbers, in descending order, that sum to 1;
 # - out: a dict, word → {next word: probability}. `"GO"` is followed by three words of your choice with the
@@ -1099,11 +1099,12 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
                        title="A beam of two, in your table", best=kept)
 
 # %% [markdown]
-# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding goes on with 0.4, which three equal parts follow,
-# and finds 0.4 / 3 = 0.133. The beam of two also keeps the second word. Two words of 0.5 each follow it: both have 0.35
-# · 0.5 = 0.175, more than 0.133, and fill the beam. Each of their continuations has 1/30, so the beam of two ends with
-# 0.0058, without the 0.133. *Neither* search keeps the third of the first words. If EOS always follows it, it is a
-# sentence of probability 0.25. Such a miss of a more probable answer is called a **search error**.
+# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding takes the first word. Three words with 1/3 each
+# follow it, and then EOS, so the sentence has 0.4 / 3 = 0.133. The beam of two also keeps the second word. Two words
+# of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than 0.133, and fill the beam. Each of their continuations
+# has 1/30, so the beam of two ends with 0.175 / 30 = 0.0058. *Neither* search keeps the third of the first words. EOS
+# always follows it, so it is a sentence of probability 0.25. Such a miss of a more probable answer is called a
+# **search error**.
 #
 # Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,
