@@ -210,8 +210,8 @@ assert shares[1] < shares[0], "sentences of like length need less padding"
 # **Write** `forward`.
 # - in: `source` (S, B), ids; `lengths` (B,)
 # - out: `henc_ts` (S, B, H), both halves side by side, zeros at the padding; and `hdec_init` (B, H), the first state of
-#   the decoder: `self.W_s` and tanh, applied to the state of the **backward** direction after it has read the first
-#   word, its last (Bahdanau et al., appendix A.2.2).
+#   the decoder: `self.W_s` and tanh, applied to the state of the **backward** direction after the first word, which it
+#   reads last (Bahdanau et al., appendix A.2.2).
 #
 # *Tiny example.* With H = 8 each direction has 4 units. For two sentences of lengths 5 and 3, `henc_ts` is (5, 2, 8),
 # and `henc_ts[3:, 1]` is zero.
@@ -1557,7 +1557,7 @@ if RUN_PAPER and tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 # ### END SOLUTION
 
 # %% [markdown]
-# The papers used other settings. `tp.recipes` has their initial weights.
+# Most settings of the papers differ from ours. `tp.recipes` has their initial weights.
 #
 # <details><summary>The settings of both papers</summary>
 #
@@ -1578,7 +1578,8 @@ if RUN_PAPER and tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 # | gradient rescaled to norm 5 when ‖g‖ > 5; g is its sum over the batch, divided by 128 | 1409.3215, 3.4 |
 # | the source is read backwards, so that its first words are close to the first target words | 1409.3215, 3.3 |
 #
-# We did not build 1409.0473's maxout layer before the softmax, nor its own gated cell in the encoder.
+# We did not build the gated cell of 1409.0473's encoder, nor its output layer. That layer reads $s_{t-1}$, $c_t$ and
+# the embedding of the previous token, and has a maxout before the softmax (appendix A.2.2).
 #
 # </details>
 
