@@ -1610,8 +1610,8 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 #
 # - in: a `model`; `source` (S, 1), one sentence without padding; `target` (T, 1)
 # - out: (T, S). Entry (t, s): the log-probability of `target[t]` with all vectors as they are, minus the one with
-#   vector s overwritten. If the entry is large, the decoder needed the vector there; if it is near 0, it did not. No
-#   gradient is kept.
+#   vector s overwritten. If the entry is large, the decoder needed the vector there; if it is near 0, the token is
+#   as probable without it. No gradient is kept.
 #
 # Compute the keys again from the changed vectors. The decoder's first state stays as the encoder made it.
 #
@@ -1742,8 +1742,8 @@ if tp.done(*WHOLE, "effects"):
 # %% [markdown]
 # ## 12 · Extension: dropout, label smoothing, copying
 #
-# The first two methods are meant to reduce overfitting; whether they do here is question 7. The third changes the
-# output:
+# The first two methods are meant to reduce overfitting; question 7 asks what such changes do here. The third changes
+# the output:
 #
 # - **dropout** (Srivastava et al. 2014): in training, each number $h_i$ of the vectors (B, H) becomes $m_i h_i / (1 -
 #   p)$, where $m_i$ is 0 with probability p and 1 otherwise. Shape and expected value do not change. After
