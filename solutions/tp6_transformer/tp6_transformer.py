@@ -92,8 +92,8 @@ def attend(query, key, value, mask=None, bias=None):
 #
 # **Write** `padding_mask` and `causal_mask`, True where attention is allowed.
 # - `padding_mask(tokens)`: ids (B, S) → (B, 1, 1, S), the two axes of size 1 for heads and queries
-# - `causal_mask(T, past=0, device=None)` → (T, past + T). `past` positions precede the T queries (for part 8): query t
-#   may attend to 0 … past + t.
+# - `causal_mask(T, past=0, device=None)` → (T, past + T), on `device`. `past` positions precede the T queries (for part
+#   8): query t may attend to 0 … past + t.
 #
 # *Tiny example.* `causal_mask(2, 1)` is `[[True, True, False], [True, True, True]]`.
 #
@@ -104,7 +104,8 @@ def attend(query, key, value, mask=None, bias=None):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# <code>None</code> in an index adds an axis of size 1. A lower triangle is what is left of a matrix of ones.
+# <code>None</code> in an index adds an axis of size 1. The causal mask keeps the lower triangle of a matrix of ones,
+# and the columns of the past.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -181,7 +182,7 @@ class Positions(nn.Module):
 #      `self.attention_weights`.
 #   3. Join the heads, (B, T, D), and apply `self.W_o`.
 #
-# Do not use `nn.MultiheadAttention` or its function.
+# Do not use `nn.MultiheadAttention`, its function, or `F.scaled_dot_product_attention`.
 #
 # *Tiny example.* D = 6 and 2 heads: the vector (1, 2, 3, 4, 5, 6) of a token is split into (1, 2, 3) and (4, 5, 6).
 #
@@ -1100,7 +1101,7 @@ def log_prob_of(model, source, target):
 # to $\log p_t(x) - \log p_t(b)$.
 #
 # **Write**, for one sentence `x` (S, D):
-# - `slopes(log_prob, x)` → (T, S, D), the gradients; none may flow back beyond x
+# - `slopes(log_prob, x)` → (T, S, D), the gradients; detach x first
 # - `gradient_times_input(log_prob, x)` → (T, S)
 # - `integrated_gradients(log_prob, x, baseline, steps=8)`, `baseline` (S, D) → (T, S). The mean is over the midpoints
 #   of `steps` equal pieces: at 1/2, 3/2, … of a piece from the baseline.
@@ -1438,7 +1439,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The positions are the axis 1 of <code>seen[name]</code>.
+# The positions are on axis 1 of <code>seen[name]</code>.
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -1533,9 +1534,9 @@ if tp.done(*WHOLE, "patching"):
 #
 # ### Exercise 10 · Ablation of heads
 #
-# **Write** `ablate(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to the same shape, which
-# replaces the columns of all `heads` (a list of numbers) by those of `other`. `other` is the mean, (h · d,), or a
-# tensor of the shape of the activation: another sentence's, for resampling.
+# **Write** `ablate(heads, d, other)`: it returns a **patch**, a function from (…, h · d) to a copy in which the columns
+# of all `heads` (a list of numbers) are those of `other`. `other` is the mean, (h · d,), or a tensor of the shape of
+# the activation: another sentence's, for resampling.
 #
 # *Tiny example.* `ablate([1], 2, zeros)` of (1, 2, 3, 4, 5, 6) is (1, 2, 0, 0, 5, 6).
 #
@@ -2075,7 +2076,7 @@ if tp.done(*STACK, "induction", "circuits"):
 # **Write** `along(stream, z, other, attention, k, norm)`.
 # - in: `stream` (…, T, D), the residual stream; `z` and `other` (…, T, h · d), the input of `attention.W_o` and another
 #   sequence's; `norm`, a function of the stream
-# - out: (…, T, D), the norm of the stream as it would be if head k alone had `other`'s output
+# - out: (…, T, D), `norm` of the stream that there would be if head k alone had `other`'s output
 #
 # *Tiny example.* One head, `W_o` and the norm are the identity: stream (5, 5), z (1, 0), other (0, 1) give (4, 6).
 #
