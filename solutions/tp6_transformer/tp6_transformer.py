@@ -2,8 +2,8 @@
 # # Session 6 · The Transformer and its interpretation
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# feed-forward networks, norms and sums. You write one, train it on session 5's corpus, and explain its outputs. The
-# corpus has a gold alignment, so explanations can be scored.
+# feed-forward networks, norms and sums. You write one, train it on session 5's corpus, explain its outputs, and score
+# the explanations by the gold alignment.
 #
 # **After this session you can**
 # - write multi-head attention, rotary positional encoding, the block and the decoder;
@@ -53,8 +53,8 @@ LONG_RUNS = False
 # ![One query is compared with three keys; a softmax of the scores weighs the three
 # values.](figures/query_key_value.svg)
 #
-# In session 5 each encoder vector was both compared and summed. Here it is mapped to two others: a **key**, which is
-# compared with a **query**, and a **value**, which is summed.
+# With session 5's dot score, each encoder vector was both compared and summed. Here it is mapped to two others: a
+# **key**, which is compared with a **query**, and a **value**, which is summed.
 #
 # `attend` is the scaled dot-product attention of session 3, with any axes in front (the dots).
 
@@ -279,8 +279,8 @@ if tp.done("masks", "heads"):
 # %% [markdown]
 # ## 3 · Positional encoding
 #
-# Self-attention without a causal mask is **permutation-equivariant**: if the words are permuted, the results are
-# permuted in the same way. It reads a **bag of tokens** (session 3).
+# Without a causal mask and positions, self-attention is **permutation-equivariant**: if the words are permuted, the
+# results are permuted in the same way. It reads a **bag of tokens** (session 3).
 
 # %% demo="a-set"
 if tp.done("heads"):
@@ -689,8 +689,8 @@ if tp.done(*STACK, "rotate"):
 # In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
 # rotary had 69 % (67–69), and learned 35 % (34–35), because training reached only 14 of the 62 positions that count.
 #
-# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (last
-# row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022
+# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (at
+# best the last row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022
 # ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and conjecture that the
 # causal mask lets them count the tokens before.
 #
