@@ -758,8 +758,8 @@ if tp.done(*STACK):
 # %% [markdown]
 # ## 5 · The translator
 #
-# The corpus is that of session 5, with words of two senses: *bat* is *chauve-souris* or *batte*. The batch comes first.
-# The English side has no `EOS`, and there is no curriculum.
+# The corpus is that of session 5, with words of two senses: *bat* is *chauve-souris* or *batte*. The English side has
+# no `EOS`, and there is no curriculum.
 
 # %% given="batches"
 class Words:
@@ -877,7 +877,7 @@ if tp.done(*WHOLE):
         print(f"norm of {name}: {vectors.norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# Loss, clipping, weight decay and the shape of the learning rate are those of session 5.
+# Loss, clipping, weight decay and learning-rate schedule are those of session 5.
 
 # %% given="learn"
 def loss_of(model, source, target):
@@ -2472,9 +2472,9 @@ if LONG_RUNS and tp.done(*STACK, "cache"):
 
 # %% [markdown] answer="scratchpad" points=3
 # **Question 4.** (a) What does a scratchpad gain, and what does it cost? Use the characters and the right answers in
-# the table. (b) Write out 87 · 46 with both scratchpads (`long_multiplication`, `local_scratchpad`). On how many
-# characters does one character of each depend, and where are they? (c) What does the last column show about what the
-# model has learned?
+# the table. (b) Print `long_multiplication(87, 46, 2)` and `local_scratchpad(87, 46, 2)`; the figure and `help` explain
+# their order. On how many characters does a digit of a product depend in each, and where are they? (c) What does the
+# last column show about what the model has learned?
 #
 # *Minutes* 8 · *Extension*
 #
