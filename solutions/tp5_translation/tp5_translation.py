@@ -1791,10 +1791,6 @@ if RUN_HARD and tp.done(*WHOLE):
 
 # %% [markdown]
 # ## 13 · Extension: cost and other applications
-#
-# The Transformer has attention from a sentence to itself. There the dot product is divided by √d, d being the size of a
-# vector. This *scaled* dot product comes from Vaswani et al. (2017, [arXiv
-# 1706.03762](https://arxiv.org/abs/1706.03762)), not from Luong.
 
 # %% [markdown] answer="costs" points=2
 # **Question 8.** (a) How do time and memory of one translation grow with S and T, with attention and without? (b) Name
