@@ -2074,8 +2074,8 @@ if tp.done(*STACK, "induction", "circuits"):
 # get the original output.
 #
 # **Write** `along(stream, z, other, attention, k, norm)`.
-# - in: `stream` (…, T, D), the residual stream; `z` and `other` (…, T, h · d), the input of `attention.W_o` and another
-#   sequence's; `norm`, a function of the stream
+# - in: `stream` (…, T, D), the residual stream, not to be changed; `z` and `other` (…, T, h · d), the input of
+#   `attention.W_o` and another sequence's; `norm`, a function of the stream
 # - out: (…, T, D), `norm` of the stream that there would be if head k alone had `other`'s output
 #
 # *Tiny example.* One head, `W_o` and the norm are the identity: stream (5, 5), z (1, 0), other (0, 1) give (4, 6).
