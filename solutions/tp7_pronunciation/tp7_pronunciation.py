@@ -743,9 +743,9 @@ if tp.done("step", "edit-distance", "error-rates"):
 # ## 6 · A trained model
 #
 # The course contains the weights of a larger `Speller`, trained with teacher forcing on many more batches. The command,
-# the steps and the seed are in `tp/pronunciation.json`. The weights are stored in eight bits: on the validation words
-# the WER is 24.4 % before and 24.3 % after. Your class can load them, because its layers have the same names and
-# shapes. From here on no training is needed.
+# the steps and the seed are in `tp/pronunciation.json`. The large matrices are stored in eight bits a number: on the
+# validation words the WER is 24.4 % before and 24.3 % after. Your class can load the weights, because its layers have
+# the same names and shapes. From here on no training is needed.
 #
 # The encoder was also trained with a second loss, **connectionist temporal classification** (CTC; Graves et al. 2006;
 # for this task: Rao et al. 2015). Here each letter's vector alone predicts up to two sounds, or none, in the order of
@@ -968,7 +968,7 @@ if tp.done("edit-distance", "error-rates", "model"):
 # pronunciations by the sum of the log-probabilities. The shipped network and the n-gram model together make fewer
 # errors than either alone.
 #
-# Many papers test on another split: an older version of the dictionary, with 106,837 words for training and 12,000 for
+# Many papers test on another split: an older version of the dictionary, with 106 837 words for training and 12 000 for
 # the test. Their rates cannot be compared with ours.
 #
 # | system | WER on that split, % |
@@ -1040,7 +1040,7 @@ if tp.done("edit-distance", "error-rates", "model"):
 # **exponential moving average** of them 33.1 (32.9 – 33.2) %. After each step, this average becomes 0.998 · average +
 # 0.002 · weights (in the first steps the weights count more).
 #
-# Other choices in short trainings (300 steps, two thirds of a pass over the data, five seeds each, WER on all test
+# Other choices in short trainings (300 steps, 0.6 of a pass over the data, five seeds each, WER on all test
 # words):
 #
 # | training | WER, % |

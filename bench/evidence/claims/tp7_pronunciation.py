@@ -134,7 +134,7 @@ CLAIMS = [
           ),
           bench="pronunciation"),
     Claim("tp7_pronunciation",
-          "Other choices in short trainings (300 steps, two thirds of a pass over the data, five seeds each, "
+          "Other choices in short trainings (300 steps, 0.6 of a pass over the data, five seeds each, "
           "WER on all test words): | training | WER, % | |---|---| | dropout 0.1, label smoothing 0.1, CTC | "
           "55.2 (54.9 – 57.1) | | without dropout | 53.4 (52.6 – 54.9) | | without label smoothing | 54.9 (54.6"
           " – 56.3) | | without the second loss (CTC, part 6) | 56.4 (55.9 – 57.5) |",
@@ -158,7 +158,8 @@ CLAIMS = [
           ),
           bench="pronunciation"),
     Claim("tp7_pronunciation",
-          "The weights are stored in eight bits: on the validation words the WER is 24.4 % before and 24.3 % after.",
+          "The large matrices are stored in eight bits a number: on the validation words the WER is 24.4 % before and "
+          "24.3 % after.",
           (
           ("On 2000 training words the shipped network has a WER of 12.7 %. On the validation words: mean 24.4 "
            "%, last 24.7 %, in eight bits 24.3 %."),
