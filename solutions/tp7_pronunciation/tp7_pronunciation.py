@@ -11,11 +11,11 @@
 # - write a decoder with attention, load a trained model, and score its attention;
 # - compare systems.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 6 and 7, questions 1 and 2; parts 3 and 6 can wait.
+# **Time:** {time}. **In 90 minutes:** exercises 1, 2, 3, 6 and 7, questions 1 and 2; parts 3, 6 and 7 can wait.
 # **You need first:** sessions 1 to 5; one comparison uses session 6.
 #
-# **Sizes:** B words in a batch, S letters of a word, T sounds, H numbers in a state, D in an embedding, V ids of
-# sounds. The batch comes first.
+# **Sizes:** B words in a batch, S letters of a word, T sounds, H numbers in a state, D in an embedding, L ids of
+# letters, V ids of sounds. The batch comes first.
 
 # %% given="start"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -70,7 +70,7 @@ for word in ("cheese", "read", "colonel", "schwarzenegger", "tomato"):
 # **Write** two functions.
 # - `split_by_word(pairs, share, seed)`: `pairs` is a list of (word, sounds). Take the distinct words in alphabetical
 #   order, shuffle them with `random.Random(seed).shuffle`, and make the first `round(share * n)` of these n words the
-#   test words. Return the pairs for training and the pairs for the test, both in the order of `pairs`.
+#   test words. Return the training pairs and the test pairs, both in the order of `pairs`.
 # - `shared(train, test)`: the share of test pairs whose word is also a word of `train`, from 0 to 1.
 #
 # *Tiny example.* With `pairs = [("a", "AH"), ("a", "EY"), ("b", "B IY")]` and `share = 0.5`, either both pairs of *a*
@@ -159,13 +159,15 @@ train_words, validation_words, test_words = pronunciation.split(dictionary)
 #
 # The **word error rate** (WER) is the share of words that are not entirely right. The **phoneme error rate** (PER) also
 # measures how many of their sounds are wrong. It uses the **edit distance** (Levenshtein distance): the least number of
-# sounds to insert, delete or replace. **Dynamic programming** computes this distance (Wagner and Fischer 1974).
+# sounds to insert, delete or replace. **Dynamic programming** (solve smaller problems first, and store their results)
+# computes this distance (Wagner and Fischer 1974).
 #
 # ### Exercise 2 · Edit distance
 #
 # **Write** `edit_distance(a, b)` for two sequences. Build a table row by row: entry (i, j) is the distance between the
-# first i items of `a` and the first j items of `b`. It is the least of three numbers: the entry above plus 1, the entry
-# to the left plus 1, and the entry above and to the left, plus 1 if the items differ.
+# first i items of `a` and the first j items of `b`. If i and j are at least 1, it is the least of three numbers: the
+# entry above plus 1, the entry to the left plus 1, and the entry above and to the left, plus 1 if item i of `a` and
+# item j of `b` differ.
 #
 # Do not call a library. `edit_distance(b, a)` has the same value.
 #
@@ -259,8 +261,8 @@ tp.check("error-rates")
 # **expectation maximisation** (EM; Dempster, Laird and Rubin 1977). Here the table is P(sound | letter). Two steps
 # alternate:
 # - **expectation**: each sound of a word is distributed over the letters of that word, in proportion to the table;
-# - **maximisation**: these fractions are summed over all words; each letter's counts, divided by their sum, are its row
-#   of the new table.
+# - **maximisation**: for each letter and sound, the fractions are summed over all words. These counts of a letter,
+#   divided by their sum, are its row of the new table.
 #
 # All probabilities are equal at first. *b* and B occur together more often than *b* and K, so P(B | *b*) grows.
 #
@@ -268,10 +270,10 @@ tp.check("error-rates")
 #
 # **Write** `em_round(letters, sounds, table)`.
 # - in: ids `letters` (B, S) and `sounds` (B, T), both with PAD (0) after short words; `table` (L, V), of which
-#   `table[l, v]` is P(sound v | letter l). L and V are the numbers of ids
+#   `table[l, v]` is P(sound v | letter l)
 # - out: the new table (L, V), and `weights` (B, T, S), the fractions: `weights[b, t, s]` is the part of sound t that
 #   letter s gets. They sum to 1 over the letters; where the sound or the letter is PAD they are 0
-# - a letter that occurs nowhere keeps its old row
+# - a letter that occurs nowhere keeps its old row, and so does PAD
 #
 # *Tiny example.* The only word has letters `[1, 2]` and sounds `[1]`. With `table[1, 1] = 0.6` and `table[2, 1] = 0.2`,
 # the weights are 0.75 and 0.25. Both rows become 1 at sound 1.
@@ -417,7 +419,8 @@ if tp.done("edit-distance", "error-rates", "em", "best-path", "table"):
 #
 # Papers and libraries define the GRU differently. The next cell has the `gru_cell` of session 1, with a switch for each
 # difference:
-# - `order`: in which order the parts of the large matrices are stacked (`zrn` as in Keras, `rzn` as in torch);
+# - `order`: in which order the parts of the large matrices are stacked (`zrn` as in Keras, the default here; `rzn` as
+#   in torch and in session 1);
 # - `exchanged`: z and 1 − z are exchanged, as in Bahdanau's paper (session 5);
 # - `reset_first`: r multiplies the state *before* the matrix product, as in the same paper.
 
@@ -638,8 +641,9 @@ class SpellerBase(nn.Module):
 # 3. `self.cell` on the embedded tokens and the context side by side, in this order;
 # 4. logits: `self.combine` on the new state and the context side by side, tanh, `self.output`.
 #
-# Apply `self.dropout` to the embedded tokens, to the input of `combine`, and to the result of the tanh. (**Dropout**,
-# in training: set each number to 0 with probability p, and divide the others by 1 − p. In evaluation it does nothing.)
+# Apply `self.dropout` to the embedded tokens, to the input of `combine`, and to the result of the tanh. (Dropout,
+# session 3: in training, set each number to 0 with probability p, and divide the others by 1 − p. In evaluation it does
+# nothing.)
 #
 # *Tiny example.* If the scores of three letters are 0, 0 and 5, and the third is PAD, the weights are 1/2, 1/2 and 0.
 #
@@ -705,7 +709,7 @@ def pronounce(model, words, timesteps=28):
 # ### A short training
 #
 # The loop is that of session 5, with words of equal length in a batch, teacher forcing, a cross-entropy that ignores
-# PAD, and a learning rate that rises and falls.
+# PAD and has label smoothing, and a learning rate that rises and falls.
 
 # %% given="learn"
 def learn(model, batches, view, smoothing=0.1, peak=4e-3):
@@ -1064,11 +1068,12 @@ if tp.done("edit-distance", "error-rates", "model"):
 # 1. continue every hypothesis by every id, and keep the best `width` of all candidates (all of them, if there are
 #    fewer);
 # 2. a candidate whose new id is END is complete: its final score is its sum divided by n to the power `alpha`, where n
-#    counts its ids with END. Set it aside; the others go on. Complete hypotheses do not reduce `width`.
+#    counts its ids with END and without START. Set it aside; the others go on. Complete hypotheses do not reduce
+#    `width`.
 #
-# Stop after `timesteps` steps, or when no hypothesis is left to continue. Return the complete hypotheses as a list of
-# `(ids, final score)`, the best first, ids without END. If none is complete, return the unfinished ones; their n is the
-# number of their ids.
+# The first input of `step` is START. Stop after `timesteps` steps, or when no hypothesis is left to continue. Return
+# the complete hypotheses as a list of `(ids, final score)`, the best first, ids without START and END. If none is
+# complete, return the unfinished ones in this form; their n is the number of their ids.
 #
 # *Tiny example.* Log-probabilities −1 for `[F, END]` and −1.2 for `[F, OW, N, END]`: with `alpha` 0 the first wins;
 # with `alpha` 1 the second, −0.3 against −0.5.
@@ -1077,8 +1082,8 @@ if tp.done("edit-distance", "error-rates", "model"):
 # decoding.
 #
 # <details><summary>Hint 1 · the idea</summary>
-# The hypotheses of one word are a batch. Encode the word once; the state, the last ids and the scores are one row per
-# hypothesis.
+# The K hypotheses of one word are a batch. Encode the word once; the state, the last ids and the scores have K rows,
+# one per hypothesis.
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
