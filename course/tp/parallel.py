@@ -1,7 +1,7 @@
 """Turn pairs of sentences into ids and batches, for session 5.
 
 The ids of both vocabularies begin with four that stand for no word: `PAD` fills up short sentences, `SOS` starts the
-decoder, `EOS` ends a sentence, `UNK` stands for every token that training never saw.
+decoder, `EOS` ends a sentence, `UNK` stands for every token that is not in the vocabulary.
 """
 
 import re

@@ -26,7 +26,7 @@ VOCABULARY = [
 
 ONE_HOT = [
     Fault("one-hot", "counted-from-one",
-            "The 1 stands one place too far to the left: your places are counted from 1, but ids begin at 0.",
+            "The 1 stands one position too far to the left: your positions are counted from 1, but ids begin at 0.",
             swap=("torch.arange(vocabulary_size, device=ids.device)",
                   "torch.arange(1, vocabulary_size + 1, device=ids.device)")),
     Fault("one-hot", "width-from-the-ids",

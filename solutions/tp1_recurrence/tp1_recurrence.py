@@ -157,7 +157,7 @@ if tp.done("vocabulary"):
         tp.table([["token", *sentence.split()],
                   ["id", *encode(sentence, vocabulary).tolist()]])
 
-    # a batch needs one length: all four special tokens at work
+    # a batch needs one length: pad the shorter sentence
     four = build_vocabulary(corpus, ["<pad>", "<sos>", "<eos>", "<unk>"])
     batch = nn.utils.rnn.pad_sequence(
         [encode(text, four) for text in ("the dog sleeps .", "the old dragon runs .")],
@@ -221,7 +221,7 @@ def one_hot(ids, vocabulary_size):
 
     ids: whole numbers, (…), for example (T, B).
     """
-    # TODO: 1.0 where the place on the last axis is the id, 0.0 elsewhere
+    # TODO: 1.0 where the position on the last axis is the id, 0.0 elsewhere
     ### BEGIN SOLUTION
     places = torch.arange(vocabulary_size, device=ids.device)
     return (ids.unsqueeze(-1) == places).float()
@@ -316,7 +316,7 @@ def embed(ids, table):
     """Return embeddings (T, B, D) as a look-up.
 
     ids (T, B), whole numbers, table (V, D).
-    Raises IndexError when an id is negative or V and more.
+    Raises IndexError when an id is negative, or V or more.
     """
     # TODO: refuse ids that have no row, then look the rows up
     ### BEGIN SOLUTION

@@ -488,7 +488,7 @@ if tp.done("encoder", "decoder", "seq2seq"):
 
 # %% exercise="exact-match"
 def exact_match(output, target):
-    """Return the share of answers that are right up to and with EOS, in 0 … 1.
+    """Return the share of answers that are right up to and including EOS, in 0 … 1.
 
     Both tensors (T, B, V).
     """

@@ -79,8 +79,8 @@ CLAIMS = [
           ("attention weight 98.6 95.7 91.4", "weight × norm 98.5 95.7 91.3"), cell="leaderboard",
           also=(Source(EXPLANATIONS[:2], run="explanations"),)),
     Claim("tp6_transformer",
-          "A map whose top link is the word at the same position would have a precision of 49.9 % with EOS in "
-          "the source and 54.7 % without.",
+          "A map that links each word to its own position, at most the last, would have a precision of 49.9 % with "
+          "EOS in the source and 54.7 % without.",
           ("recurrent, session 5: same place | 49.9", "Transformer, session 6: same place | 54.7"),
           run="explanations"),
     Claim("tp6_transformer",
