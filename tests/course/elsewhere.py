@@ -103,7 +103,7 @@ def _index(key):
 
 @contextlib.contextmanager
 def elsewhere():
-    """The other device is there, and torch says that there is a GPU."""
+    """The other device is there, and torch says that there is a GPU; a build for one has no driver to ask."""
     load = torch.load
 
     def loaded(file, map_location=None, **options):
@@ -111,5 +111,6 @@ def elsewhere():
         return tree_map(lambda value: value.to(map_location) if isinstance(value, torch.Tensor) else value, content)
 
     with (mock.patch("torch.cuda.is_available", lambda: True), mock.patch("torch.load", loaded),
+          mock.patch("torch.accelerator.current_accelerator", lambda check_available=False: None),
           _Functions(), _Dispatch()):
         yield
