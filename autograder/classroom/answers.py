@@ -15,8 +15,8 @@ from ..judging.verdict import FileError, from_json, to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
 from ..publish import notebooks
+from ..runtime.workspace import write_whole
 from .grades import Score
-from .verdict_store import write_whole
 
 
 def notebook(course: Course, assignment: str, student: str) -> Path:

@@ -18,11 +18,11 @@ from ..course import Course
 from ..model import digests, rubric, source
 from ..model.rubric import Rubric, RubricItem
 from ..publish import effort
+from ..runtime.workspace import write_whole
 from . import answers, pages
 from .answers import Ticked
 from .grading import Classroom
 from .markdown import offline
-from .verdict_store import write_whole
 
 TEMPLATES = Path(__file__).parent / "templates"
 

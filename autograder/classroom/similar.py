@@ -21,10 +21,11 @@ from copydetect import CodeFingerprint
 from ..course import Course
 from ..model import faults, loading, source
 from ..publish import notebooks
+from ..runtime.workspace import write_whole
 from . import answers, pages
 from .grading import Classroom, handed_in
 from .reasons import Line
-from .verdict_store import VerdictStore, write_whole
+from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 1  # all fingerprints are compared: which ones a wider window keeps hangs on Python's random hashes

@@ -17,6 +17,7 @@ from ..course import Course
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
 from ..model import digests, source
+from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
 
 
@@ -59,17 +60,6 @@ class History:
     """All of them, the first one first."""
 
     earlier: tuple[Earlier, ...]
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file in the place of the one before: the whole of it, or nothing. What a link there led to stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)  # half a file, when the disk is full
 
 
 class VerdictStore:

@@ -52,7 +52,7 @@ def renew(release: Path, work: Path) -> list[str]:
         line = _merge(work, name, (release / name).read_bytes(), record)
         if line:
             said.append(line)
-    _write(work / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
+    write_whole(work / RECORD, json.dumps(record, indent=1, sort_keys=True))
     if is_new:
         return [f"{work}: a copy of the course, for you to work in"]
     return said or [f"{work}: nothing new in the course"]
@@ -65,17 +65,17 @@ def _merge(work: Path, name: str, data: bytes, record: dict[str, str]) -> str | 
         comes = "worked in"  # in the course itself: somebody's work, which no release may ever replace
     record[name] = comes
     if not os.path.lexists(place):
-        _write(place, data)
+        write_whole(place, data)
         return f"{name}: {'put back, as it was released' if came else 'new'}"
     there = place.read_bytes()
     have = _digest(there)
     if comes in (came, have, "worked in"):
         return None  # there already, or no newer release than the one that the student has changed
     if have == came or (name.endswith(".ipynb") and is_sealed(there)):  # opening a notebook may change its metadata
-        _write(place, data)
+        write_whole(place, data)
         return f"{name}: replaced by the new release; you had not changed it"
     beside = _beside(work, name, record)
-    _write(work / beside, data)
+    write_whole(work / beside, data)
     record[beside] = comes
     return f"{name}: kept as you changed it; the new release is beside it: {beside}"
 
@@ -111,15 +111,15 @@ def _read(path: Path) -> dict[str, str]:
     return {str(name): str(digest) for name, digest in record.items()} if isinstance(record, dict) else {}
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a whole file or none."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file in the place of the one before: the whole of it, or nothing. What a link there led to stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(data)
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)  # half a file, when the disk is full
 
 
 # The seal of a released notebook

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.classroom.verdict_store import Entry, VerdictStore, write_whole
+from autograder.classroom.verdict_store import Entry, VerdictStore
 from autograder.course import Course
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
@@ -266,10 +266,3 @@ def test_sessions_and_entries_are_in_order_and_what_is_half_written_is_none(stor
     store.path(TINY, ".ada").write_text(store.path(TINY, "tp5").read_text())
     assert store.assignments() == [TINY, *sorted(sessions)]
     assert [entry.student for entry in store.entries(TINY)] == sorted(sessions)
-
-
-@pytest.mark.parametrize("content, data", [("Größe", "Größe".encode()), (b"\xff", b"\xff")])
-def test_text_and_bytes_are_written_whole(tmp_path, content, data):
-    write_whole(tmp_path / "new" / "file", content)
-    assert (tmp_path / "new" / "file").read_bytes() == data
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]

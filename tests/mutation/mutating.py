@@ -28,6 +28,7 @@ LIBRARIES = ("pytest", "numpy", "torch", "hypothesis", "hypothesis.extra.numpy",
 COPIED = ("autograder", "tests", "solutions", "course", "images", "docs", "course.toml", "pyproject.toml",
           "nbgrader_config.py")
 SEED = "139d2762"  # of the tests' draws: a survivor is one of code, never of luck
+PASSED = 77  # the status of a run that came to its end: a mutant may end the process with any other
 PATIENCE = 10  # times as long as without a mutant
 
 
@@ -70,7 +71,7 @@ def tested(module: str, sample: int | None = None, seed: str = SEED) -> Tested:
         path = folder / "autograder" / module
         text = path.read_text(encoding="utf-8")
         begun = time.monotonic()
-        if _run(folder, about["tests"], 600.0, compiled=True) != 0:
+        if not _run(folder, about["tests"], 600.0, compiled=True):
             raise RuntimeError(f"{module}: {' '.join(about['tests'])} fail without a mutant:\n"
                                f"{(folder / 'log').read_text(errors='replace')[-2000:]}")
         patience = 10 + PATIENCE * (time.monotonic() - begun)
@@ -83,7 +84,7 @@ def tested(module: str, sample: int | None = None, seed: str = SEED) -> Tested:
             mutants = random.Random(f"{seed}/{module}").sample(mutants, sample)
         for mutant in mutants:
             path.write_text(mutant.text, encoding="utf-8")
-            survives, listed = _run(folder, about["tests"], patience) == 0, mutant.name in equivalents
+            survives, listed = _run(folder, about["tests"], patience), mutant.name in equivalents
             if listed and survives:
                 result.equivalent += 1
             elif survives:
@@ -109,13 +110,13 @@ def _copy():
         yield folder
 
 
-def _run(folder: Path, tests: list[str], seconds: float, compiled: bool = False) -> int:
-    """Return the status of pytest in a fork of this process; it is killed when its time is over."""
+def _run(folder: Path, tests: list[str], seconds: float, compiled: bool = False) -> bool:
+    """Return whether tests pass in a fork of this process; it is killed when its time is over."""
     process = os.fork()
     if not process:
         status = 3
         try:
-            status = _pytest(folder, tests, compiled)
+            status = PASSED if _pytest(folder, tests, compiled) == 0 else 1
         except BaseException:
             traceback.print_exc()
         finally:
@@ -126,12 +127,12 @@ def _run(folder: Path, tests: list[str], seconds: float, compiled: bool = False)
     while time.monotonic() < late:
         done, status = os.waitpid(process, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status) == PASSED
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
     os.waitpid(process, 0)
-    return -1
+    return False
 
 
 def _pytest(folder: Path, tests: list[str], compiled: bool) -> int:

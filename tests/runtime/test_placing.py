@@ -130,3 +130,5 @@ def test_a_loop_is_shown_where_the_result_is_shorter_or_longer(kind, shown):
     assert found.place.kind == "length"
     results = [CheckResult("total", False, "It computes.", Difference(kind, output="total"))]
     assert texts(placed(results, lambda i, form: found)) == shown
+    named = replace(failed("one")[0], fault=Recognised("zeros", "Zeros are counted."))
+    assert texts(placed([named, *results], lambda i, form: [None, found][i])) == [None, None], "it is not sure"

@@ -183,3 +183,10 @@ def test_the_seal_of_a_release_breaks_when_somebody_works_in_it():
     assert not workspace.is_sealed(json.dumps(more).encode())
     for rubbish in (b"", b"[]", b"{}", b'{"cells": 1, "metadata": {"course": {"seal": 1}}}', b"[" * 100_000):
         assert not workspace.is_sealed(rubbish)
+
+
+@pytest.mark.parametrize("content, data", [("Größe", "Größe".encode()), (b"\xff", b"\xff")])
+def test_text_and_bytes_are_written_whole(tmp_path, content, data):
+    workspace.write_whole(tmp_path / "new" / "file", content)
+    assert (tmp_path / "new" / "file").read_bytes() == data
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]

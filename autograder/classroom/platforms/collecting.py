@@ -15,8 +15,8 @@ from ... import escaping
 from ...course import Course
 from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
+from ...runtime.workspace import write_whole
 from ..answers import cells
-from ..verdict_store import write_whole
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
 
