@@ -54,12 +54,13 @@ class Audit:
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
     """Return what does not hold of a session, with the number of seeds on which it does not."""
     truth = oracle(course, assignment)
+    there = truth if device == truth.device else Oracle(truth.source, device)
     audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
     audited.problems.update(set(stubs.problems(truth)))
     audited.notes = truth.notes
     for seed in seeds:
         for exercise in truth.source.exercises:
-            _audit_exercise(truth, exercise, str(seed), device, audited)
+            _audit_exercise(truth, there, exercise, str(seed), audited)
     return audited
 
 
@@ -99,19 +100,22 @@ def joined(audits: list[Audit]) -> Audit:
     return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
-def _audit_exercise(truth: Oracle, exercise: str, seed: str, device: str, audited: Audit) -> None:
-    records = records_of(truth, exercise, seed)
+def _audit_exercise(truth: Oracle, there: Oracle, exercise: str, seed: str, audited: Audit) -> None:
+    records = records_of(truth, exercise, seed, there.device)
     for check, own in zip(truth.checks_of(exercise), records, strict=True):
         again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
         if compare.plain_difference(own[0], again.answer):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
     with truth.with_cache({}):
-        _audit_answers(truth, exercise, seed, records, device, audited)
+        _audit_answers(truth, there, exercise, seed, records, audited)
 
 
-def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, device: str, audited: Audit) -> None:
-    """Check the solution, answers to another instance, the faults and the variants of an exercise."""
-    right = judged(truth, exercise, records, [replay(record.ops, truth.namespace, device)
+def _audit_answers(truth: Oracle, there: Oracle, exercise: str, seed: str, records: Records, audited: Audit) -> None:
+    """Check the solution, answers to another instance, the faults and the variants of an exercise.
+
+    ``there`` answers, on its device; ``truth`` judges.
+    """
+    right = judged(truth, exercise, records, [replay(record.ops, there.namespace, there.device)
                                               for own in records for record in own])
     for result in right.checks:
         if not result.passed:
@@ -121,10 +125,10 @@ def _audit_answers(truth: Oracle, exercise: str, seed: str, records: Records, de
         audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
     alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
     for fault in truth.faults_of(exercise):
-        _audit_fault(truth, fault, alone, device, audited)
+        _audit_fault(truth, there, fault, alone, audited)
     for variant in truth.variants:
         if variant.exercise == exercise:
-            _audit_variant(truth, variant, records, device, audited)
+            _audit_variant(truth, there, variant, records, audited)
 
 
 def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
@@ -144,8 +148,8 @@ def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Record
     return answers
 
 
-def _audit_fault(truth: Oracle, fault: Fault, records: Records, device: str, audited: Audit) -> None:
-    replies = truth.replies(fault, [own[0] for own in records], device)
+def _audit_fault(truth: Oracle, there: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
+    replies = there.replies(fault, [own[0] for own in records])
     failed = [result for result in judged(truth, fault.exercise, records, replies).checks if not result.passed]
     if not failed:
         audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
@@ -156,8 +160,8 @@ def _audit_fault(truth: Oracle, fault: Fault, records: Records, device: str, aud
         audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
 
 
-def _audit_variant(truth: Oracle, variant: Variant, records: Records, device: str, audited: Audit) -> None:
-    replies = truth.replies(variant, [record for own in records for record in own], device)
+def _audit_variant(truth: Oracle, there: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
+    replies = there.replies(variant, [record for own in records for record in own])
     for result in judged(truth, variant.exercise, records, replies).checks:
         if not result.passed:
             said = messages.result(result)

@@ -42,9 +42,13 @@ def check_seed(seed: str, exercise: str, check: str) -> int:
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
-def records_of(truth: Oracle, exercise: str, seed: str) -> list[list[RecordedCheck]]:
-    """Return the records of each check of an exercise, made on the solution with the instance of this seed."""
-    return [truth.records(check, check_seed(seed, exercise, check.name)) for check in truth.checks_of(exercise)]
+def records_of(truth: Oracle, exercise: str, seed: str, device: str = "cpu") -> list[list[RecordedCheck]]:
+    """Return the records of each check of an exercise, made on the solution with the instance of this seed.
+
+    They are compared with answers of ``device``.
+    """
+    return [[record.on(device) for record in truth.records(check, check_seed(seed, exercise, check.name))]
+            for check in truth.checks_of(exercise)]
 
 
 PLACE_SECONDS = 8.0  # of the judge's CPU time, after which no further place is looked for
@@ -123,7 +127,7 @@ class Judge:
     def _instance_of(self, truth: Oracle, seed: str) -> _Instance:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
-            records = {name: records_of(truth, name, seed) for name in truth.source.exercises}
+            records = {name: records_of(truth, name, seed, self.options.device) for name in truth.source.exercises}
             path = truth.source.notebook
             solution = path.read_bytes() if path.is_file() else None
             self._instance = _Instance(truth.source.name, seed, records, Places(truth), solution)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..course import Course
-from ..runtime import compare, diagnosis
+from ..runtime import arrays, compare, diagnosis
 from ..runtime.diagnosis import Candidate, Recognised
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
@@ -31,10 +31,13 @@ Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
 
 
 class Oracle:
-    """The solution of one session in a namespace of its own, with its checks, faults and variants."""
+    """The solution of one session in a namespace of its own, with its checks, faults and variants.
 
-    def __init__(self, source: Source):
-        self.source = source
+    Whatever the machine has, it is run on ``device``. What is recorded is recorded on "cpu".
+    """
+
+    def __init__(self, source: Source, device: str = "cpu"):
+        self.source, self.device = source, device
         self.checks, self.faults, self.variants = fitting(source)
         if str(source.course.released) not in sys.path:
             sys.path.append(str(source.course.released))  # what the given cells import
@@ -60,7 +63,7 @@ class Oracle:
     def _run(self, cell_name: str, text: str) -> None:
         filename = self._filename(cell_name)
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        with contextlib.redirect_stdout(io.StringIO()):  # given cells print what a reader wants to see
+        with contextlib.redirect_stdout(io.StringIO()), arrays.on(self.device):  # given cells print for readers
             exec(compile(text, filename, "exec"), self.namespace)
 
     @property
@@ -102,10 +105,10 @@ class Oracle:
                 self.namespace.pop(name, None)
             yield self.namespace
 
-    def replies(self, version: Version, records: Sequence[RecordedCheck], device: str = "cpu") -> list[Reply]:
+    def replies(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
         """Return what a fault or variant answers to recorded checks."""
         with self.substituted(version) as namespace:
-            return [replay(recorded.ops, namespace, device) for recorded in records]
+            return [replay(recorded.ops, namespace, self.device) for recorded in records]
 
     @contextlib.contextmanager
     def unlisted(self, fault: Fault) -> Iterator[None]:

@@ -164,11 +164,14 @@ def take_threads(number: int) -> None:
 
 
 @contextlib.contextmanager
-def clean_state(seed: int) -> Iterator[None]:
-    """Set float32, gradients on, fixed seeds and full precision; whatever was set before comes back."""
+def clean_state(seed: int, device: str = "cpu") -> Iterator[None]:
+    """Set float32, gradients on, fixed seeds and full precision; whatever was set before comes back.
+
+    Where ``device`` is "cpu", torch finds no GPU.
+    """
     generators, torch = (random.getstate(), np.random.get_state()), library()
     try:
-        with _clean_torch(torch) if torch is not None else contextlib.nullcontext():
+        with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), on(device):
             seed_all(seed)
             yield
     finally:
@@ -177,21 +180,37 @@ def clean_state(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def on(device: str) -> Iterator[None]:
+    """Have torch find no GPU where ``device`` is "cpu"."""
+    torch = library() if device == "cpu" else None
+    if torch is None:
+        yield
+        return
+    found = torch.cuda.is_available
+    torch.cuda.is_available = lambda: False
+    try:
+        yield
+    finally:
+        torch.cuda.is_available = found
+
+
+@contextlib.contextmanager
 def _clean_torch(torch: Any) -> Iterator[None]:
     generator, dtype, threads = torch.get_rng_state(), torch.get_default_dtype(), torch.get_num_threads()
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
-    tf32 = matmul.allow_tf32, cudnn.allow_tf32
+    before = matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled
     try:
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)
         matmul.allow_tf32 = cudnn.allow_tf32 = False
+        cudnn.enabled = False  # it refuses gradients of recurrent layers outside of training
         with torch.enable_grad():
             yield
     finally:
         torch.set_rng_state(generator)
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
-        matmul.allow_tf32, cudnn.allow_tf32 = tf32
+        matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled = before
 
 
 def surroundings(function: Any) -> dict[str, Any]:

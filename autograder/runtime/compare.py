@@ -223,7 +223,8 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
     base = TOLERANCE.get(expected.dtype, 1e-7)
-    return ~_close(want.astype(wide), have.astype(wide), spec.rtol or base, spec.atol or base)
+    times = spec.rounding or 1.0
+    return ~_close(want.astype(wide), have.astype(wide), times * (spec.rtol or base), times * (spec.atol or base))
 
 
 def _family(dtype: np.dtype[Any]) -> str:
@@ -292,8 +293,8 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
     if expected.kind == "int" and isinstance(have, float):
         return _of_type(name, expected, got)
     if expected.kind == "float":
-        rtol, atol = spec.rtol or 1e-5, spec.atol or 1e-6
-        right = bool(_close(np.float64(want), np.float64(have), rtol, atol))
+        times, rtol, atol = spec.rounding or 1.0, spec.rtol or 1e-5, spec.atol or 1e-6
+        right = bool(_close(np.float64(want), np.float64(have), times * rtol, times * atol))
     else:
         right = want == have
     return None if right else _numbers(name, want, have)

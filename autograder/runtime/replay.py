@@ -65,7 +65,7 @@ class Replayer(State):
     def running(self, spy: bool = True) -> Iterator[None]:
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(arrays.clean_state(SEED))
+            stack.enter_context(arrays.clean_state(SEED, self.device))
             stack.enter_context(warnings.catch_warnings(action="ignore"))
             if spy:
                 stack.enter_context(self.torch_watched())

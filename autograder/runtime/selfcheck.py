@@ -147,7 +147,7 @@ def case(exercise: str, name: str = "") -> Case:
     Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
     """
     namespace = sys._getframe(1).f_globals
-    checks = {one.name: one for one in _exercise(exercise).checks}
+    checks = {one.name: one for one in _exercise(exercise, _device(namespace)).checks}
     if name not in checks:
         wrong = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
         raise NotUsable(f"{wrong} {', '.join(checks)}{_nearest(name, checks)}")
@@ -162,7 +162,7 @@ def _failing(records: Sequence[RecordedCheck], namespace: dict[str, Any]) -> Rec
     for one in records:
         try:
             with bounded(SECONDS):
-                if compare.first_difference(one, replay(one.ops, namespace)):
+                if compare.first_difference(one, replay(one.ops, namespace, _device(namespace))):
                     return one
         except TimeIsUp:
             return one
@@ -268,12 +268,13 @@ def _shipped(tree: dict[str, Any]) -> ShippedExercise:
     return ShippedExercise(tree["points"], checks, faults)
 
 
-def _exercise(name: str) -> ShippedExercise:
-    """Return the shipped data of an exercise."""
+def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
+    """Return the shipped data of an exercise, to be compared with answers of a device."""
     data = _data(_started)
     if name not in data:
         raise NotUsable(f"{_started} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
-    return data[name]
+    return replace(data[name], checks=[replace(check, records=[record.on(device) for record in check.records])
+                                       for check in data[name].checks])
 
 
 def _nearest(name: str, there: Iterable[str]) -> str:
@@ -287,7 +288,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
 
     Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
     """
-    shipped = _exercise(exercise)
+    shipped = _exercise(exercise, _device(namespace))
     records = [record for check in shipped.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
     owners = [check.name for check in shipped.checks for _ in check.records]
@@ -307,15 +308,20 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
         results.append(one)
     seen = placed(limited([one.result for one in results]),
                   lambda i, form: _located(results[i].check, failing[i], texts, namespace, form))
-    if texts:
+    if texts and _device(namespace) == "cpu":  # no copy of a process reaches a GPU
         seen = repaired(seen, repair_apart(seen, texts[0], [one.records for one in shipped.checks], namespace))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
+
+
+def _device(namespace: dict[str, Any]) -> str:
+    """Return where a notebook computes: on the GPU if its variable `device` says so."""
+    return "cuda" if getattr(namespace.get("device"), "type", None) == "cuda" else "cpu"
 
 
 def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:
     """Return the reply of a namespace; ``TimeIsUp`` says in which check it was."""
     try:
-        return replay(record.ops, namespace, printed=printed)
+        return replay(record.ops, namespace, _device(namespace), printed)
     except TimeIsUp as error:
         error.check = check
         raise
@@ -327,7 +333,8 @@ def _located(check: ShippedCheck, record: RecordedCheck, texts: Sequence[str], n
     if not texts or record is not check.records[0] or check.references is None or record.is_open:
         return None
     ops = record.plain.ops
-    return located(texts, observe(cells_of(texts), namespace, lambda names: replay(ops, names)), check.references, form)
+    observed = observe(cells_of(texts), namespace, lambda names: replay(ops, names, _device(namespace)))
+    return located(texts, observed, check.references, form)
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:

@@ -123,6 +123,7 @@ def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
 def fits(value: Any, hint: Any) -> bool:
     """Return whether a part of a tree is of a type: Any, a plain one, a union, an array, a list or a dict of such."""
     origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(getattr(origin, "__value__", None)) or origin  # NDArray is an alias, from numpy 2.5 on
     if origin is UnionType:
         return any(fits(value, one) for one in inner)
     if origin is list:

@@ -8,7 +8,7 @@ from autograder.judging.judge import judged, records_of
 from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.runtime import compare, devices, messages, selfcheck
+from autograder.runtime import compare, devices, messages, operations, selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
 
@@ -35,7 +35,7 @@ class Moved(Oracle):
 
 def moved(name):
     with elsewhere():
-        return Moved(source.load(REPOSITORY, name))
+        return Moved(source.load(REPOSITORY, name), NAME)
 
 
 def records(name, exercise):
@@ -59,6 +59,32 @@ def test_the_solution_stays_on_its_device(name):
         assert wrong(recorded, replies) == [], exercise
 
 
+def test_the_solution_is_recorded_on_the_cpu_whatever_the_machine_has(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    truth, there = (Oracle(source.load(REPOSITORY, "tp7_pronunciation"), device) for device in ("cpu", "cuda"))
+    assert [one.namespace["device"].type for one in (truth, there)] == ["cpu", "cuda"]
+    check = next(one for one in truth.checks if one.exercise == "beam")
+    assert compare.first_difference(*[(record, record.answer) for record in truth.records(check, 1)][0]) is None
+    assert torch.cuda.is_available()
+
+
+@pytest.mark.parametrize("device, there", [("cpu", False), ("cuda", True)])
+def test_what_is_replayed_on_the_cpu_finds_no_gpu(device, there, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    namespace = {"looks": lambda: [torch.cuda.is_available(), torch.backends.cudnn.enabled]}
+    ops = [operations.Name(to=0, name="looks"), operations.Call(to=1, f=0, args=[], kwargs={}),
+           operations.Output(name="seen", of=1)]
+    reply = replay(ops, namespace, device)
+    assert [one.value for one in reply.outputs["seen"].items] == [there, False]
+    assert torch.cuda.is_available() and torch.backends.cudnn.enabled
+
+
+def test_a_notebook_is_checked_where_its_device_is():
+    assert selfcheck._device({"device": torch.device("cuda:0")}) == "cuda"
+    for device in ({}, {"device": torch.device("cpu")}, {"device": "cuda"}, {"device": None}):
+        assert selfcheck._device(device) == "cpu"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_right_variants_stay_there_too(name):
@@ -68,7 +94,7 @@ def test_right_variants_stay_there_too(name):
         for variant in there.variants:
             if variant.exercise == exercise:
                 with elsewhere():
-                    replies = there.replies(variant, recorded, NAME)
+                    replies = there.replies(variant, recorded)
                 failed |= {variant.name} if wrong(recorded, replies) else set()
         assert failed == UNPLAYED.get((name, exercise), set()), exercise
 
@@ -80,7 +106,7 @@ def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
     asked = [record for own in recorded for record in own]
     assert judged(truth, "shift", recorded, truth.replies(variant, asked)).verdict == "passed"
     with elsewhere():
-        replies = there.replies(variant, asked, NAME)
+        replies = there.replies(variant, asked)
     result = judged(truth, "shift", recorded, replies)
     assert result.verdict == "error"
     said = [messages.result(check) for check in result.checks]
