@@ -17,6 +17,7 @@ from pathlib import Path
 import autograder.model  # noqa: F401, first: without it, jsonschema compiles a grammar for two seconds in each process
 
 # isort: split
+import hypothesis
 import nbformat
 import numpy as np
 import pytest
@@ -41,6 +42,9 @@ TINY_COURSE = Course(TESTS / "fixtures" / "tiny")
 TINY = "tp0_tiny"  # its one TP
 SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
                memory=2 * 2**30, processes=48, disk=16 * 2**20)
+# How long a draw or an example takes says nothing of what is tested.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
 # Every draw of this run follows from it; the processes that run tests side by side inherit it.
 RUN = os.environ.setdefault("COURSE_TEST_SEED", secrets.token_hex(4))
 # A shell that runs the tests in the background has them ignore ^C, and whatever they start would inherit that.

@@ -20,14 +20,14 @@ from autograder.runtime import wire
 from conftest import TINY, TINY_COURSE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=300) | json_values.map(lambda value: json.dumps({"cells": value}).encode())
        | st.integers(0, len(ANSWERED)).map(lambda end: ANSWERED[:end]))
 def test_any_bytes_are_a_notebook_with_a_grade_and_a_reason(data):
     is_grade_and_reason(verdict_on(notebook=data))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_damaged_notebook_has_a_grade_and_a_reason(data):
     damaged = bytearray(ANSWERED)
@@ -48,7 +48,7 @@ def messages(draw):
                             reply=answers | trees, printed=trees))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(messages())
 def test_any_answer_is_judged_with_a_grade_and_a_reason(says):
     is_grade_and_reason(verdict_on(says=says))

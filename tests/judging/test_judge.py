@@ -181,7 +181,7 @@ def test_same_seed_same_verdict_other_seed_other_instance(grade):
 
 def test_who_shares_a_seed_shares_its_instance_which_is_made_once(monkeypatch, grade, right):
     made, records_of = [], judge.records_of
-    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:]) or records_of(*args))
+    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:3]) or records_of(*args))
     wrong = {**right, "double": "def double(x):\n    return 3 * x"}
     one, two, again, other = (grade(cells, seed=seed) for cells, seed in
                               [(right, "shared"), (wrong, "shared"), (wrong, "shared"), (wrong, "other")])

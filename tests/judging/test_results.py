@@ -241,7 +241,7 @@ def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it(
 
 def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
     made = []
-    monkeypatch.setattr(judge, "records_of", lambda truth, exercise, seed: made.append((truth.source.name, seed)))
+    monkeypatch.setattr(judge, "records_of", lambda truth, exercise, seed, on: made.append((truth.source.name, seed)))
     sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"], notebook=Path("none.ipynb")))
                for name in ("tp1", "tp2")}
     monkeypatch.setattr(judge, "oracle", lambda course, assignment: sources[assignment])
@@ -253,7 +253,7 @@ def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
 
 def test_what_was_prepared_is_what_is_judged(monkeypatch):
     made, records_of = [], judge.records_of
-    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:]) or records_of(*args))
+    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:3]) or records_of(*args))
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
         one.prepare(TINY, "seed")
         before = list(made)

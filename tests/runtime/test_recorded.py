@@ -91,7 +91,7 @@ def judged(reply):
         yield messages.error(reply.error)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(answers | trees)
 def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
     arrived = wire.unpack(wire.pack(tree))
@@ -105,7 +105,7 @@ def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
     assert recorded.from_tree(recorded.to_tree(reply)).error == reply.error
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(errors | trees)
 def test_any_tree_is_an_error_in_bounded_words(tree):
     error = recorded.error_from_tree(wire.unpack(wire.pack(tree)))

@@ -33,13 +33,13 @@ def equal(a, b):
     return type(a) is type(b) and a == b
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees)
 def test_what_is_packed_comes_back(tree):
     assert equal(tree, wire.unpack(wire.pack(tree)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=300))
 def test_bytes_are_a_message_or_an_error(data):
     try:
@@ -48,7 +48,7 @@ def test_bytes_are_a_message_or_an_error(data):
         pass
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(trees, st.data())
 def test_a_damaged_message_is_a_message_or_an_error(tree, data):
     packed = bytearray(wire.pack(tree))
@@ -78,7 +78,7 @@ json_values = st.recursive(
     json_leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=5), max_leaves=30)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(json_values)
 def test_any_json_is_a_notebook_or_refused(value):
     try:
@@ -90,7 +90,7 @@ def test_any_json_is_a_notebook_or_refused(value):
         assert all(cell.grade_id is None or isinstance(cell.grade_id, str) for cell in cells)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_notebook_or_refused(data):
     try:
