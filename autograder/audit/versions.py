@@ -104,7 +104,7 @@ def _audit_exercise(truth: Oracle, there: Oracle, exercise: str, seed: str, audi
     records = records_of(truth, exercise, seed, there.device)
     for check, own in zip(truth.checks_of(exercise), records, strict=True):
         again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
-        if compare.plain_difference(own[0], again.answer):
+        if compare.plain_difference(again, own[0].plain.expected):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
     with truth.with_cache({}):
         _audit_answers(truth, there, exercise, seed, records, audited)

@@ -179,6 +179,13 @@ def clean_state(seed: int, device: str = "cpu") -> Iterator[None]:
         np.random.set_state(generators[1])
 
 
+def device_of(value: Any) -> str:
+    """Return "cuda" for torch's device of that name, where there is a GPU; "cpu" for anything else."""
+    torch = loaded()
+    is_gpu = torch is not None and isinstance(value, torch.device) and value.type == "cuda"
+    return "cuda" if is_gpu and torch.cuda.is_available() else "cpu"
+
+
 @contextlib.contextmanager
 def on(device: str) -> Iterator[None]:
     """Have torch find no GPU where ``device`` is "cpu"."""

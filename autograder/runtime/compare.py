@@ -192,7 +192,10 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 # By type
 
 
-def _close(expected: Any, got: Any, rtol: float, atol: float) -> NDArray[np.bool_]:
+def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
+    """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
+    times = spec.rounding or 1.0
+    rtol, atol = times * (spec.rtol or rtol), times * (spec.atol or atol)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
         return np.asarray(near | (got == expected) | (np.isnan(got) & np.isnan(expected)))
@@ -223,8 +226,7 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
     base = TOLERANCE.get(expected.dtype, 1e-7)
-    times = spec.rounding or 1.0
-    return ~_close(want.astype(wide), have.astype(wide), times * (spec.rtol or base), times * (spec.atol or base))
+    return ~_close(want.astype(wide), have.astype(wide), spec, base, base)
 
 
 def _family(dtype: np.dtype[Any]) -> str:
@@ -293,8 +295,7 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
     if expected.kind == "int" and isinstance(have, float):
         return _of_type(name, expected, got)
     if expected.kind == "float":
-        times, rtol, atol = spec.rounding or 1.0, spec.rtol or 1e-5, spec.atol or 1e-6
-        right = bool(_close(np.float64(want), np.float64(have), times * rtol, times * atol))
+        right = bool(_close(np.float64(want), np.float64(have), spec, 1e-5, 1e-6))
     else:
         right = want == have
     return None if right else _numbers(name, want, have)

@@ -315,7 +315,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
 
 def _device(namespace: dict[str, Any]) -> str:
     """Return where a notebook computes: on the GPU if its variable `device` says so."""
-    return "cuda" if getattr(namespace.get("device"), "type", None) == "cuda" else "cpu"
+    return arrays.device_of(namespace.get("device"))
 
 
 def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:

@@ -79,10 +79,14 @@ def test_what_is_replayed_on_the_cpu_finds_no_gpu(device, there, monkeypatch):
     assert torch.cuda.is_available() and torch.backends.cudnn.enabled
 
 
-def test_a_notebook_is_checked_where_its_device_is():
+def test_a_notebook_is_checked_where_its_device_is(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     assert selfcheck._device({"device": torch.device("cuda:0")}) == "cuda"
-    for device in ({}, {"device": torch.device("cpu")}, {"device": "cuda"}, {"device": None}):
+    odd = type("Odd", (), {"type": property(lambda self: 1 / 0)})()
+    for device in ({}, {"device": torch.device("cpu")}, {"device": "cuda"}, {"device": None}, {"device": odd}):
         assert selfcheck._device(device) == "cpu"
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert selfcheck._device({"device": torch.device("cuda")}) == "cpu", "there is none, whatever the notebook says"
 
 
 @pytest.mark.slow

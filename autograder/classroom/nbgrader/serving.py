@@ -29,14 +29,15 @@ def as_data(stock: object, handler: Any, path: str) -> None:
 
 def courses_only(stock: Callable[[Any], Any], handler: Any) -> Any:
     """Open a course, and no other folder."""
-    @authenticated
-    def get(handler: Any) -> Any:
-        path = handler.get_argument("path", "")
-        if path and not is_course(Path(path)):
-            raise HTTPError(403, "not the folder of a course of yours")
-        return stock(handler)
+    return _opened(handler, stock)
 
-    return get(handler)
+
+@authenticated
+def _opened(handler: Any, stock: Callable[[Any], Any]) -> Any:
+    path = handler.get_argument("path", "")
+    if path and not is_course(Path(path)):
+        raise HTTPError(403, "not the folder of a course of yours")
+    return stock(handler)
 
 
 def is_course(folder: Path) -> bool:
