@@ -14,17 +14,14 @@ from itertools import accumulate
 from ..course import Course
 from ..model import source
 from ..model.oracle import Answers, Oracle, oracle
-from ..model.places import Places
+from ..model.places import checks_tree
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, limited
-from ..runtime.place import Located
-from ..runtime.placing import placed
 from ..runtime.recorded import Error, RecordedCheck, Reply
-from ..runtime.repairs import repair, repaired
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -61,7 +58,6 @@ class _Instance:
     assignment: str
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
-    places: Places
     solution: bytes | None  # its notebook, where it has been made
     answers: Answers = field(default_factory=dict)
 
@@ -116,7 +112,7 @@ class Judge:
             # last of all: what observing costs is no exercise's, and nobody waits for it twice
             session.pace = None
             until = time.process_time() + PLACE_SECONDS
-            results = [_placed(session, one, instance, until) for one in results]
+            results = [_placed(session, one, truth, until) for one in results]
         self.took = session.took
         notes = [*plan.notes, *session.notes]
         if handed.data == instance.solution:
@@ -130,7 +126,7 @@ class Judge:
             records = {name: records_of(truth, name, seed, self.options.device) for name in truth.source.exercises}
             path = truth.source.notebook
             solution = path.read_bytes() if path.is_file() else None
-            self._instance = _Instance(truth.source.name, seed, records, Places(truth), solution)
+            self._instance = _Instance(truth.source.name, seed, records, solution)
         return self._instance
 
     @staticmethod
@@ -142,27 +138,21 @@ class Judge:
         return replace(result, seconds=seconds)
 
 
-def _placed(session: Session, result: ExerciseResult, instance: _Instance, until: float) -> ExerciseResult:
-    """Return the result, its first wrong checks with the place where the answer goes wrong.
+def _placed(session: Session, result: ExerciseResult, truth: Oracle, until: float) -> ExerciseResult:
+    """Return the result, its checks that fail with the place where the answer goes wrong.
 
-    Nothing is looked for when the judge has used ``until`` seconds of CPU time.
+    Nothing is looked for when the judge has used ``until`` seconds of CPU time. What is sent into the kernel has public
+    seeds: no expected value of the instance that is graded.
     """
-    def locate(i: int, form: bool) -> Located | None:
-        if time.process_time() > until:
-            return None
-        record = instance.records[result.exercise][i][0].plain
-        observed = session.observed(result.exercise, record)
-        return instance.places.locate(result.exercise, observed[0], record, form, observed[1]) if observed else None
-
-    if result.verdict in ("timeout", "crashed", "passed"):
+    is_searched = result.verdict in ("partial", "failed", "error") and session.sandbox.options.device == "cpu"
+    if not is_searched or time.process_time() > until:
         return result
-    checks, written = placed(result.checks, locate), session.written(result.exercise)
-    is_explained = all(one.passed or one.fault for one in checks)
+    failing = {i: one.fault for i, one in enumerate(result.checks) if one.difference}
     with contextlib.suppress(KernelLost):
-        if written and not is_explained and time.process_time() < until:
-            records = instance.records[result.exercise]
-            checks = repaired(checks, repair(checks, written[0], records, session.attempts(result.exercise)))
-    return replace(result, checks=tuple(checks))
+        found = session.places(result.exercise, checks_tree(truth, result.exercise), failing)
+        checks = (replace(one, place=place) for one, place in zip(result.checks, found, strict=True))
+        return replace(result, checks=tuple(checks))
+    return result
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],

@@ -3,11 +3,12 @@
 import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..runtime import messages
-from ..runtime.observation import Observed
-from ..runtime.place import MAX_ANSWER
+from ..runtime.diagnosis import Recognised
+from ..runtime.place import MAX_ANSWER, Place
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
@@ -15,7 +16,7 @@ from ..sandbox.watchdog import Budget, SetAside
 from .pace import Pace
 from .submission import Plan, Step
 
-REPAIR_SECONDS = 5.0  # that all edits of an answer may take, an edit that does not end included
+PLACE_SECONDS = 8.0  # that the search in one exercise may take, what does not end included
 
 
 class Session:
@@ -60,39 +61,22 @@ class Session:
             self._kernel = None
             return replies, lost
 
-    def written(self, exercise: str) -> list[str]:
-        """Return the cell of an exercise, if it is there."""
-        return [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
+    def places(self, exercise: str, checks: list[dict[str, Any]],
+               failing: dict[int, Recognised | None]) -> list[Place | None]:
+        """Return the place of a mistake in each check of an exercise; ``KernelLost`` when the search ends its kernel.
 
-    def observed(self, exercise: str, record: RecordedCheck) -> tuple[list[str], Observed] | None:
-        """Return the cells that an answer consists of, and what their expressions are in a check; None if unknown."""
-        texts = self.written(exercise)
+        ``checks`` are those with public seeds, ``failing`` the numbers of those that failed.
+        """
+        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
         own = [step.source for step in self.plan.steps if step.kind == "own"]
-        if sum(map(len, texts + own)) <= MAX_ANSWER:
+        if texts and sum(map(len, texts + own)) <= MAX_ANSWER:
             texts += own
-        if sum(map(len, texts)) > MAX_ANSWER:
-            return None
         try:
-            kernel = self._ready(exercise)
-            budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"place in {exercise}")
-            seen = kernel.observe(texts, record.ops, budget)
-            return None if seen is None else (texts, seen)
+            budget = Budget(PLACE_SECONDS, PLACE_SECONDS, self._whole)
+            return self._ready(exercise).places(texts, checks, failing, budget)
         except KernelLost:
             self._kernel = None
-            return None
-
-    def attempts(self, exercise: str) -> Callable[[str, RecordedCheck], Reply]:
-        """Return what makes the calls of a check on an edited cell of an exercise; ``KernelLost`` when that fails."""
-        budget = Budget(REPAIR_SECONDS, REPAIR_SECONDS, self._whole)
-
-        def reply(text: str, record: RecordedCheck) -> Reply:
-            try:
-                return self._ready(exercise).replay(record.ops, budget, text)
-            except KernelLost:
-                self._kernel = None
-                raise
-
-        return reply
+            raise
 
     def _drop(self) -> None:
         if self._kernel:

@@ -1,59 +1,60 @@
-"""Locate where a wrong answer first goes wrong, by observing it beside the solution and all right variants."""
+"""Record checks for those who look for the place of a mistake: with the values that right answers have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import gzip
+from typing import Any
 
-from ..runtime.known import Answer, References
-from ..runtime.observation import Observed, observe
-from ..runtime.place import Located, located
-from ..runtime.recorded import RecordedCheck
+import numpy as np
+
+from ..runtime import value_replacement, wire
+from ..runtime.recorded import RecordedCheck, record_to_tree
 from ..runtime.replay import replay
 from ..runtime.rewriting import cells_of
+from ..runtime.value_replacement import RightValues, observed
 from .faults import Variant
 from .oracle import Oracle
+from .trace import Check
 
+PUBLIC_SEEDS = (1, 2)
 MAX_VARIANTS = 24  # of an exercise are observed beside the solution
+MAX_BYTES = 100_000  # of what right answers compute in one check
 
 
-class Places:
-    """The values of right answers in recorded checks, and the places of wrong answers compared with them.
+def records_of(truth: Oracle, check: Check) -> list[RecordedCheck]:
+    """Return the records of a check with public seeds: all of the first, and the check alone of the others."""
+    first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
+    return [*first, *(one[0] for one in others)]
 
-    ``stepwise``: the steps of torch's functions are known as well.
-    """
 
-    def __init__(self, truth: Oracle, without: Variant | None = None, stepwise: bool = True):
-        self.truth, self.without, self.stepwise = truth, without, stepwise
-        self._references: dict[int, tuple[RecordedCheck, References]] = {}  # by the id of what stands beside it
+@functools.lru_cache(256)
+def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
+    """Return the checks of an exercise as they are shipped, with public seeds: `shipped.checks_from_tree` reads it."""
+    tree = []
+    for check in truth.checks_of(exercise):
+        records = records_of(truth, check)
+        tree.append({"name": check.name, "says": check.says, "weight": check.weight,
+                     "records": list(map(record_to_tree, records)),
+                     "values": _packed(right_values(truth, exercise, records[0].plain))})
+    return tree
 
-    def references(self, exercise: str, record: RecordedCheck) -> References:
-        """Return what the solution of an exercise and its variants compute in a recorded check."""
-        if id(record) not in self._references:
-            versions = [one for one in self.truth.variants if one.exercise == exercise and one is not self.without]
-            solution = self.truth.source.cell("exercise", exercise).solution
-            texts = [solution, *map(self.truth.text_of, versions[:MAX_VARIANTS])]
-            answers = [Answer(cells_of([text], whole=True)[0].expressions,
-                              self.observed(exercise, [text], record, regrouped=True)) for text in texts]
-            self._references[id(record)] = record, References.of(answers)
-        return self._references[id(record)][1]
 
-    def observed(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
-                 regrouped: bool = False) -> Observed:
-        """Return what the expressions of these cells are in a recorded check, run here, as our own."""
-        with self.truth.without(exercise) as names:
-            return observe(cells_of(texts, whole=True), names, lambda made: replay(record.ops, made),
-                           regrouped, regrouped and self.stepwise)
+def right_values(truth: Oracle, exercise: str, record: RecordedCheck, without: Variant | None = None) -> RightValues:
+    """Return the values that expressions of the solution and of right variants have in a recorded check."""
+    versions = [one for one in truth.variants if one.exercise == exercise and one is not without]
+    solution = Variant(exercise, "solution", source=truth.source.cell("exercise", exercise).solution)
+    right = RightValues()
+    for version in [solution, *versions[:MAX_VARIANTS]]:
+        with truth.substituted(version) as names:
+            cells = cells_of([truth.text_of(version)])
+            seen = observed(cells, names, functools.partial(replay, record.ops, names))
+        for series in seen.series.values():
+            right.add(series)
+    return right
 
-    def locate(self, exercise: str, texts: Sequence[str], record: RecordedCheck,
-               form: bool = False, observed: Observed | None = None) -> Located | None:
-        """Return the place of an answer that fails a recorded check; None where right answers to it may differ.
 
-        ``texts`` are the exercise's cell and others of the student's. ``form``: it differs in shape, type or order of
-        axes. ``observed`` is what was seen of them elsewhere; they are run here, as our own, where it is missing.
-        """
-        if record.is_open:
-            return None
-        known = self.references(exercise, record)
-        if observed is None:
-            return located(texts, self.observed(exercise, texts, record), known, form, whole=True)
-        return located(texts, observed, known, form)
+def _packed(right: RightValues) -> Any:
+    """Pack right values by themselves: they are read only where an answer is wrong."""
+    packed = gzip.compress(wire.pack(value_replacement.to_tree(right)), mtime=0)
+    return np.frombuffer(packed, np.uint8) if len(packed) < MAX_BYTES else None

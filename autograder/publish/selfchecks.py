@@ -4,19 +4,12 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..model import digests
+from ..model import digests, places
 from ..model.oracle import Oracle
-from ..model.places import Places
 from ..model.source import Source
-from ..runtime import known, selfcheck, wire
+from ..runtime import shipped, wire
 from ..runtime.compare import plain_difference
-from ..runtime.known import References
-from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, to_tree
-
-PUBLIC_SEEDS = (1, 2)
-MOST = 100_000  # bytes of what right answers compute in one check
+from ..runtime.recorded import RecordedCheck, Reply, to_tree
 
 
 def path(source: Source) -> Path:
@@ -34,7 +27,7 @@ def write(truth: Oracle) -> None:
 
 def is_fresh(source: Source) -> bool:
     """Return whether the data was recorded from the present sources."""
-    made = selfcheck.read(path(source)).get("made_from") if path(source).is_file() else None
+    made = shipped.read(path(source)).get("made_from") if path(source).is_file() else None
     return made == digests.of_selfchecks(source)
 
 
@@ -44,27 +37,14 @@ def recorded(truth: Oracle) -> dict[str, Any]:
     return {"assignment": truth.source.name, "exercises": exercises}
 
 
-def _values(references: References) -> Any:
-    """Pack what right answers compute in a check by itself: it is read only where an answer is wrong."""
-    packed = gzip.compress(wire.pack(known.to_tree(references)), mtime=0)
-    return np.frombuffer(packed, np.uint8) if len(packed) < MOST else None
-
-
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
     """Return what a fault answers to a check; None for the expected answer, as of most faults in most checks."""
     return to_tree(reply) if plain_difference(record, reply) else None
 
 
 def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
-    checks, records, places = [], [], Places(truth, stepwise=False)  # they would fill megabytes
-    for check in truth.checks_of(exercise):
-        first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
-        own = [*first, *(one[0] for one in others)]
-        records += [record.plain for record in own]
-        checks.append({"name": check.name, "says": check.says, "weight": check.weight,
-                       "records": [record_to_tree(record) for record in own],
-                       "values": _values(places.references(exercise, own[0].plain))})
+    records = [record.plain for check in truth.checks_of(exercise) for record in places.records_of(truth, check)]
     faults = [{"name": fault.name, "says": fault.says,
                "replies": [_reply(*pair) for pair in zip(records, truth.replies(fault, records), strict=True)]}
               for fault in truth.faults_of(exercise)]
-    return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}
+    return {"points": truth.source.points(exercise), "checks": places.checks_tree(truth, exercise), "faults": faults}

@@ -102,6 +102,13 @@ def to_tensor(array: NDArray[Any], device: str = "cpu", dtype: str | None = None
     return tensor if dtype is None else tensor.to(dtype_called(dtype))
 
 
+def with_gradient_of(made: Any, old: Any) -> Any:
+    """Return a tensor through which gradients flow where they flowed through another one."""
+    if not old.requires_grad or not is_real(made) or made.shape != old.shape or not bool(old.isfinite().all()):
+        return made
+    return made + (old - old.detach())
+
+
 def dtype_called(name: str) -> Any:
     """Return torch's type of numbers of this name."""
     return getattr(needed(), name)

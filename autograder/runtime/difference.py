@@ -29,7 +29,6 @@ ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before
 VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value",
                             "length", "key-missing", "key-extra")
 UNMENDED: tuple[Kind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
-FORMS: tuple[Kind, ...] = ("type", "shape", "dtype", "axes")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # What every answer obeys: what is kept also spoils gradients, so the cause comes first.
@@ -86,9 +85,10 @@ class Difference:
         return self.kind in VALUES and self.kind not in ("absent", "nothing") and self.relation is None
 
     @property
-    def is_of_form(self) -> bool:
-        """Whether it is the shape, the type or the order of axes that differs."""
-        return self.kind in FORMS
+    def is_placed(self) -> bool:
+        """Whether a place is looked for: values of the check itself differ, or the student's code raises an error."""
+        raised = self.kind == "raised" and self.relation is None and self.error and self.error.inside == "cell"
+        return self.is_of_values or bool(raised)
 
     @property
     def line(self) -> int | None:

@@ -85,27 +85,19 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 
 
 def place(seen: Place, numbers: bool = True) -> str:
-    """Say where an answer first goes wrong; without ``numbers`` not how often a right one does something."""
+    """Say where the mistake is; without ``numbers`` nothing of a value."""
     where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
-    match seen.kind:
-        case "value" if seen.whole:
-            return (f"The first value that no known right answer has: {where}. Counts and masks are often equal by "
-                    "chance, so the cause may be elsewhere.")
-        case "value":
-            before = "Up to here your values are those of a right answer. " if seen.known else ""
-            after = f" The value of `{seen.read}` is one that a right answer has elsewhere." if seen.read else ""
-            return f"{before}The first value that no known right answer has: {where}.{after}"
-        case "edit":
-            return f"One change here makes all checks pass: {where}."
-        case "form":
-            return f"The numbers are right, but not their shape, type or order: {where}."
-        case "return":
-            return f"A right answer returns another value here: {where}."
-        case "length" if not numbers:
-            return f"This loop computes a value more or less often than a right answer: {where}."
-        case "length":
-            return (f"This loop computes a value {counted(seen.times)}, a right answer "
-                    f"{counted(seen.expected_times)}: {where}.")
+    if seen.kind == "edit":
+        return f"One change here makes all checks pass: {where}."
+    value = f" {_value(seen.difference)}" if seen.difference and numbers else ""
+    return (f"With the value of a right answer here, what follows is right: {where}.{value} Look at it, and at what "
+            "goes into it.")
+
+
+def _value(seen: Difference) -> str:
+    """Say in what the value of a place differs."""
+    part = f"{seen.output}{_place(seen)}"
+    return f"Its value{f' at `{part}`' if part else ''}: {_of_output(seen).removeprefix(': ')}"
 
 
 def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:

@@ -1,37 +1,72 @@
-"""Place what is wrong with an exercise: of each check where the answer goes wrong, and no place that may mislead."""
+"""Place what is wrong with an exercise: where one edit mends it, or where the value of a right answer does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
-from .difference import Kind
+from .compare import first_difference
+from .diagnosis import Recognised
 from .findings import CheckResult
-from .place import Located, Place
+from .place import MAX_ANSWER, Place
+from .recorded import RecordedCheck
+from .repairs import repair_apart
+from .replay import replay
+from .rewriting import cells_of
+from .shipped import ShippedCheck
+from .value_replacement import RightValues, Search
 
-MAX_PLACES = 3  # checks of an exercise are replayed once more to see where the answer goes wrong
-RESIZED: tuple[Kind, ...] = ("shape", "length", "key-missing", "key-extra")
+MAX_PLACES = 3  # checks of an exercise in which values are replaced
+SECONDS = 0.75  # for all of them
 
 
-def placed(results: Sequence[CheckResult], locate: Callable[[int, bool], Located | None]) -> list[CheckResult]:
-    """Return the results of an exercise, the first of those whose values differ with the place that is located.
+class Searched(Protocol):
+    """A check as it is searched: its records, and the values that right answers have in the first of them."""
 
-    ``locate`` takes the number of a check, and whether its result differs in shape, type or order of axes.
-    What may only follow from the place of a check before is no place, nor is a loop where the result is neither longer
-    nor shorter than a right one. Beside a fault only a place is shown that is sure. Whole numbers are often equal by
-    chance: they are shown only where nothing else tells what is wrong, no fault, no other place, and no check before.
+    @property
+    def records(self) -> Sequence[RecordedCheck]: ...
+
+    @property
+    def right(self) -> RightValues | None: ...
+
+
+def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Sequence[str], namespace: dict[str, Any],
+           device: str = "cpu") -> list[CheckResult]:
+    """Return the results of an exercise, those of checks that fail with the place that was found.
+
+    ``texts`` are the exercise's cell and others of the student's, which were run in the namespace.
+    If a fault was recognised in each check that fails, nothing is edited. On a GPU nothing is looked for: an index out
+    of range ends the process there.
     """
-    made, kept = list(results), dict[int, Place]()
-    named = any(one.fault for one in results)
-    wrong = {i: one.difference for i, one in enumerate(results) if one.difference and one.difference.is_of_values}
-    for i, difference in list(wrong.items())[:MAX_PLACES]:
-        found = locate(i, difference.is_of_form)
-        if found is None or found.place.kind == "length" and difference.kind not in RESIZED:
-            continue
-        if not any(map(found.may_follow_from, kept.values())) and (found.is_sure or not named):
-            kept[i] = found.place
-    tells = not all(one.whole for one in kept.values())
-    for i, place in kept.items():
-        if not (place.whole and (tells or i != min(wrong))):
-            made[i] = replace(made[i], place=place)
+    wrong = [i for i, one in enumerate(results) if one.difference]
+    made = list(results)
+    if not wrong or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
+        return made
+    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace),
+                    time.monotonic() + SECONDS)
+    for i in wrong[:MAX_PLACES]:
+        record, difference = checks[i].records[0], results[i].difference
+        if difference and difference.is_placed and not record.is_open and (right := checks[i].right):
+            made[i] = replace(made[i], place=search.place(record.plain, right))
+    if not all(results[i].fault for i in wrong):
+        place = repair_apart(made, texts[0], [one.records for one in checks], namespace)
+        if place:
+            made = [replace(one, place=place) if one.difference else one for one in made]
     return made
+
+
+def places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
+           namespace: dict[str, Any]) -> list[Place | None]:
+    """Return the place of each check, where it fails on its own records, too.
+
+    ``failing`` are the numbers of the checks that failed elsewhere, each with the fault that was recognised there.
+    """
+    results = []
+    for i, check in enumerate(checks):
+        seen = (first_difference(record, replay(record.ops, namespace))
+                for record in check.records if i in failing)
+        found = next(filter(None, seen), None)
+        results.append(CheckResult(check.name, found is None, "", found, failing.get(i)))
+    return [one.place for one in placed(results, checks, texts, namespace)]

@@ -9,18 +9,18 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import compare, replay
 from .apart import apart
 from .bounded import TimeIsUp, bounded
+from .compare import first_difference
 from .edits import Edit, edits
 from .findings import CheckResult
 from .operations import Op
 from .place import MAX_ANSWER, Place
 from .recorded import RecordedCheck, Reply
+from .replay import describe_error, replay
 from .state import restored
 from .syntax import Span, segment
 from .values import short
@@ -31,60 +31,18 @@ MAX_SECONDS = 0.75  # for all of them
 EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
-def attempted(text: str | None, ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu") -> Reply:
-    """Return the reply to the calls of a check where a cell was edited to ``text``; to the cells as they are, if None.
-
-    What the cell defines is taken out of the namespace afterwards.
-    """
-    if text is None:
-        return replay.replay(ops, namespace, device)
-    with restored(namespace):
-        try:
-            with bounded(EDIT_SECONDS):
-                exec(compile(text, "<edited>", "exec"), namespace)
-                return replay.replay(ops, namespace, device)
-        except (Exception, TimeIsUp) as error:
-            return Reply({}, replay.describe_error(error, namespace))
-
-
-def repaired(results: Sequence[CheckResult], place: Place | None) -> list[CheckResult]:
-    """Return the results of an exercise with the place where one edit makes all checks pass, instead of others."""
-    return [replace(one, place=place if one.difference else None) if place else one for one in results]
-
-
-def repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-           reply: Callable[[str, RecordedCheck], Reply]) -> Place | None:
-    """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
-
-    Nothing is edited if values go wrong in another cell.
-    ``records`` are those of each check, ``reply`` makes the calls of one on an edited cell.
-    """
-    found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
-    first = next(found, None) if _is_mendable(results, text) else None
-    if first is None:
-        return None
-    plain = [own[0].plain for one, own in zip(results, records, strict=True)
-             if one.difference and not one.difference.relation]
-    asked = sorted(plain, key=lambda record: _seconds(reply, first.text, record))[:1]  # few edits pass it
-    for done in (False, True):
-        asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
-    for edit in _in_time(itertools.chain([first], found)):
-        if all(compare.first_difference(record, reply(edit.text, record)) is None for record in asked):
-            return _place(text, edit.span)
-    return None
-
-
 def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
                  namespace: dict[str, Any]) -> Place | None:
-    """Return the same, found in a copy of this process: an edit may end it, or use what there is of memory."""
-    def found() -> bytes:
-        place = repair(results, text, records, lambda edited, record: attempted(edited, record.ops, namespace))
-        return json.dumps(place and place.span).encode()
+    """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
+    It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
+    place of a mistake is in another cell. ``records`` are those of each check.
+    """
     if not _is_mendable(results, text):  # nothing is copied for a right answer
         return None
-    said = apart(found, MAX_SECONDS)
-    return _place(text, tuple(span)) if said and (span := json.loads(said)) else None
+    said = apart(lambda: json.dumps(_repair(results, text, records, namespace)).encode(), MAX_SECONDS)
+    span = tuple(json.loads(said) or ()) if said else ()
+    return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
 
 
 def _is_mendable(results: Sequence[CheckResult], text: str) -> bool:
@@ -93,13 +51,37 @@ def _is_mendable(results: Sequence[CheckResult], text: str) -> bool:
     return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong) and len(text) <= MAX_ANSWER
 
 
-def _place(text: str, span: Span) -> Place:
-    return Place("edit", span, text=short(segment(text, span)))
+def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
+            namespace: dict[str, Any]) -> Span | None:
+    found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
+    first = next(found, None)
+    if first is None:
+        return None
+    plain = [own[0].plain for one, own in zip(results, records, strict=True)
+             if one.difference and not one.difference.relation]
+    asked = sorted(plain, key=lambda record: _seconds(first.text, record, namespace))[:1]  # few edits pass it
+    for done in (False, True):
+        asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
+    for edit in _in_time(itertools.chain([first], found)):
+        if all(first_difference(record, _attempted(edit.text, record.ops, namespace)) is None for record in asked):
+            return edit.span
+    return None
 
 
-def _seconds(reply: Callable[[str, RecordedCheck], Reply], text: str, record: RecordedCheck) -> float:
+def _attempted(text: str, ops: Sequence[Op], namespace: dict[str, Any]) -> Reply:
+    """Return the reply to the calls of a check where a cell was edited to ``text``."""
+    with restored(namespace):
+        try:
+            with bounded(EDIT_SECONDS):
+                exec(compile(text, "<edited>", "exec"), namespace)
+                return replay(ops, namespace)
+        except (Exception, TimeIsUp) as error:
+            return Reply({}, describe_error(error, namespace))
+
+
+def _seconds(text: str, record: RecordedCheck, namespace: dict[str, Any]) -> float:
     started = time.monotonic()
-    reply(text, record)
+    _attempted(text, record.ops, namespace)
     return time.monotonic() - started
 
 

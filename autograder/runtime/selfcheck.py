@@ -6,7 +6,6 @@ faults. No line of the solution is shipped. The same comparison grades the submi
 """
 
 import difflib
-import gzip
 import os
 import sys
 from collections import Counter
@@ -24,28 +23,21 @@ from . import (
     handing_in,
     hints,
     history,
-    known,
     messages,
     provided,
-    recorded,
     tables,
-    wire,
 )
 from .beside import beside
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
 from .findings import CheckResult, findings, limited
-from .known import References
-from .observation import observe
 from .operations import Name
-from .place import Located, located
 from .placing import placed
 from .recorded import RecordedCheck, Reply
-from .repairs import repair_apart, repaired
 from .replay import Printed, describe_error, replay
-from .rewriting import cells_of
 from .settings import find, settings
+from .shipped import ShippedCheck, ShippedExercise, exercise_from_tree, read
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
@@ -64,31 +56,6 @@ class NotUsable(RuntimeError):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
-
-
-@dataclass(frozen=True)
-class ShippedCheck:
-    """A check as it was recorded at release time, once for each public seed."""
-
-    name: str
-    says: str
-    weight: float
-    records: list[RecordedCheck]
-    values: Any = None  # what right answers compute in the first of them, packed
-
-    @property
-    def references(self) -> References | None:
-        """What right answers compute in the first record."""
-        return None if self.values is None else known.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
-
-
-@dataclass(frozen=True)
-class ShippedExercise:
-    """The checks of an exercise, and what its known faults answer to all their records."""
-
-    points: float
-    checks: list[ShippedCheck]
-    faults: list[diagnosis.Candidate]
 
 
 @dataclass(frozen=True)
@@ -247,25 +214,7 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
                            "or, as its author, run `autograder release`")
-    return {exercise: _shipped(tree) for exercise, tree in read(path)["exercises"].items()}
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read the tree in a file of shipped self-checks."""
-    tree: dict[str, Any] = wire.unpack(gzip.decompress(path.read_bytes()))
-    return tree
-
-
-def _shipped(tree: dict[str, Any]) -> ShippedExercise:
-    checks = [ShippedCheck(one["name"], one["says"], one["weight"],
-                           list(map(recorded.record_from_tree, one["records"])), one.get("values"))
-              for one in tree["checks"]]
-    right = [record.plain.expected for check in checks for record in check.records]
-    faults = [diagnosis.Candidate(one["name"], one["says"],
-                                  [recorded.from_tree(reply) if reply else expected
-                                   for reply, expected in zip(one["replies"], right, strict=True)])
-              for one in tree["faults"]]
-    return ShippedExercise(tree["points"], checks, faults)
+    return {exercise: exercise_from_tree(tree) for exercise, tree in read(path)["exercises"].items()}
 
 
 def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
@@ -296,20 +245,16 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
            for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
     answers = iter(zip(records, got, named, printed, strict=True))
-    results, failing = [], dict[int, RecordedCheck]()
-    for i, check in enumerate(shipped.checks):
+    results = []
+    for check in shipped.checks:
         one = Result(check, CheckResult(check.name, True, check.says))
         for record, reply, fault, sink in [next(answers) for _ in check.records]:
             difference = compare.first_difference(record, reply)
             if difference and one.result.passed:
                 failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
                 one = Result(check, failed, sink.getvalue())
-                failing[i] = record
         results.append(one)
-    seen = placed(limited([one.result for one in results]),
-                  lambda i, form: _located(results[i].check, failing[i], texts, namespace, form))
-    if texts and _device(namespace) == "cpu":  # no copy of a process reaches a GPU
-        seen = repaired(seen, repair_apart(seen, texts[0], [one.records for one in shipped.checks], namespace))
+    seen = placed(limited([one.result for one in results]), shipped.checks, texts, namespace, _device(namespace))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 
 
@@ -325,16 +270,6 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
     except TimeIsUp as error:
         error.check = check
         raise
-
-
-def _located(check: ShippedCheck, record: RecordedCheck, texts: Sequence[str], namespace: dict[str, Any],
-             form: bool) -> Located | None:
-    """Return where the notebook's cells first go wrong in a check; only its first record can show it."""
-    if not texts or record is not check.records[0] or check.references is None or record.is_open:
-        return None
-    ops = record.plain.ops
-    observed = observe(cells_of(texts), namespace, lambda names: replay(ops, names, _device(namespace)))
-    return located(texts, observed, check.references, form)
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:

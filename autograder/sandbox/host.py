@@ -6,16 +6,21 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
+import msgspec
 import psutil
 
-from ..runtime import observation, recorded, wire
-from ..runtime.observation import Observed
+from ..runtime import messages, recorded, wire
+from ..runtime.diagnosis import Recognised
+from ..runtime.difference import Difference
 from ..runtime.operations import Op
+from ..runtime.place import Place
 from ..runtime.recorded import Error, Reply
+from ..runtime.syntax import code_lines, segment
+from ..runtime.values import printable, short
 from . import kernel
 from .options import Options
 from .restrictions import SandboxError
@@ -129,20 +134,22 @@ class Kernel:
         return Ran(None if error is None else recorded.error_from_tree(error),
                    printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
 
-    def replay(self, ops: Sequence[Op], budget: Budget, edited: str | None = None) -> Reply:
-        """Replay a transcript, with an ``edited`` cell where there is one; the reply is checked to be one."""
-        message = {"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device, "edited": edited}
-        answer = self._ask(message, budget)
+    def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
+        """Replay a transcript; the reply is checked to be one."""
+        answer = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
         try:
             return recorded.from_tree(answer.get("reply"))
         except recorded.ReplyError:
             raise self._no_answer() from None
 
-    def observe(self, texts: Sequence[str], ops: Sequence[Op], budget: Budget) -> Observed | None:
-        """Replay a transcript on cells whose expressions are observed; None when what came back is nothing of it."""
-        message = {"do": "observe", "texts": list(texts), "ops": [op.to_tree() for op in ops],
-                   "device": self.options.device}
-        return observation.from_tree(self._ask(message, budget).get("observed"))
+    def places(self, texts: Sequence[str], checks: list[dict[str, Any]], failing: dict[int, Recognised | None],
+               budget: Budget) -> list[Place | None]:
+        """Return the place of a mistake in each check of a tree; of what is none, none."""
+        message = {"do": "place", "texts": list(texts), "checks": checks,
+                   "failing": {str(number): fault.name if fault else None for number, fault in failing.items()}}
+        found = self._ask(message, budget).get("places")
+        return [_place(one, texts) for one in found] if isinstance(found, list) and len(found) == len(checks) else [
+            None] * len(checks)
 
     def kill(self) -> None:
         """End the kernel and everything that it started."""
@@ -236,6 +243,33 @@ class Kernel:
             raise SetAside
         if broken:
             raise self._lost(*broken)
+
+
+def _place(tree: Any, texts: Sequence[str]) -> Place | None:
+    """Return the place that a tree holds, whoever sent it; None where it is none in these cells, or cannot be said."""
+    try:
+        seen = msgspec.convert(tree, Place | None)
+        if seen is None:
+            return None
+        lines = code_lines(texts[seen.cell])
+        (first, start, last, end), known = seen.span, tuple(line for line in seen.known if 0 < line <= len(lines))
+        if not (seen.cell >= 0 and 1 <= first <= last <= len(lines) and start >= 0 and end >= 0):
+            return None
+        text = short(segment(texts[seen.cell], seen.span))
+        safe = replace(seen, text=text, known=known, difference=seen.difference and _difference(seen.difference))
+        messages.place(safe)
+        return safe if text else None
+    except (msgspec.ValidationError, IndexError, ValueError, TypeError, AssertionError):
+        return None
+
+
+def _difference(seen: Difference) -> Difference:
+    """Return what is said of a value, the words of a kernel made safe to print."""
+    want, have = (one and replace(one, kind=printable(one.kind), dtype=printable(one.dtype), shape=one.shape[:8],
+                                  value=printable(one.value) if isinstance(one.value, str) else one.value)
+                  for one in (seen.expected, seen.got))
+    return Difference(seen.kind, None, printable(seen.output), want, have, index=seen.index[:8], wrong=seen.wrong,
+                      size=seen.size)
 
 
 def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:

@@ -22,7 +22,8 @@ from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import observation, operations, recorded, repairs, replay, rewriting, wire
+from autograder.runtime import operations, placing, recorded, replay, shipped, wire
+from autograder.runtime.diagnosis import Recognised
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
@@ -319,7 +320,7 @@ def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    handlers = {"cell": _cell, "replay": _replay, "observe": _observe}
+    handlers = {"cell": _cell, "replay": _replay, "place": _place}
     while True:
         message = wire.unpack(connection.recv_bytes(MAX_MESSAGE))
         sys.stdout = sys.stderr = output = _Bounded()
@@ -346,15 +347,15 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    return {"reply": recorded.to_tree(repairs.attempted(message["edited"], ops, shell.user_ns, message["device"]))}
+    return {"reply": recorded.to_tree(replay.replay(ops, shell.user_ns, message["device"]))}
 
 
-def _observe(message: dict[str, Any], shell: Any) -> dict[str, Any]:
-    """Make the calls of a check on cells whose expressions are observed."""
-    ops = [operations.from_tree(tree) for tree in message["ops"]]
-    seen = observation.observe(rewriting.cells_of(message["texts"]), shell.user_ns,
-                               lambda names: replay.replay(ops, names, message["device"]))
-    return {"observed": observation.to_tree(seen)}
+def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:
+    """Look for the place of a mistake, in checks with public seeds."""
+    checks = shipped.checks_from_tree(message["checks"])
+    failing = {int(number): Recognised(name, "") if name else None for number, name in message["failing"].items()}
+    found = placing.places(checks, failing, message["texts"], shell.user_ns)
+    return {"places": [one and asdict(one) for one in found]}
 
 
 if __name__ == "__main__":

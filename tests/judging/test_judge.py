@@ -234,14 +234,14 @@ def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
 
 
 def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monkeypatch):
-    """What observing takes of the notebook's time is none of an exercise's; of a long answer it is not done."""
-    asked, replies, observed = [], Session.replies, Session.observed
+    """What that takes of the notebook's time is none of an exercise's; of a long answer it is not done."""
+    asked, replies, places = [], Session.replies, Session.places
     monkeypatch.setattr(Session, "replies", lambda own, name, records: asked.append("replies") or replies(
         own, name, records))
-    monkeypatch.setattr(Session, "observed", lambda own, *args: asked.append("observed") or observed(own, *args))
+    monkeypatch.setattr(Session, "places", lambda own, *args: asked.append("places") or places(own, *args))
     wrong = {**right, "double": right["double"].replace("2 * x", "x * x")}
     result = grade(wrong)
-    assert asked == ["replies"] * 3 + ["observed"] * asked.count("observed") and "observed" in asked
+    assert asked == ["replies"] * 3 + ["places"]
     assert any(check.place for check in checks(result, "double"))
     longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_ANSWER})
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
@@ -272,7 +272,7 @@ def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_c
 
 
 def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, monkeypatch):
-    """A value that is made of 400 others in a row takes more of Python's stack than there is."""
+    """Four hundred lines, each of which could be replaced or edited."""
     long = "def double(x):\n" + "    x = x + 0\n" * 400 + "    return 3 * x"
     wrong = {**right, "double": long}
     result = grade(wrong)
@@ -286,17 +286,17 @@ def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, mon
 def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
     cells = {**right, "double": "def double(x):\n    return times(x)"}
     verdict = grade(cells, own=["def times(x):\n    return 3 * x"])
-    (place,) = {check.place for exercise in verdict.exercises for check in exercise.checks if check.place}
-    assert (place.text, place.span[0], place.cell) == ("3 * x", 2, 1)
+    places = [check.place for exercise in verdict.exercises for check in exercise.checks if check.place]
+    assert {(place.text, place.span[0], place.cell) for place in places} == {("3 * x", 2, 1)}
 
 
 @pytest.mark.parametrize("line", ["time.sleep(0 * 1000)", "for _ in iter(lambda: 0 * 1, 0): pass",
                                   "signal.pthread_sigmask(0, [14]); time.sleep(0 * 1000)"])
 def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right, line, monkeypatch):
     """Also where the alarm that stops it cannot be heard: then the kernel is lost, with all that is to be known."""
-    monkeypatch.setattr(session, "REPAIR_SECONDS", 1.0)
-    asked, attempts = [], Session.attempts
-    monkeypatch.setattr(Session, "attempts", lambda own, name: asked.append(name) or attempts(own, name))
+    monkeypatch.setattr(session, "PLACE_SECONDS", 3.0)
+    asked, places = [], Session.places
+    monkeypatch.setattr(Session, "places", lambda own, name, *args: asked.append(name) or places(own, name, *args))
     head = "import time\nsignal = __import__('sig' + 'nal')\ndef double(x):\n"
     slow = grade({**right, "double": f"{head}    {line}\n    return (3 * x + 5) * (3 * x + 5)"})
     plain = grade({**right, "double": f"{head}    return (3 * x + 5) * (3 * x + 5)"})
@@ -312,14 +312,25 @@ def test_a_class_does_not_wait_for_a_repair_to_judge_it_again(right):
         assert one.judge(handed, "1", Pace({"given of all": 1.0})).score > 0
 
 
+SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, 'known': [1, 2, 700]"
+
+
 @pytest.mark.parametrize("lie", [
-    "from autograder.runtime import observation\nobservation.to_tree = lambda seen: {'0': [[['array']], [0], [1, 1]]}",
-    "from autograder.runtime import observation\nobservation.to_tree = lambda seen: 'nothing of the kind'",
-    "from autograder.runtime import observation\nobservation.observe = lambda *a: 1 / 0",
+    "None", "'nothing of the kind'", "[None] * 99", "[7, 'x']", f"[{{{SPAN.format(1, 1, 1)}}}] * 2",
+    f"[{{{SPAN.format(1, 1, -1)}}}] * 2", f"[{{{SPAN.format(0, 1, 0)}}}] * 2", f"[{{{SPAN.format(1, 500, 0)}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'length', 'index': [], 'expected': None}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'sum', 'output': '\\x1b[2J', 'index': [1] * 10 ** 5}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'value', 'error': {{'kind': 'raised'}}}}}}] * 2",
 ])
-def test_a_kernel_that_lies_about_what_it_observed_changes_no_grade(grade, right, lie):
+def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
+    """Its places are none, or lines of the student's own text."""
     cells = {**right, "double": "def double(x):\n    return 3 * x"}
-    honest, lying = grade(cells), grade(cells, own=[lie])
+    own = f"from autograder.runtime import placing\nplacing.places = lambda *a: {lie}\n" \
+          "import dataclasses, sys\nsys.modules['__main__'].asdict = lambda one: one"
+    honest, lying = grade(cells), grade(cells, own=[own])
     assert lying.score == honest.score
     assert [check.passed for one in lying.exercises for check in one.checks] == [
         check.passed for one in honest.exercises for check in one.checks]
+    seen = [check.place for one in lying.exercises for check in one.checks if check.place]
+    assert all("lie" not in one.text and one.text in cells["double"] for one in seen)
+    assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

@@ -70,8 +70,6 @@ def documented(tree):
                 yield node.name, ast.get_docstring(node)
 
 
-# Modules whose private functions are still to be described so.
-NOT_YET = {"fingerprints.py", "known.py", "observation.py", "place.py", "rewriting.py", "searching.py", "steps.py"}
 
 
 def begins_with_a_verb(text):
@@ -83,9 +81,7 @@ def begins_with_a_verb(text):
 @pytest.mark.parametrize("path", modules("autograder").values(), ids=named)
 def test_docstrings_begin_with_a_verb(path):
     texts = dict(documented(ast.parse(path.read_text("utf-8"))))
-    left = path.name in NOT_YET
-    assert {name: text for name, text in texts.items()
-            if not begins_with_a_verb(text) and not (left and name.startswith("_"))} == {}
+    assert {name: text for name, text in texts.items() if not begins_with_a_verb(text)} == {}
 
 
 @pytest.mark.parametrize("text", [

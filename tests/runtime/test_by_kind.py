@@ -37,9 +37,9 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
     assert "Your code stops with ValueError at line 12 of the cell, `x = y[7]`: inputs: [#.#, #]." in text
 
 
-def test_a_fault_is_told_by_its_sentence_alone_and_a_loop_without_its_numbers():
+def test_a_fault_is_told_by_its_sentence_alone_and_a_place_without_its_numbers():
     seen = Difference("value", output="it", expected=Outline("float", 47.11), got=Outline("float", 0.4711))
     text = told(seen, Recognised("squared", "You squared it."),
-                Place("length", (3, 0, 3, 9), text="for x in y:", times=4711, expected_times=471))
+                Place("value", (3, 0, 3, 9), text="x * y", difference=seen))
     assert "You squared it." in text and "line 3" in text and "47" not in text
     assert "47.11" in messages.result(CheckResult("check", False, "It is.", seen)), "the control"

@@ -158,7 +158,7 @@ def test_the_lines_of_a_cell_are_those_that_python_counts():
 
 
 def test_a_line_that_is_underlined_is_not_ticked():
-    page = placed(Place("length", (2, 0, 2, 21), known=(1, 2), text="for _ in range(steps)"),
+    page = placed(Place("value", (2, 0, 2, 21), known=(1, 2), text="for _ in range(steps)"),
                   ["steps = 20\nfor _ in range(steps):\n    pass\n"])
     assert '>✓</span>steps' in page and '>▸</span><u>for _ in range(steps)</u>:' in page
 

@@ -79,7 +79,7 @@ def test_what_a_finding_tells():
 
 
 def test_values_that_go_wrong_at_one_place_are_one_thing():
-    here, again = (Place("value", (2, 4, 2, 9), known) for known in ((), (1, 2)))
+    here, again = (Place("value", (2, 4, 2, 9), known=known) for known in ((), (1, 2)))
     others = Place("value", (3, 4, 3, 9)), Place("value", (2, 4, 2, 9), cell=1)
     results = [CheckResult(name, False, "", Difference("value"), place=place)
                for name, place in zip("abcdef", (here, None, again, *others, None), strict=True)]

@@ -1,134 +1,100 @@
-"""Places of an exercise: those of its checks beside each other, and none that may mislead."""
+"""Places of an exercise: by values in the first checks that fail, or by an edit that mends all of them."""
 
 from dataclasses import replace
 
 import pytest
-import torch
 
-from autograder.runtime import placing
+from autograder.judging.judge import judged, records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import oracle
+from autograder.model.places import checks_tree
+from autograder.runtime import placing, repairs
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.known import Answer, References
-from autograder.runtime.observation import observe
-from autograder.runtime.place import located
-from autograder.runtime.placing import placed
-from autograder.runtime.rewriting import cells_of
+from autograder.runtime.place import MAX_ANSWER, Place
+from autograder.runtime.placing import placed, places
+from autograder.runtime.recorded import Error
+from autograder.runtime.shipped import checks_from_tree
+from conftest import TINY, TINY_COURSE
 
-CELL = """
-def cell(x, h, c):
-    i, g = torch.sigmoid(x + h), torch.tanh(x - h)
-    c = c + i * g
-    return torch.tanh(c) * i, c
+WRONG = "def double(x):\n    y = x * x\n    return y + 5 * x - x"  # no single edit mends it
+EDITED = "def double(x):\n    return 3 * x"
+TIMES = "def times(x):\n    return x * x + 1"
 
 
-def twice(x, h, c):
-    for x_t in x:
-        h, c = cell(x_t, h, c)
-    return h
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch):
+    """No test hangs on the speed of the machine."""
+    monkeypatch.setattr(placing, "SECONDS", 60.0)
+    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
 
 
-def double(x):
-    return torch.sin(x) * 2
-"""
-COUNT = """
-def count(tokens):
-    places = (tokens != 0).cumsum(0)
-    return places[-1] + 1
-"""
+def searched(text, others=(), named=(), failing=None):
+    """The places of an answer to `double` beside the results that it has elsewhere."""
+    truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
+    checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
+    results = judged(truth, "double", records, truth.replies(version, [one for own in records for one in own])).checks
+    wrong = {i: Recognised("squared", "You squared it.") if i in named else None
+             for i, one in enumerate(results) if one.difference} if failing is None else failing
+    with truth.substituted(version) as names:
+        for other in others:
+            exec(other, names)
+        return places(checks, wrong, [text, *others], names)
 
 
-def looked_at(text, right, name, arguments):
-    """What is located of an answer in one call."""
-    def seen(one, regrouped=False):
-        cells = cells_of([one], whole=True)
-        return cells, observe(cells, {"torch": torch}, lambda names: names[name](*arguments), regrouped)
-
-    cells, observed = seen(right, regrouped=True)
-    return located([text], seen(text)[1], References.of([Answer(cells[0].expressions, observed)]), whole=True)
+def shown(found):
+    """What is underlined for each check."""
+    return [one and (one.kind, one.text, one.cell) for one in found]
 
 
-def failed(*names):
-    """Checks whose values differ."""
-    return [CheckResult(name, False, "It computes.", Difference("value", output=name)) for name in names]
+def test_one_edit_that_mends_all_is_the_place_of_all():
+    found = shown(searched(EDITED))
+    assert found == [("edit", "3", 0)] * len(found) and len(found) > 1
 
 
-def texts(results):
-    """What is underlined for each."""
-    return [one.place and one.place.text for one in results]
+def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
+    found = searched(WRONG)
+    assert {one.kind for one in found if one} == {"value"} and "y + 5 * x - x" in {one.text for one in found if one}
+    monkeypatch.setattr(placing, "MAX_PLACES", 0)
+    assert not any(searched(WRONG))
 
 
-@pytest.fixture
-def drawn(rng):
-    """Inputs, and states that are not zero."""
-    torch.manual_seed(int(rng.integers(2**31)))
-    B, H = rng.integers(2, 6, 2)
-    return torch.randn(3, B, H), torch.randn(B, H), torch.randn(B, H)
+def test_where_every_fault_was_recognised_nothing_is_edited():
+    everywhere = range(len(searched(EDITED)))
+    assert {one.kind for one in searched(EDITED, named=everywhere) if one} == {"value"}
+    assert shown(searched(EDITED, named=[0]))[0] == ("edit", "3", 0)
 
 
-def test_what_follows_from_the_first_mistake_is_no_place(drawn):
-    x, h, c = drawn
-    wrong = CELL.replace("return torch.tanh(c) * i, c", "return torch.tanh(c - i * g) * i, c")
-    at_once, later = looked_at(wrong, CELL, "cell", (x[0], h, c)), looked_at(wrong, CELL, "twice", (x, h, c * 0))
-    assert later.place.text != at_once.place.text  # alone, it would be shown
-    assert texts(placed(failed("one", "two"), lambda i, form: [at_once, later][i])) == [at_once.place.text, None]
+def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():
+    found = searched("def double(x):\n    return times(x)", others=[TIMES])
+    assert {(one.kind, one.text, one.cell) for one in found if one} == {("value", "x * x + 1", 1)}
 
 
-def test_a_mistake_in_another_function_has_a_place_of_its_own(drawn):
-    x, h, c = drawn
-    wrong = CELL.replace("torch.tanh(c) * i", "torch.tanh(c) + i").replace("torch.sin(x)", "torch.cos(x)")
-    found = [looked_at(wrong, CELL, "cell", (x[0], h, c)), looked_at(wrong, CELL, "double", (x,))]
-    assert texts(placed(failed("one", "two"), lambda i, form: found[i])) == ["torch.tanh(c) + i", "torch.cos(x)"]
+def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text():
+    assert not any(searched("def double(x):\n    return x + x"))
+    assert not any(searched("def double(x):\n    return x + x", failing={0: None, 1: None}))
+    assert not any(searched(f"{EDITED}\n#{'x' * MAX_ANSWER}"))
+    result = CheckResult("one", False, "It doubles.", Difference("value"))
+    assert placed([result], [], [], {}) == [result]
 
 
-def test_a_mistake_of_another_line_stays_where_the_first_came_out_right(drawn):
-    x, h, c = drawn
-    cell = CELL.replace("torch.sigmoid(x + h)", "torch.sigmoid(x + h if x.ndim < 3 else h)")
-    wrong = cell.replace("torch.tanh(c) * i", "torch.tanh(c) + i").replace("else h)", "else x)")
-    found = [looked_at(wrong, cell, "cell", (x[0], h, c)), looked_at(wrong, cell, "cell", (x, h, c))]
-    first, second = texts(placed(failed("one", "two"), lambda i, form: found[i]))
-    assert first == "torch.tanh(c) + i" and "sigmoid" in second
+def test_a_check_in_which_no_value_differs_is_not_searched():
+    truth = oracle(TINY_COURSE, TINY)
+    checks = checks_from_tree(checks_tree(truth, "double"))
+    outside = Error("raised", "ValueError", "no", None, inside="check")
+    for seen in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
+        result = CheckResult("one", False, "It doubles.", seen, Recognised("squared", "You squared it."))
+        with truth.substituted(Variant("double", "wrong", source=EDITED)) as names:
+            assert placed([result], checks, [EDITED], names) == [result]
+            (found,) = placed([replace(result, difference=Difference("value"))], checks, [EDITED], names)
+    assert found.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=found.place.difference)
 
 
-def test_whole_numbers_are_shown_only_where_nothing_else_tells(drawn):
-    tokens = torch.tensor([4, 0, 7, 2, 9, 0, 5])
-    weak = looked_at(COUNT.replace("!= 0", "!= 4"), COUNT, "count", (tokens,))
-    wrong = CELL.replace("torch.sin(x)", "torch.cos(x)")
-    firm = looked_at(wrong, CELL, "double", drawn[:1])
-    assert weak.place.whole and not firm.place.whole
-    one, two = failed("one", "two")
-    assert texts(placed([one], lambda i, form: weak)) == [weak.place.text]
-    named = replace(one, fault=Recognised("zeros", "Zeros are counted."))
-    assert texts(placed([named], lambda i, form: weak)) == [None]
-    assert texts(placed([one, two], lambda i, form: [weak, firm][i])) == [None, firm.place.text]
-    assert texts(placed([one, two], lambda i, form: [None, weak][i])) == [None, None]
-
-
-def test_only_the_first_checks_whose_values_differ_are_looked_at():
-    asked = []
-    results = failed(*"abcdef")
-    results[1] = CheckResult("b", True, "It computes.")
-    results[2] = replace(results[2], difference=Difference("raised"))
-    assert placed(results, lambda i, form: asked.append(i)) == results
-    assert asked == [0, 3, 4][:placing.MAX_PLACES]
-
-
-TURNS = """
-def turns(x):
-    total = torch.zeros(3)
-    for row in x:
-        total = total + torch.sin(row)
-    return total
-"""
-
-
-@pytest.mark.parametrize(("kind", "shown"), [("shape", ["for row in x[:-1]"]), ("length", ["for row in x[:-1]"]),
-                                             ("value", [None])])
-def test_a_loop_is_shown_where_the_result_is_shorter_or_longer(kind, shown):
-    """A right answer may go through the same values in loops of another length."""
-    found = looked_at(TURNS.replace("in x:", "in x[:-1]:"), TURNS, "turns", (torch.randn(4, 3),))
-    assert found.place.kind == "length"
-    results = [CheckResult("total", False, "It computes.", Difference(kind, output="total"))]
-    assert texts(placed(results, lambda i, form: found)) == shown
-    named = replace(failed("one")[0], fault=Recognised("zeros", "Zeros are counted."))
-    assert texts(placed([named, *results], lambda i, form: [None, found][i])) == [None, None], "it is not sure"
+def test_on_a_gpu_nothing_is_looked_for():
+    """A value that is an index out of range would end the process there."""
+    checks = checks_from_tree(checks_tree(oracle(TINY_COURSE, TINY), "double"))
+    result = CheckResult("one", False, "It doubles.", Difference("value"))
+    with oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
+        assert placed([result], checks, [EDITED], names, "cuda") == [result]
+        assert placed([result], checks, [EDITED], names, "cpu") != [result]

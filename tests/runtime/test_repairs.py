@@ -14,7 +14,7 @@ from autograder.model.oracle import oracle
 from autograder.runtime import compare, repairs
 from autograder.runtime.bounded import TimeIsUp, bounded
 from autograder.runtime.place import Place
-from autograder.runtime.repairs import attempted, repair, repair_apart, repaired
+from autograder.runtime.repairs import _attempted, repair_apart
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
 
@@ -37,38 +37,38 @@ def no_haste(monkeypatch):
     monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
 
 
-def searched(exercise, text, place=None):
-    """The results of an answer after the search, and the texts that were tried."""
-    truth, tried = oracle(TINY_COURSE, TINY), []
+def failed(exercise, text):
+    """The results of an answer, and the records that it was judged by."""
+    truth = oracle(TINY_COURSE, TINY)
     records = records_of(truth, exercise, "1")
     replies = truth.replies(Variant(exercise, "wrong", source=text), [one for own in records for one in own])
-    results = judged(truth, exercise, records, replies).checks
-
-    def reply(edited, record):
-        tried.append(edited)
-        return attempted(edited, record.ops, names)
-
-    with truth.without(exercise) as names:
-        return repaired(results, repair(results, text, records, reply)), tried
+    return judged(truth, exercise, records, replies).checks, records
 
 
-@pytest.mark.parametrize("exercise, text, place, failed", [
-    ("double", "def double(x):\n    return 3 * x", "3", 2),
-    ("double", "def double(x):\n    y = x + x\n    y = y * y\n    return y", "y = y * y", 2),
-    ("double", "def double(x):\n    return x * x", "x * x", 2),
-    ("double", "def double(x):\n    return (x + x).detach()", "(x + x).detach()", 2),
-    ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "henc_final, henc_ts", 2),
-    ("encoder", ENCODER.format(STATES.replace("henc_init", "None"), "henc_ts, henc_final"), None, 1),
+def searched(exercise, text):
+    """The place that is found for an answer, and the texts that were tried."""
+    results, records = failed(exercise, text)
+    tried, attempt = [], repairs._attempted
+    with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repairs, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
+        patch.setattr(repairs, "_attempted", lambda new, *args: tried.append(new) or attempt(new, *args))
+        return repair_apart(results, text, records, names), tried
+
+
+@pytest.mark.parametrize("exercise, text, place", [
+    ("double", "def double(x):\n    return 3 * x", "3"),
+    ("double", "def double(x):\n    y = x + x\n    y = y * y\n    return y", "y = y * y"),
+    ("double", "def double(x):\n    return x * x", "x * x"),
+    ("double", "def double(x):\n    return (x + x).detach()", "(x + x).detach()"),
+    ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "henc_final, henc_ts"),
+    ("encoder", ENCODER.format(STATES.replace("henc_init", "None"), "henc_ts, henc_final"), None),
     ("encoder", ENCODER.format(STATES.replace("input, henc_init", "input, encoder_input"), "henc_ts, henc_final"),
-     "encoder_input", 2),
-    ("last", "def last(rows):\n    return double(rows[-2])", "rows[-2]", 1),
+     "encoder_input"),
+    ("last", "def last(rows):\n    return double(rows[-2])", "rows[-2]"),
 ])
-def test_where_one_edit_is_enough_is_the_place_of_all_that_fails(exercise, text, place, failed):
-    results, _ = searched(exercise, text)
-    shown = [one.place for one in results if not one.passed]
-    assert len(shown) == failed and not any(one.place for one in results if one.passed)
-    assert [one and (one.kind, one.text) for one in shown] == [place and ("edit", place)] * failed
-    assert all(segment(text, one.span) == place for one in shown if one)
+def test_where_one_edit_is_enough_is_the_place(exercise, text, place):
+    found, _ = searched(exercise, text)
+    assert (found and (found.kind, found.text, segment(text, found.span))) == (place and ("edit", place, place))
 
 
 @pytest.mark.parametrize("text", [
@@ -78,28 +78,24 @@ def test_where_one_edit_is_enough_is_the_place_of_all_that_fails(exercise, text,
     "def duble(x):\n    return x",
 ])
 def test_what_is_right_or_not_there_is_not_edited(text):
-    results, tried = searched("double", text)
-    assert not tried and not any(one.place for one in results)
+    assert searched("double", text) == (None, [])
 
 
-def test_a_place_that_was_located_stays_where_no_edit_is_enough():
-    truth, text = oracle(TINY_COURSE, TINY), "def double(x):\n    y = 3 * x + 5\n    return y * y"
-    records = records_of(truth, "double", "1")
-    replies = truth.replies(Variant("double", "wrong", source=text), [one for own in records for one in own])
-    located = Place("value", (2, 8, 2, 13), text="3 * x")
-    results = [replace(one, place=located) for one in judged(truth, "double", records, replies).checks]
-    with truth.without("double") as names:
-        assert repair(results, text, records, lambda new, one: attempted(new, one.ops, names)) is None
-    assert repaired(results, None) == results
+def test_nothing_is_edited_where_the_place_is_in_another_cell():
+    text = "def double(x):\n    return 3 * x"
+    results, records = failed("double", text)
+    with oracle(TINY_COURSE, TINY).without("double") as names:
+        for cell in (0, 1):
+            seen = [replace(one, place=Place("value", (2, 11, 2, 16), cell=cell)) for one in results]
+            assert bool(repair_apart(seen, text, records, names)) is (cell == 0)
 
 
 def test_an_edit_counts_only_if_every_check_passes():
     """Of the records all are asked, those of passed checks, too."""
     text = ENCODER.format("henc_ts, henc_final = self.gru(encoder_input, 0 * henc_init)", "henc_ts, henc_final")
-    results, tried = searched("encoder", text)
-    assert [one.passed for one in results] == [False, False]
-    shown = {one.place.text for one in results}
-    assert shown == {"0 * henc_init"}, "henc_init + 0 would not do: states are asked for without it"
+    found, tried = searched("encoder", text)
+    assert [one.passed for one in failed("encoder", text)[0]] == [False, False]
+    assert found.text == "0 * henc_init", "henc_init + 0 would not do: states are asked for without it"
     records = [one for own in records_of(oracle(TINY_COURSE, TINY), "encoder", "1") for one in own]
     assert tried.count(tried[-1]) == len(records) + 1
 
@@ -119,12 +115,11 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
     (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
-    reply = attempted("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
+    reply = _attempted("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
     assert reply.error.type == "TimeIsUp" and names == before
     for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
-        assert compare.first_difference(record, attempted(text, record.ops, names)).error and names == before
-    assert compare.first_difference(record, attempted("def double(x):\n    return x + x\n", record.ops, names)) is None
-    assert compare.first_difference(record, attempted(None, record.ops, names)) is None
+        assert compare.first_difference(record, _attempted(text, record.ops, names)).error and names == before
+    assert compare.first_difference(record, _attempted("def double(x):\n    return x + x\n", record.ops, names)) is None
 
 
 def test_a_bound_within_a_bound_leaves_the_outer_one():
@@ -144,9 +139,7 @@ def test_a_bound_within_a_bound_leaves_the_outer_one():
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
 def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
     truth, text = oracle(TINY_COURSE, TINY), "def double(x):\n    y = x\n    return 3 * y"
-    records = records_of(truth, "double", "1")
-    replies = truth.replies(Variant("double", "wrong", source=text), [one for own in records for one in own])
-    results = judged(truth, "double", records, replies).checks
+    results, records = failed("double", text)
     with truth.without("double") as names:
         before = dict(names)
         assert repair_apart(results, text, records, names) == Place("edit", (3, 11, 3, 12), text="3")
@@ -155,5 +148,5 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
             patch.setattr(repairs, "apart", lambda *_: 1 / 0)
             right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
             assert repair_apart(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repairs, "attempted", lambda *_: os._exit(1))
+        monkeypatch.setattr(repairs, "_attempted", lambda *_: os._exit(1))
         assert repair_apart(results, text, records, names) is None

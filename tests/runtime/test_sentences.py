@@ -8,7 +8,7 @@ import torch
 
 from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import RELATIONS, Difference
+from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, limited
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Spec, Where
@@ -209,17 +209,19 @@ def test_the_same_exception_is_said_once():
     assert [said for _, said in messages.details(finding)] == ["What a asks.", "What b asks.", "What c asks."]
 
 
-def test_of_a_returned_value_no_more_is_said_than_that_a_right_answer_has_another():
-    assert messages.place(Place("return", (3, 0, 3, 4), text="2 * x")) == (
-        "A right answer returns another value here: `2 * x`, line 3.")
-
-
-def test_of_a_loop_is_said_how_often_it_computes_a_value_and_of_counts_that_they_are_often_equal():
-    assert messages.place(Place("length", (3, 0, 3, 9), text="for x in y:", times=6, expected_times=1)) == (
-        "This loop computes a value 6 times, a right answer once: `for x in y:`, line 3.")
-    assert messages.place(Place("value", (3, 0, 3, 5), text="t - 1", known=(1, 2), whole=True)) == (
-        "The first value that no known right answer has: `t - 1`, line 3. Counts and masks are often equal by chance, "
-        "so the cause may be elsewhere.")
+def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
+    assert messages.place(Place("edit", (3, 0, 3, 4), text="2 * x", cell=1)) == (
+        "One change here makes all checks pass: `2 * x`, line 3 of a cell of your own.")
+    seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong=3,
+                      size=6)
+    value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)
+    head = "With the value of a right answer here, what follows is right: `2 * x`, line 3."
+    tail = "Look at it, and at what goes into it."
+    assert messages.place(value) == (
+        f"{head} Its value at `[0, 2]`: expected 0.5, got 0.25; 3 of 6 values differ. {tail}")
+    assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
+    one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
+    assert messages.place(replace(value, difference=one)) == f"{head} Its value: expected 0.5, got 0.25. {tail}"
 
 
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():

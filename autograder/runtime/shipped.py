@@ -1,0 +1,62 @@
+"""The self-checks that are shipped with a course: checks as they were recorded on the solution with public seeds."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import diagnosis, recorded, value_replacement, wire
+from .recorded import RecordedCheck
+from .value_replacement import RightValues
+
+
+@dataclass(frozen=True)
+class ShippedCheck:
+    """A check as it was recorded at release time, once for each public seed."""
+
+    name: str
+    says: str
+    weight: float
+    records: list[RecordedCheck]
+    values: Any = None  # what right answers compute in the first of them, packed
+
+    @property
+    def right(self) -> RightValues | None:
+        """The values that right answers have in the first record."""
+        if self.values is None:
+            return None
+        return value_replacement.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
+
+
+@dataclass(frozen=True)
+class ShippedExercise:
+    """The checks of an exercise, and what its known faults answer to all their records."""
+
+    points: float
+    checks: list[ShippedCheck]
+    faults: list[diagnosis.Candidate]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read the tree in a file of shipped self-checks."""
+    tree: dict[str, Any] = wire.unpack(gzip.decompress(path.read_bytes()))
+    return tree
+
+
+def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
+    """Return the exercise that one of our own trees holds."""
+    checks = checks_from_tree(tree["checks"])
+    right = [record.plain.expected for check in checks for record in check.records]
+    faults = [diagnosis.Candidate(one["name"], one["says"],
+                                  [recorded.from_tree(reply) if reply else expected
+                                   for reply, expected in zip(one["replies"], right, strict=True)])
+              for one in tree["faults"]]
+    return ShippedExercise(tree["points"], checks, faults)
+
+
+def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
+    """Return the checks that one of our own trees holds."""
+    return [ShippedCheck(one["name"], one["says"], one["weight"], list(map(recorded.record_from_tree, one["records"])),
+                         one.get("values")) for one in tree]

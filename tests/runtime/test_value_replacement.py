@@ -1,0 +1,323 @@
+"""Where the value of a right answer makes a check pass: that place is shown, and what was seen is bounded."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.runtime import observation, value_replacement
+from autograder.runtime.compare import error_difference
+from autograder.runtime.observation import Observer, defined, form, same
+from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.replay import describe_error
+from autograder.runtime.rewriting import cells_of
+from autograder.runtime.syntax import segment
+from autograder.runtime.value_replacement import RightValues, Search, from_tree, observed, to_tree
+from autograder.runtime.values import describe
+
+ATTEND = """
+def attend(hdec, henc_ts):
+    scores = (henc_ts * hdec).sum(-1) / hdec.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=0)
+    return (weights[..., None] * henc_ts).sum(0), weights
+"""
+LOOPS = """
+def attend(hdec, henc_ts):
+    S, B, H = henc_ts.shape
+    contexts, all_weights = [], []
+    for b in range(B):
+        weights = torch.softmax(henc_ts[:, b] @ hdec[b] / H ** 0.5, dim=0)
+        all_weights.append(weights)
+        contexts.append(weights @ henc_ts[:, b])
+    return torch.stack(contexts), torch.stack(all_weights, dim=1)
+"""
+RECUR = """
+def recur(x, h):
+    states = []
+    for x_t in x:
+        h = torch.tanh(x_t + 0.5 * h)
+        states.append(h)
+    return torch.stack(states), h
+"""
+CLASS = """
+class Counter:
+    def __init__(self, x):
+        self.total = x.sum()
+
+    def mean(self, x):
+        return self.total / len(x)
+
+
+def mean(x):
+    return Counter(x).mean(x)
+"""
+
+
+@pytest.fixture
+def inputs(rng):
+    """Random decoder and encoder vectors, S, B and H distinct."""
+    S, B, H = rng.permutation([3, 5, 6])
+    torch.manual_seed(int(rng.integers(2**31)))
+    return torch.randn(B, H), torch.randn(S, B, H)
+
+
+@pytest.fixture
+def states(inputs):
+    """Random inputs of a recurrence, and an initial state."""
+    return inputs[1], inputs[0]
+
+
+def names():
+    return {"torch": torch, "math": math}
+
+
+def called(name, arguments, namespace):
+    """The reply of a check that calls one function."""
+    try:
+        return Reply({"result": describe(namespace[name](*(one.clone() for one in arguments)))})
+    except Exception as error:
+        return Reply({}, describe_error(error, namespace))
+
+
+def values_of(texts, name, arguments):
+    """The values of right answers, and the check that they pass."""
+    right = RightValues()
+    for text in texts:
+        namespace = names()
+        exec(text, namespace)
+        expected = called(name, arguments, namespace)
+        seen = observed(cells_of([text]), namespace, lambda own=namespace: called(name, arguments, own))
+        for series in seen.series.values():
+            right.add(series)
+    return RecordedCheck((), expected, {"result": Spec()}, 1), right
+
+
+def place(wrong, right, name, arguments, seconds=60.0, others=()):
+    """The place that is found in an answer."""
+    record, known = values_of(right, name, arguments)
+    namespace, texts = names(), [wrong, *others]
+    for text in texts:
+        exec(text, namespace)
+    before = dict(namespace)
+    search = Search(cells_of(texts), texts, namespace, lambda _: called(name, arguments, namespace),
+                    time.monotonic() + seconds)
+    found = search.place(record, from_tree(to_tree(known)))
+    assert namespace == before
+    return found
+
+
+@pytest.mark.parametrize(("old", "new", "where"), [
+    ("hdec.shape[-1] ** 0.5", "hdec.shape[0]", "(henc_ts * hdec).sum(-1) / hdec.shape[0]"),
+    ("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /", "(henc_ts * hdec).mean(-1)"),
+    ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
+    ("torch.softmax(scores, dim=0)", "scores", "scores"),
+    ("henc_ts).sum(0), weights", "henc_ts).mean(0), weights", "(weights[..., None] * henc_ts).mean(0)"),
+])
+def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old, new, where):
+    wrong = ATTEND.replace(old, new)
+    found = place(wrong, [ATTEND], "attend", inputs)
+    assert found.kind == "value" and found.cell == 0
+    assert found.text == where == segment(wrong, found.span), found
+
+
+@pytest.mark.parametrize(("old", "new", "where"), [
+    ("/ H ** 0.5", "/ H", "henc_ts[:, b] @ hdec[b] / H"),
+    ("torch.softmax(henc_ts[:, b] @ hdec[b] / H ** 0.5, dim=0)", "henc_ts[:, b] @ hdec[b] / H ** 0.5",
+     "henc_ts[:, b] @ hdec[b] / H ** 0.5"),
+    ("weights @ henc_ts[:, b]", "weights @ henc_ts[:, 0]", "henc_ts[:, 0]"),
+])
+def test_a_mistake_is_found_in_a_loop_beside_an_answer_of_another_hand(inputs, old, new, where):
+    """What the right one computes at once, this one computes one sentence after the other."""
+    wrong = LOOPS.replace(old, new)
+    found = place(wrong, [ATTEND], "attend", inputs)
+    assert segment(wrong, found.span) == where, found
+
+
+@pytest.mark.parametrize(("old", "new", "where"), [
+    ("0.5 * h)", "0.5 + h)", "x_t + 0.5 + h"),
+    ("        h = torch.tanh(x_t + 0.5 * h)", "        states.append(h)\n        h = torch.tanh(x_t + 0.5 * h)",
+     "states"),
+    ("torch.stack(states), h", "torch.stack(states), states[0]", "states[0]"),
+    ("in x:", "in x[:-1]:", "x[:-1]"),
+    ("return torch", "h += 1\n    return torch", "h += 1"),
+])
+def test_loops_and_what_they_collect(states, old, new, where):
+    wrong = RECUR.replace(old, new)
+    found = place(wrong, [RECUR], "recur", states)
+    assert segment(wrong, found.span) == where, found
+
+
+def test_the_statement_that_stores_a_part_is_the_place(states):
+    right = "def first(x, h):\n    y = x.clone()\n    y[0] = h\n    return y * 2\n"
+    wrong = right.replace("y[0]", "y[-1]")
+    assert place(wrong, [right], "first", states).text == "y[-1] = h"
+
+
+def test_where_an_error_ends_it_the_value_before_is_the_place(inputs):
+    wrong = ATTEND.replace("(weights[..., None] * henc_ts)", "(weights.T[..., None] * henc_ts)")
+    assert place(wrong, [ATTEND], "attend", inputs).text in ("weights.T", "weights.T[..., None]")
+
+
+def test_a_helper_in_a_cell_of_its_own_is_looked_into(inputs):
+    cell = ATTEND.replace("torch.softmax(scores, dim=0)", "share(scores)")
+    helper = "def share(x):\n    return torch.softmax(x, dim=-1)\n"
+    found = place(cell, [ATTEND], "attend", inputs, others=[helper])
+    assert (found.text, found.cell, found.span[0]) == ("torch.softmax(x, dim=-1)", 1, 2)
+
+
+def test_methods_of_a_class_are_looked_into(inputs):
+    found = place(CLASS.replace("x.sum()", "x.sum(0).max()"), [CLASS], "mean", inputs[:1])
+    assert found.text == "x.sum(0).max()"
+
+
+def test_nothing_is_claimed_where_no_right_value_mends(inputs):
+    """Two mistakes, each in a result of its own, where the pair of results is not among the values; a right answer."""
+    wrong = ATTEND.replace(".sum(0), weights", ".mean(0) + 1, weights + 1")
+    record, right = values_of([ATTEND], "attend", inputs)
+    apart = RightValues([one for one in right.series if len(one) == 1 and form(one[0])[0] == "tensor"])
+    namespace = names()
+    exec(wrong, namespace)
+    search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
+                    time.monotonic() + 60)
+    assert search.place(record, apart) is None
+    assert place(LOOPS, [ATTEND], "attend", inputs) is None
+
+
+def test_values_that_are_handed_on_as_they_are_are_followed_to_the_last(inputs):
+    """A right result, put in before the clamp, would come out as it is: the clamp is the mistake."""
+    right = "def scaled(x, y):\n    z = x.abs() + 2\n    return z / z.sum()\n"
+    wrong = "def scaled(x, y):\n    z = x.abs() + 2\n    w = z / z.sum()\n    return w.clamp(max=0.01)\n"
+    assert place(wrong, [right.replace("return z / z.sum()", "return (z / z.sum()).clamp(max=0.02)")], "scaled",
+                 inputs).text == "w.clamp(max=0.01)"
+
+
+def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inputs):
+    wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.sigmoid(scores)")
+    found = place(wrong, [ATTEND], "attend", inputs)
+    assert found.known == (3,) and found.difference.kind == "value"
+    assert found.difference.size == inputs[1][..., 0].numel()
+    whole = place(LOOPS.replace("/ H ** 0.5", "/ B ** 0.5"), [LOOPS], "attend", inputs)
+    assert whole.text == "B" and whole.difference is None, "whole numbers are often equal by chance"
+
+
+def test_the_way_of_a_gradient_is_left_as_it_was(inputs):
+    x = torch.randn(3, requires_grad=True)
+    old, new = x * 3, describe(torch.full((3,), 7.0))
+    made = value_replacement._made(new, old)
+    assert torch.equal(made, torch.full((3,), 7.0))
+    made.sum().backward()
+    assert torch.equal(x.grad, torch.full((3,), 3.0))
+    assert not value_replacement._made(new, old * math.inf).requires_grad
+    listed = value_replacement._made(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
+    assert isinstance(listed, tuple) and torch.equal(listed[0], torch.ones(2)) and listed[1:] == (3, "a")
+
+
+def test_the_search_ends_with_its_time_and_without_a_trace(inputs):
+    wrong = ATTEND.replace("dim=0", "dim=1")
+    assert place(wrong, [ATTEND], "attend", inputs, seconds=-1.0) is None
+
+
+def test_what_does_not_end_is_stopped(inputs, monkeypatch):
+    monkeypatch.setattr(value_replacement, "CALL_SECONDS", 0.2)
+    wrong = "def attend(hdec, henc_ts):\n    scores = henc_ts.sum()\n    while scores != 0:\n        pass\n"
+    assert place(wrong, [ATTEND], "attend", inputs) is None
+
+
+def test_what_is_no_python_or_does_not_run_says_nothing():
+    assert [one.expressions for one in cells_of(["def f(:", "x = 1 +", "1 / 0"])] == [[], [], []]
+    with defined(cells_of(["def f(x=1 / 0):\n    return x\n", "def g():\n    return 1\n"]), names()) as watch:
+        watch(lambda number, value: value)
+
+
+def test_an_observation_is_bounded(monkeypatch):
+    monkeypatch.setattr(observation, "MAX_SERIES", 10)
+    monkeypatch.setattr(observation, "MAX_NUMBERS", 100)
+    monkeypatch.setattr(observation, "MAX_ALL", 250)
+    text = "def f(x):\n    for n in range(50):\n        y = x + n\n    return x[:1]\n"
+    namespace = names()
+    exec(text, namespace)
+    seen = observed(cells_of([text]), namespace, lambda: namespace["f"](torch.ones(60)))
+    assert max(map(len, seen.series.values())) == 10 and seen.numbers <= 250
+    assert any(form(one) is None for series in seen.series.values() for one in series)
+    monkeypatch.setattr(observation, "MAX_VALUES", 5)
+    seen = observed(cells_of([text]), namespace, lambda: namespace["f"](torch.ones(60)))
+    assert sum(map(len, seen.series.values())) == 5
+    assert form(Observer()._described(torch.ones(101))) is None and form(Observer()._described([[1] * 101])) is None
+
+
+@pytest.mark.parametrize("text", [
+    "def f(x):\n    match x:\n        case math.pi:\n            return 1\n"
+    "        case [a, *_]:\n            return a\n    return 0\n",
+    "def f(x):\n    del x[0]\n    x[0:2] += [1]\n    (a, b), c = (x, 1), f'{x!r:>3}'\n    return [n for n in x if n]\n",
+    "def f(x):\n    def g():\n        nonlocal x\n        x += [2]\n        yield from x\n    return list(g())\n",
+    "def f(x):\n    if (n := len(x)) > 1 and not x[-1] < n:\n        x[n - 1] += 1\n"
+    "    return lambda y=n: x[y - 1] if y else -n\n",
+    "class A:\n    b = [1]\n\n    def f(self, x):\n        self.b[0] += x[0]\n        with memoryview(b'a') as m:\n"
+    "            return self.b, m[0]\n\n\ndef f(x):\n    return A().f(x)\n",
+    "def f(x):\n    try:\n        assert x[5], x\n"
+    "    except (IndexError, KeyError) as error:\n        return str(error)\n",
+])
+def test_an_observed_cell_does_what_it_did(text):
+    plain, watched = names(), names()
+    exec(text, plain)
+    (cell,) = cells_of([text])
+    assert cell.expressions
+    with defined([cell], watched) as watch:
+        watch(Observer().probe)
+        for one in ([3, 1, 4], [0], [2, 2]):
+            results = []
+            for namespace in (plain, watched):
+                try:
+                    made = namespace["f"](list(one))
+                except Exception as error:
+                    made = type(error)
+                results.append(made(1) if callable(made) and not isinstance(made, type) else made)
+            assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(("a", "b", "alike"), [
+    (torch.tensor([1.0, math.nan]), torch.tensor([1.00001, math.nan]), True),
+    (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), False),
+    (1.0, 1.0 + 1e-9, True), (1.0, 1.1, False), (True, False, False), ("a", "a", True), ("a", "b", False),
+    ([1.0, "a"], (1.0, "a"), True), ([1.0, 2.0], [1.0, 2.5], False), (None, None, True), (math.nan, math.nan, True),
+])
+def test_values_are_the_same_up_to_rounding(a, b, alike):
+    assert same(describe(a), describe(b)) is alike and form(describe(a)) == form(describe(b))
+
+
+def test_what_may_stand_for_each_other_has_one_form():
+    some = [torch.ones(2), torch.ones(3), torch.ones(2).double(), np.ones(2), 1, 1.0, True, "a", [1], [1.0], [1, 2]]
+    assert len({form(describe(one)) for one in some}) == len(some)
+    assert [form(describe(one)) for one in ({}, object(), len, [object()])] == [None] * 4
+
+
+def test_series_are_found_with_their_axes_in_another_order(rng):
+    T, B, H = rng.permutation([2, 3, 4])
+    array = torch.randn(T, B, H)
+    right = RightValues([[describe(array)]])
+    for own in ([array[t].T for t in range(T)], [array[t, b] for b in range(B) for t in range(T)],
+                [array.permute(2, 0, 1)], [array[:, :, None]], list(array.reshape(-1).tolist())):
+        wrong = [one + 1 for one in own]
+        found = list(right.rearranged(list(map(describe, wrong))))
+        assert any(all(same(a, describe(b)) for a, b in zip(series, own, strict=True)) for series in found), len(own)
+        assert all(list(map(form, series)) == list(map(form, map(describe, own))) for series in found)
+    assert not list(right.rearranged([describe(torch.randn(T, B, H + 1))]))
+    assert not list(right.rearranged([describe("a")])) and not list(right.rearranged([describe(1.0)]))
+
+
+def test_each_series_is_kept_once_and_survives_as_plain_data(inputs):
+    _, right = values_of([ATTEND, ATTEND, LOOPS], "attend", inputs)
+    again = from_tree(to_tree(right))
+    assert len(again.series) == len(right.series) == len(RightValues(right.series + right.series).series) > 10
+    assert all(again.has(series) for series in right.series)
+
+
+def test_of_an_error_the_line_is_that_of_the_text(inputs):
+    wrong = ATTEND.replace("dim=0", "dim=7")
+    namespace = names()
+    with defined(cells_of([wrong]), namespace) as watch:
+        watch(Observer().probe)
+        reply = called("attend", inputs, namespace)
+    assert error_difference(reply.error).line == 4
