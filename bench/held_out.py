@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -21,16 +21,16 @@ from autograder.course import Course, find
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.model.places import Places
+from autograder.model.places import checks_tree
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.place import Located
-from autograder.runtime.placing import placed
+from autograder.runtime.placing import places
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.repairs import repair_apart, repaired
+from autograder.runtime.shipped import ShippedCheck, checks_from_tree
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
-SETS = ("first", "second", "third", "fourth", "fifth")  # each written before what the one before had shown was mended
+# Each was written after what the one before had shown was mended.
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth")
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 
@@ -159,14 +159,14 @@ def _print(found: Sequence[Judged]) -> None:
 
 def _judge(truth: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judged]:
     exercise = chosen[0].exercise
-    records, places = records_of(truth, exercise, seed), Places(truth)
+    records, checks = records_of(truth, exercise, seed), checks_from_tree(checks_tree(truth, exercise))
     cell = truth.source.cell("exercise", exercise).solution
     with truth.with_cache({}):
         for answer in chosen:
             version = Variant(exercise, answer.name, source=pasted(answer, cell))
             try:
                 with at_most(SECONDS):
-                    results = _placed(truth, version, records, places)
+                    results = _placed(truth, version, records, checks)
             except Stuck:
                 yield Judged(answer, seed, ("stuck",))
                 continue
@@ -174,17 +174,14 @@ def _judge(truth: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judge
 
 
 def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
-            places: Places) -> list[CheckResult]:
+            checks: Sequence[ShippedCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
     replies = truth.replies(version, [record for own in records for record in own])
     results = judged(truth, version.exercise, records, replies).checks
-
-    def locate(i: int, form: bool) -> Located | None:
-        return places.locate(version.exercise, [truth.text_of(version)], records[i][0].plain, form)
-
-    results = placed(results, locate)
-    with truth.without(version.exercise) as names:
-        return repaired(results, repair_apart(results, truth.text_of(version), records, names))
+    failing = {i: one.fault for i, one in enumerate(results) if one.difference}
+    with truth.substituted(version) as names:
+        found = places(checks, failing, [truth.text_of(version)], names)
+    return [replace(one, place=place) for one, place in zip(results, found, strict=True)]
 
 
 def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:

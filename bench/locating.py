@@ -14,10 +14,11 @@ from __future__ import annotations
 import argparse
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from typing import Any
 
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.mutation import Stuck, at_most
@@ -25,18 +26,19 @@ from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.model.places import Places
+from autograder.model.places import right_values
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.fingerprints import Fingerprint
-from autograder.runtime.known import Answer, same_exactly
+from autograder.runtime.observation import form, same
 from autograder.runtime.place import Place
 from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.repairs import repair_apart, repaired
-from autograder.runtime.rewriting import GROWING, cells_of
+from autograder.runtime.replay import replay
+from autograder.runtime.rewriting import Expression, cells_of
 from autograder.runtime.syntax import Span, root, segment
+from autograder.runtime.value_replacement import RightValues, observed
+from autograder.runtime.values import Value
 
 from .pairing import BOTH, Paired, paired_all
 from .pairing import WRONG as ANOTHER
@@ -44,6 +46,7 @@ from .pairing import WRONG as ANOTHER
 SECONDS = 5
 # operators that leave the values as they are
 SAME_VALUES = {"detach", "without gradient", "double", "in place", "surroundings"}
+GROWING = {"append", "extend", "insert", "add", "update", "appendleft", "setdefault"}
 RIGHT, NEAR, WRONG, NONE = "right", "fed by it", "wrong", "nothing said"
 
 
@@ -65,18 +68,30 @@ class Located:
         return "\n".join([*lines, *(f"  wrong place: {miss}" for miss in self.misses)])
 
 
+@dataclass(frozen=True)
+class Searched:
+    """A check as it is searched: the values that right answers have in it, without those of one hand."""
+
+    records: Sequence[RecordedCheck]
+    right: RightValues
+
+
 def located(course: Course, assignment: str, every: int = 1, seed: str = "1") -> Located:
     """Return where the places of one in ``every`` mutants of a session are."""
     truth, found = oracle(course, assignment), Located(assignment)
     for cell in truth.source.by_role("exercise"):
         name = str(cell.name)
         records = [own[0].plain for own in records_of(truth, name, seed)]
-        _count(truth, cell, Places(truth), records, every, found, "solution")
+        _count(truth, cell, _searched(truth, name, records), every, found, "solution")
         for variant in [one for one in truth.variants if one.exercise == name]:
-            others = Places(truth, without=variant)
-            text = truth.text_of(variant)
-            _count(truth, replace(cell, source=_all_written(text)), others, records, every * 3, found, "variants")
+            others, text = _searched(truth, name, records, variant), truth.text_of(variant)
+            _count(truth, replace(cell, source=_all_written(text)), others, every * 3, found, "variants")
     return found
+
+
+def _searched(truth: Oracle, exercise: str, records: Sequence[RecordedCheck],
+              without: Variant | None = None) -> list[Searched]:
+    return [Searched([one], right_values(truth, exercise, one, without)) for one in records]
 
 
 def located_all(course: Course, assignments: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
@@ -125,8 +140,7 @@ def _all_written(text: str) -> str:
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION"
 
 
-def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[RecordedCheck], every: int, found: Located,
-           whose: str) -> None:
+def _count(truth: Oracle, cell: Cell, checks: Sequence[Searched], every: int, found: Located, whose: str) -> None:
     try:
         before, mutants = ast.parse(ast.unparse(ast.parse(cell.solution))), mutants_of(cell)[::every]
     except SyntaxError:
@@ -136,7 +150,7 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
             continue
         try:
             with at_most(SECONDS):
-                shown = _shown(truth, str(cell.name), mutant, records, places)
+                shown = _shown(truth, mutant, checks)
         except Stuck:
             continue
         if shown is None:
@@ -145,34 +159,37 @@ def _count(truth: Oracle, cell: Cell, places: Places, records: Sequence[Recorded
         for place, record in shown.items():
             if kinds[place] == WRONG:
                 texts = ast.unparse(before), mutant.source
-                if _is_next(texts, *(_seen(places, text, str(cell.name), record) for text in texts), place):
+                if _is_next(texts, *(_seen(truth, text, mutant.exercise, record) for text in texts), place):
                     kinds[place] = NEAR
         found.counts[whose][next((kind for kind in (WRONG, RIGHT, NEAR) if kind in kinds.values()), NONE)] += 1
         found.misses += [f"{mutant.exercise} | {mutant.change} | {segment(mutant.source, place.span)[:80]}"
                          for place, kind in kinds.items() if kind == WRONG]
 
 
-def _shown(truth: Oracle, exercise: str, mutant: Mutant, records: Sequence[RecordedCheck], places: Places) -> (
-        dict[Place, RecordedCheck] | None):
+def _shown(truth: Oracle, mutant: Mutant, checks: Sequence[Searched]) -> dict[Place, RecordedCheck] | None:
     """The places that are shown of a mutant, and the check in which each was seen.
 
     None where what it fails first is no value, also alone, or an error stops it.
     """
-    replies = truth.replies(Variant(exercise, "mutant", source=mutant.source), records)
+    version, records = _version(mutant.exercise, mutant.source), [one.records[0] for one in checks]
+    replies = truth.replies(version, records)
     if any(reply.error for reply in replies):
         return None
     differences = [compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
     first, difference = next(((i, one) for i, one in enumerate(differences) if one), (0, None))
     if difference is None or not difference.is_of_values:
         return None
-    (alone,) = truth.replies(Variant(exercise, "mutant", source=mutant.source), [records[first]])
+    (alone,) = truth.replies(version, [records[first]])
     if not compare.plain_difference(records[first], alone):
         return None
     results = [CheckResult(str(i), one is None, "", one) for i, one in enumerate(differences)]
-    results = placed(results, lambda i, form: places.locate(exercise, [mutant.source], records[i], form))
-    with truth.without(exercise) as names:
-        results = repaired(results, repair_apart(results, mutant.source, [[one] for one in records], names))
+    with truth.substituted(version) as names:
+        results = placed(results, checks, [mutant.source], names)
     return {one.place: record for one, record in zip(results, records, strict=True) if one.place}
+
+
+def _version(exercise: str, text: str) -> Variant:
+    return Variant(exercise, "mutant", source=text)
 
 
 def _kind(before: ast.AST, mutant: Mutant, place: Place) -> str:
@@ -197,31 +214,36 @@ def _kind(before: ast.AST, mutant: Mutant, place: Place) -> str:
     return NEAR if _decides(tree, changed, place.span) or stored & _names(there, None) else WRONG
 
 
-def _seen(places: Places, text: str, exercise: str, record: RecordedCheck) -> Answer:
-    return Answer(cells_of([text], whole=True)[0].expressions, places.observed(exercise, [text], record))
+Event = tuple[Expression, Value]  # an expression, and what it was
 
 
-def _is_next(texts: Sequence[str], before: Answer, after: Answer, place: Place) -> bool:
+def _seen(truth: Oracle, text: str, exercise: str, record: RecordedCheck) -> list[Event]:
+    """The values of an answer's expressions, in the order of time."""
+    with truth.substituted(_version(exercise, text)) as names:
+        return _events(text, names, lambda: replay(record.ops, names))
+
+
+def _events(text: str, names: dict[str, Any], run: Callable[[], object]) -> list[Event]:
+    cells = cells_of([text])
+    seen, expressions = observed(cells, names, run), {one.number: one for cell in cells for one in cell.expressions}
+    events = [(time, number, value) for number, values in seen.series.items()
+              for time, value in zip(seen.times[number], values, strict=True)]
+    return [(expressions[number], value) for _, number, value in sorted(events, key=lambda event: event[0])]
+
+
+def _is_next(texts: Sequence[str], before: Sequence[Event], after: Sequence[Event], place: Place) -> bool:
     """Whether a place is in the line of the first value that came out otherwise than without a change."""
-    lines = [[(one.kind, one.function, segment(text, one.span)) for one in answer.expressions]
-             for text, answer in zip(texts, (before, after), strict=True)]
+    cells = [cells_of([text])[0].expressions for text in texts]
+    lines = [[(one.statement, one.function, segment(text, one.span)) for one in own]
+             for text, own in zip(texts, cells, strict=True)]
     blocks = SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks()
     pairs = {a + i: b + i for a, b, size in blocks for i in range(size)}
-    old = [(pairs[number], value) for number, value in _events(before) if number in pairs]
-    new = [(number, value) for number, value in _events(after) if number in pairs.values()]
-    for (own, value), (number, other) in zip(old, new, strict=False):
-        if own != number or not same_exactly(value, other):
-            span = after.expressions[number].span
-            return span[0] <= place.span[0] <= span[2] or place.span[0] <= span[0] <= place.span[2]
+    old = [(pairs[one.number], value) for one, value in before if one.number in pairs]
+    new = [(one, value) for one, value in after if one.number in pairs.values()]
+    for (own, value), (one, other) in zip(old, new, strict=False):
+        if own != one.number or form(value) != form(other) or form(value) and not same(value, other):
+            return one.span[0] <= place.span[0] <= one.span[2] or place.span[0] <= one.span[0] <= place.span[2]
     return False
-
-
-def _events(answer: Answer) -> list[tuple[int, Fingerprint]]:
-    """The values of an answer's expressions, in the order of time."""
-    observed = answer.observed
-    events = [(observed.times[one.number][index], one.number, value) for one in answer.expressions
-              for index, value in enumerate(observed.series.get(one.number, ()))]
-    return [(number, value) for _, number, value in sorted(events, key=lambda event: event[0])]
 
 
 def _changed(before: ast.AST, after: ast.AST) -> ast.AST:

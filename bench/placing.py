@@ -14,12 +14,11 @@ import nbformat
 
 from autograder.classroom import samples
 from autograder.course import find
-from autograder.judging.judge import Judge
+from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
-from autograder.runtime import placing, repairs, selfcheck
+from autograder.runtime import selfcheck
 
-PLACES, EDITS = placing.MAX_PLACES, repairs.MAX_EDITS
 CLASS = 24  # submissions, of one instance
 
 
@@ -35,11 +34,13 @@ def submissions(course, assignment):
 
 def judged(course, handed, places):
     """Seconds of judging a class, with places and repairs or without."""
-    placing.MAX_PLACES, repairs.MAX_EDITS = (PLACES, EDITS) if places else (0, 0)
+    searched = judge.PLACE_SECONDS
+    judge.PLACE_SECONDS = searched if places else 0.0
     started = time.monotonic()
-    with Judge(course) as one:
+    with judge.Judge(course) as one:
         for submission in handed:
             one.judge(submission, "1")
+    judge.PLACE_SECONDS = searched
     return time.monotonic() - started
 
 

@@ -9,7 +9,7 @@ from autograder.model import source
 from bench.held_out import SETS, answers, judge_all, pasted, table
 from conftest import REPOSITORY, TESTS
 
-SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward"}
+SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward", "upstream"}
 
 
 @pytest.mark.parametrize("which", SETS)
