@@ -66,7 +66,6 @@ class RightValues:
         long = (one for one in self.series if len(one) == len(series) or goes_on and len(one) > len(series))
         return [one for one in long if (tuple(map(form, one))[:len(series)] == forms) is in_form]
 
-
     @cached_property
     def _by_size(self) -> dict[int, list[NDArray[Any]]]:
         """The series of numbers, each as one array, by how many numbers they are."""
@@ -262,6 +261,12 @@ class _Seen:
         self.known = [one for one in self.ordered if right.has(self.series[one.number])]
         self.unknown = [one for one in self.ordered if one not in self.known]
 
+    @cached_property
+    def _missing(self) -> set[int]:
+        """Return the series of right answers that the answer has nowhere, by what identifies them."""
+        own = RightValues(list(self.series.values()))
+        return {id(series) for series in self.right.series if not own.has(series)}
+
     def time(self, one: Expression) -> int:
         """Return when an expression was first evaluated."""
         return self.times[one.number][0]
@@ -273,17 +278,20 @@ class _Seen:
     def replacements(self, before: Sequence[int]) -> Iterator[Replacement]:
         """Yield expressions whose values no right answer has, in the order of time, with those of right answers.
 
-        Those that were found ``before`` come first.
+        Values that the answer has nowhere come first, and expressions that were found ``before``.
         """
-        for one in sorted(self.unknown, key=lambda one: one.number not in before):
-            for series in self.right.alike(self.series[one.number], self.goes_on, True):
-                yield [one], series
+        for is_missing in (True, False):
+            for one in sorted(self.unknown, key=lambda one: one.number not in before):
+                for series in self.right.alike(self.series[one.number], self.goes_on, True):
+                    if (id(series) in self._missing) is is_missing:
+                        yield [one], series
 
     def resized(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield those before an expression, or all, with values of another form."""
         for one in self.unknown:
             if before is None or self.time(one) < self.time(before):
-                for series in self.right.alike(self.series[one.number], self.goes_on, False):
+                found = self.right.alike(self.series[one.number], self.goes_on, False)
+                for series in sorted(found, key=lambda series: id(series) not in self._missing):
                     yield [one], series
 
     def others(self) -> Iterator[Replacement]:
@@ -305,11 +313,10 @@ class _Seen:
 
     def exchanges(self) -> Iterator[Replacement]:
         """Yield expressions whose values right answers have elsewhere, with values that this answer has nowhere."""
-        own = RightValues(list(self.series.values()))
         for in_form in (True, False):
             for one in self.known:
                 for series in self.right.alike(self.series[one.number], self.goes_on, in_form):
-                    if not own.has(series):
+                    if id(series) in self._missing:
                         yield [one], series
 
     def lines_known(self, before: Expression) -> tuple[int, ...]:
