@@ -225,12 +225,13 @@ class Search:
               mends: Callable[[Replacement], bool]) -> Expression:
         """Return the last expression of the function with which these values mend the check: they are handed on as is.
 
-        A variable is such a one only where its value is right elsewhere, and wrong here.
+        A variable, or one of which a part is stored, is such a one only where its value is right elsewhere.
         """
         first, forms = replaced[0], list(map(form, series))
         later = [one for one in seen.ordered if seen.time(one) > seen.time(first)
                  and (one.cell, one.function) == (first.cell, first.function)
-                 and list(map(form, seen.series[one.number])) == forms and (first in seen.known or not one.named)]
+                 and list(map(form, seen.series[one.number])) == forms
+                 and (first in seen.known or not (one.named or one.statement))]
         self.ends += LAST_SECONDS
         return next((one for one in reversed(later) if self._is_in_time() and mends(([one], series))), first)
 

@@ -193,6 +193,11 @@ def test_values_that_are_handed_on_as_they_are_are_followed_to_the_last(inputs):
                  inputs).text == "w.clamp(max=0.01)"
 
 
+def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(states):
+    right = "def first(x, h):\n    y = x.flip(0)\n    y[0] = h\n    return y * 2\n"
+    assert place(right.replace("flip(0)", "roll(1)"), [right], "first", states).text == "x.roll(1)"
+
+
 def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inputs):
     wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.sigmoid(scores)")
     found = place(wrong, [ATTEND], "attend", inputs)
