@@ -15,25 +15,22 @@ from ..runtime.rewriting import cells_of
 from ..runtime.value_replacement import RightValues, observed
 from .faults import Variant
 from .oracle import Oracle
-from .trace import Check
 
 PUBLIC_SEEDS = (1, 2)
 MAX_VARIANTS = 24  # of an exercise are observed beside the solution
 MAX_BYTES = 100_000  # of what right answers compute in one check
 
 
-def records_of(truth: Oracle, check: Check) -> list[RecordedCheck]:
-    """Return the records of a check with public seeds: all of the first, and the check alone of the others."""
-    first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
-    return [*first, *(one[0] for one in others)]
-
-
 @functools.lru_cache(256)
 def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
-    """Return the checks of an exercise as they are shipped, with public seeds: `shipped.checks_from_tree` reads it."""
+    """Return the checks of an exercise as they are shipped: `shipped.checks_from_tree` reads it.
+
+    With the first public seed all records are kept, with the others that of the check alone.
+    """
     tree = []
     for check in truth.checks_of(exercise):
-        records = records_of(truth, check)
+        first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
+        records = [*first, *(one[0] for one in others)]
         tree.append({"name": check.name, "says": check.says, "weight": check.weight,
                      "records": list(map(record_to_tree, records)),
                      "values": _packed(right_values(truth, exercise, records[0].plain))})

@@ -43,8 +43,9 @@ def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
 
 
 def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
-    records = [record.plain for check in truth.checks_of(exercise) for record in places.records_of(truth, check)]
+    checks = places.checks_tree(truth, exercise)
+    records = [record.plain for check in shipped.checks_from_tree(checks) for record in check.records]
     faults = [{"name": fault.name, "says": fault.says,
                "replies": [_reply(*pair) for pair in zip(records, truth.replies(fault, records), strict=True)]}
               for fault in truth.faults_of(exercise)]
-    return {"points": truth.source.points(exercise), "checks": places.checks_tree(truth, exercise), "faults": faults}
+    return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}

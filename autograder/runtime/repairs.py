@@ -18,7 +18,7 @@ from .compare import first_difference
 from .edits import Edit, edits
 from .findings import CheckResult
 from .operations import Op
-from .place import MAX_ANSWER, Place
+from .place import Place
 from .recorded import RecordedCheck, Reply
 from .replay import describe_error, replay
 from .state import restored
@@ -38,17 +38,17 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
     It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
     place of a mistake is in another cell. ``records`` are those of each check.
     """
-    if not _is_mendable(results, text):  # nothing is copied for a right answer
+    if not _is_mendable(results):  # nothing is copied for a right answer
         return None
     said = apart(lambda: json.dumps(_repair(results, text, records, namespace)).encode(), MAX_SECONDS)
     span = tuple(json.loads(said) or ()) if said else ()
     return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
 
 
-def _is_mendable(results: Sequence[CheckResult], text: str) -> bool:
+def _is_mendable(results: Sequence[CheckResult]) -> bool:
     wrong = [one.difference for one in results if one.difference]
     elsewhere = any(one.place and one.place.cell for one in results)
-    return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong) and len(text) <= MAX_ANSWER
+    return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong)
 
 
 def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],

@@ -9,8 +9,7 @@ from typing import Any
 
 from .syntax import PROBE, Span, root
 
-SKIPPED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.arguments, ast.keyword, ast.Slice,
-           ast.Starred, ast.Constant, ast.comprehension)
+SKIPPED = (ast.Slice, ast.Starred, ast.Constant)
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
 LEFT = (ast.JoinedStr, ast.Delete, ast.pattern)  # as they are
 
@@ -111,11 +110,9 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self.visit(node.value) if node.value else None
             return node
         at = node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):  # the function itself is not observed
-            node.args = [self.visit(one) for one in node.args]
-            node.keywords = [self.visit(one) for one in node.keywords]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            node.func.value = self.visit(node.func.value)
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            if isinstance(node.func, ast.Attribute):  # the function itself is not observed
+                node.func.value = self.visit(node.func.value)
             node.args = [self.visit(one) for one in node.args]
             node.keywords = [self.visit(one) for one in node.keywords]
         elif isinstance(node, ast.Lambda):
