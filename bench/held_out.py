@@ -189,7 +189,8 @@ def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:
         return Judged(answer, seed, ())
     return Judged(answer, seed, tuple(messages.reasons([one for one in results if not one.passed])),
                   tuple(sorted({one.fault.name for one in results if one.fault})),
-                  tuple(dict.fromkeys(one.place.text for one in results if one.place)))
+                  tuple(dict.fromkeys(spot.text for one in results if one.place
+                                      for spot in (one.place, one.place.second) if spot)))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:

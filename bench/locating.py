@@ -26,18 +26,19 @@ from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.model.places import right_values
+from autograder.model.places import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.observation import form, same
-from autograder.runtime.place import Place
+from autograder.runtime.place import Place, Spot
 from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.replay import replay
 from autograder.runtime.rewriting import Expression, cells_of
+from autograder.runtime.right_values import RightValues
 from autograder.runtime.syntax import Span, root, segment
-from autograder.runtime.value_replacement import RightValues, observed
+from autograder.runtime.value_replacement import observed
 from autograder.runtime.values import Value
 
 from .pairing import BOTH, Paired, paired_all
@@ -91,7 +92,7 @@ def located(course: Course, assignment: str, every: int = 1, seed: str = "1") ->
 
 def _searched(truth: Oracle, exercise: str, records: Sequence[RecordedCheck],
               without: Variant | None = None) -> list[Searched]:
-    return [Searched([one], right_values(truth, exercise, one, without)) for one in records]
+    return [Searched([one], values_of_right_answers(truth, exercise, one, without)) for one in records]
 
 
 def located_all(course: Course, assignments: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
@@ -166,7 +167,7 @@ def _count(truth: Oracle, cell: Cell, checks: Sequence[Searched], every: int, fo
                          for place, kind in kinds.items() if kind == WRONG]
 
 
-def _shown(truth: Oracle, mutant: Mutant, checks: Sequence[Searched]) -> dict[Place, RecordedCheck] | None:
+def _shown(truth: Oracle, mutant: Mutant, checks: Sequence[Searched]) -> dict[Place | Spot, RecordedCheck] | None:
     """The places that are shown of a mutant, and the check in which each was seen.
 
     None where what it fails first is no value, also alone, or an error stops it.
@@ -185,14 +186,15 @@ def _shown(truth: Oracle, mutant: Mutant, checks: Sequence[Searched]) -> dict[Pl
     results = [CheckResult(str(i), one is None, "", one) for i, one in enumerate(differences)]
     with truth.substituted(version) as names:
         results = placed(results, checks, [mutant.source], names)
-    return {one.place: record for one, record in zip(results, records, strict=True) if one.place}
+    return {spot: record for one, record in zip(results, records, strict=True) if one.place
+            for spot in (one.place, one.place.second) if spot}
 
 
 def _version(exercise: str, text: str) -> Variant:
     return Variant(exercise, "mutant", source=text)
 
 
-def _kind(before: ast.AST, mutant: Mutant, place: Place) -> str:
+def _kind(before: ast.AST, mutant: Mutant, place: Place | Spot) -> str:
     tree = ast.parse(mutant.source)
     node = _changed(before, tree)
     changed = _span(node)
@@ -231,7 +233,7 @@ def _events(text: str, names: dict[str, Any], run: Callable[[], object]) -> list
     return [(expressions[number], value) for _, number, value in sorted(events, key=lambda event: event[0])]
 
 
-def _is_next(texts: Sequence[str], before: Sequence[Event], after: Sequence[Event], place: Place) -> bool:
+def _is_next(texts: Sequence[str], before: Sequence[Event], after: Sequence[Event], place: Place | Spot) -> bool:
     """Whether a place is in the line of the first value that came out otherwise than without a change."""
     cells = [cells_of([text])[0].expressions for text in texts]
     lines = [[(one.statement, one.function, segment(text, one.span)) for one in own]

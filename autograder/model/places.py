@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import value_replacement, wire
+from ..runtime import right_values, wire
 from ..runtime.recorded import RecordedCheck, record_to_tree
 from ..runtime.replay import replay
 from ..runtime.rewriting import cells_of
-from ..runtime.value_replacement import RightValues, observed
+from ..runtime.right_values import RightValues
+from ..runtime.value_replacement import observed
 from .faults import Variant
 from .oracle import Oracle
 
@@ -33,25 +34,24 @@ def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
         records = [*first, *(one[0] for one in others)]
         tree.append({"name": check.name, "says": check.says, "weight": check.weight,
                      "records": list(map(record_to_tree, records)),
-                     "values": _packed(right_values(truth, exercise, records[0].plain))})
+                     "values": _packed(values_of_right_answers(truth, exercise, records[0].plain))})
     return tree
 
 
-def right_values(truth: Oracle, exercise: str, record: RecordedCheck, without: Variant | None = None) -> RightValues:
+def values_of_right_answers(truth: Oracle, exercise: str, record: RecordedCheck,
+                            without: Variant | None = None) -> RightValues:
     """Return the values that expressions of the solution and of right variants have in a recorded check."""
     versions = [one for one in truth.variants if one.exercise == exercise and one is not without]
     solution = Variant(exercise, "solution", source=truth.source.cell("exercise", exercise).solution)
-    right = RightValues()
+    seen = []
     for version in [solution, *versions[:MAX_VARIANTS]]:
         with truth.substituted(version) as names:
             cells = cells_of([truth.text_of(version)])
-            seen = observed(cells, names, functools.partial(replay, record.ops, names))
-        for series in seen.series.values():
-            right.add(series)
-    return right
+            seen.append(observed(cells, names, functools.partial(replay, record.ops, names)).series.values())
+    return RightValues.of(seen)
 
 
 def _packed(right: RightValues) -> Any:
     """Pack right values by themselves: they are read only where an answer is wrong."""
-    packed = gzip.compress(wire.pack(value_replacement.to_tree(right)), mtime=0)
+    packed = gzip.compress(wire.pack(right_values.to_tree(right)), mtime=0)
     return np.frombuffer(packed, np.uint8) if len(packed) < MAX_BYTES else None

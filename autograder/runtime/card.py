@@ -14,7 +14,7 @@ from . import messages
 from .beside import LISTED, Beside, drawn, words
 from .findings import Finding
 from .place import Place
-from .syntax import code_lines
+from .syntax import Span, code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place
 
@@ -178,23 +178,36 @@ def pictures(one: Beside) -> str:
 
 def placed(place: Place, cells: Sequence[str]) -> str:
     """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML."""
-    said = f"<p>{marked(messages.place(place))}</p>"
-    if place.cell >= len(cells):
-        return said
-    lines, (first, start, last, end) = code_lines(cells[place.cell]), place.span
-    shown = range(max(0, first - ABOVE), min(len(lines), last + BELOW))
-    indented = [len(lines[i]) - len(lines[i].lstrip(" \t")) for i in shown if lines[i].strip()]
-    margin = min(indented, default=0)
+    spots = [one for one in (place, place.second) if one and one.cell < len(cells)]
+    code = (_underlined(cells[cell], [one.span for one in spots if one.cell == cell],
+                        place.known if cell == place.cell else ()) for cell in dict.fromkeys(one.cell for one in spots))
+    return f"<p>{marked(messages.place(place))}</p>{''.join(code)}"
+
+
+def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:
+    """Return the lines around places in a cell, those ``known`` to be right ticked, as HTML."""
+    lines = code_lines(cell)
+    around = (range(max(0, first - ABOVE), min(len(lines), last + BELOW)) for first, _, last, _ in spans)
+    shown = sorted(set().union(*around))
+    margin = min((len(lines[i]) - len(lines[i].lstrip(" \t")) for i in shown if lines[i].strip()), default=0)
     rows = []
-    for number in shown:
-        data = lines[number][margin:].encode()
-        begins = max(0, start - margin) if number + 1 == first else 0
-        ends = max(0, end - margin) if number + 1 == last else len(data)
-        parts = [data[:begins], data[begins:ends], data[ends:]] if first <= number + 1 <= last else [data, b"", b""]
-        before, wrong, after = (html.escape(part.decode("utf-8", "replace")) for part in parts)
-        sign = "▸" if wrong else "✓" if number + 1 in place.known else " "
-        rows.append(f'<span class="sign">{sign}</span>{before}{f"<u>{wrong}</u>" if wrong else ""}{after}')
-    return f'{said}<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
+    for before, number in zip([None, *shown], shown, strict=False):
+        if before not in (None, number - 1):
+            rows.append('<span class="sign"> </span>…')
+        data, done, text = lines[number][margin:].encode(), 0, ""
+        for first, start, last, end in sorted(spans):
+            if first <= number + 1 <= last:
+                begins = max(done, start - margin) if number + 1 == first else done
+                ends = max(begins, end - margin) if number + 1 == last else len(data)
+                text += f"{_escaped(data[done:begins])}<u>{_escaped(data[begins:ends])}</u>"
+                done = ends
+        sign = "▸" if text else "✓" if number + 1 in known else " "
+        rows.append(f'<span class="sign">{sign}</span>{text}{_escaped(data[done:])}')
+    return f'<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
+
+
+def _escaped(part: bytes) -> str:
+    return html.escape(part.decode("utf-8", "replace"))
 
 
 def _listed(pairs: Sequence[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from . import devices
 from .difference import BEFORE, Difference, Outline
 from .findings import CheckResult, Finding, essence
-from .place import Place
+from .place import Place, Spot
 from .recorded import Error, Where
 from .values import a, number
 
@@ -86,18 +86,25 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 
 def place(seen: Place, numbers: bool = True) -> str:
     """Say where the mistake is; without ``numbers`` nothing of a value."""
-    where = f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
     if seen.kind == "edit":
-        return f"One change here makes all checks pass: {where}."
-    value = f" {_value(seen.difference)}" if seen.difference and numbers else ""
-    return (f"With the value of a right answer here, what follows is right: {where}.{value} Look at it, and at what "
-            "goes into it.")
+        return f"One change here makes all checks pass: {_where(seen)}."
+    whose = "The value of the first" if seen.second else "Its value"
+    value = f" {whose}{_value(seen.difference)}" if seen.difference and numbers else ""
+    if seen.second:
+        return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "
+                f"{_where(seen.second)}.{value} Look at both, and at what goes into them.")
+    return (f"With the value of a right answer here, what follows is right: {_where(seen)}.{value} Look at it, and at "
+            "what goes into it.")
+
+
+def _where(seen: Place | Spot) -> str:
+    return f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
 
 
 def _value(seen: Difference) -> str:
     """Say in what the value of a place differs."""
     part = f"{seen.output}{_place(seen)}"
-    return f"Its value{f' at `{part}`' if part else ''}: {_of_output(seen).removeprefix(': ')}"
+    return f"{f' at `{part}`' if part else ''}: {_of_output(seen).removeprefix(': ')}"
 
 
 def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:

@@ -89,6 +89,11 @@ def form(value: Value) -> Any:
     return None
 
 
+def forms(series: Series) -> tuple[Any, ...]:
+    """Return the form of each value of a series."""
+    return tuple(map(form, series))
+
+
 def same(a: Value, b: Value) -> bool:
     """Return whether two values of one form are equal, up to rounding."""
     if isinstance(a, Array) and isinstance(b, Array):

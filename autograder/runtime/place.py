@@ -12,17 +12,27 @@ MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answ
 
 
 @dataclass(frozen=True)
+class Spot:
+    """An expression: ``span`` is in its cell, first line and column, last line and column."""
+
+    span: Span
+    cell: int = 0  # the exercise's, or one of the student's own behind it
+    text: str = ""  # what stands there
+
+
+@dataclass(frozen=True)
 class Place:
-    """An expression of an answer.
+    """An expression of an answer, where it stands as a `Spot` does.
 
     ``kind``: "edit", one edit there makes all checks pass; "value", with the value of a right answer there its check
-    passes, gradients apart. ``span`` is in the cell: first line and column, last line and column. ``known`` are the
-    lines of the function before it whose values a right answer has, too.
+    passes, gradients apart. ``known`` are the lines of the function before it whose values a right answer has, too.
+    ``second``: only with a right value there, too.
     """
 
     kind: Literal["value", "edit"]
     span: Span
-    cell: int = 0  # the exercise's, or one of the student's own behind it
-    text: str = ""  # what stands there
+    cell: int = 0
+    text: str = ""
     known: tuple[int, ...] = ()
     difference: Difference | None = None  # of its value from that of the right answer
+    second: Spot | None = None

@@ -15,8 +15,9 @@ from .recorded import RecordedCheck
 from .repairs import repair_apart
 from .replay import replay
 from .rewriting import cells_of
+from .right_values import RightValues
 from .shipped import ShippedCheck
-from .value_replacement import RightValues, Search
+from .value_replacement import Search
 
 MAX_PLACES = 3  # checks of an exercise in which values are replaced
 SECONDS = 0.75  # for all of them

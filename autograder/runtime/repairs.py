@@ -47,7 +47,8 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
 
 def _is_mendable(results: Sequence[CheckResult]) -> bool:
     wrong = [one.difference for one in results if one.difference]
-    elsewhere = any(one.place and one.place.cell for one in results)
+    places = [one.place for one in results if one.place]
+    elsewhere = any(one.cell or one.second and one.second.cell for one in places)
     return bool(wrong) and not elsewhere and all(one.is_mendable for one in wrong)
 
 

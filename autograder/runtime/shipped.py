@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import diagnosis, recorded, value_replacement, wire
+from . import diagnosis, recorded, right_values, wire
 from .recorded import RecordedCheck
-from .value_replacement import RightValues
+from .right_values import RightValues
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ShippedCheck:
         """The values that right answers have in the first record."""
         if self.values is None:
             return None
-        return value_replacement.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
+        return right_values.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
 
 
 @dataclass(frozen=True)

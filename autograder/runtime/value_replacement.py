@@ -2,124 +2,37 @@
 
 This is fault localisation by value replacement (Jeffrey, Gupta and Gupta, ISSTA 2008). A wrong answer is run once under
 observation; then a value that no right answer has is replaced by one that right answers have, and the calls are made
-again. The first expression, in the order of time, with which a check passes, gradients apart, is the place. Nothing is
-claimed where no value does it.
+again. The first expression, in the order of time, with which a check passes, gradients apart, is the place: if what
+follows makes right results of right values, it is right. Where one expression does it only at the end of an answer, or
+none does, two are replaced at once. Nothing is claimed where no value does it.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import chain, permutations, takewhile
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import arrays, values
 from .bounded import TimeIsUp, bounded
 from .compare import first_difference, output_difference
 from .difference import Difference
-from .observation import MAX_SERIES, Observer, Probe, Series, defined, form, same
-from .place import Place
+from .observation import Observer, Probe, Series, defined, forms
+from .place import Place, Spot
 from .recorded import RecordedCheck, Reply, Spec
+from .replacements import Replacement, Replacements
 from .rewriting import Expression, WatchedCell
+from .right_values import RightValues
 from .syntax import segment
 from .values import Array, Value, short
 
 CALL_SECONDS = 1.0  # for the calls of a check once
 LAST_SECONDS = 0.1  # in which a place that was found is followed to the last that has its value
-MAX_AXES = 4  # of an array that is turned
-
-
-class RightValues:
-    """The values that expressions of right answers have in a check: each series once."""
-
-    def __init__(self, series: Sequence[Series] = ()):
-        self.series: list[Series] = []
-        self._by_form: dict[Any, list[Series]] = defaultdict(list)
-        for one in series:
-            self.add(one)
-
-    def add(self, series: Series) -> None:
-        """Add what an expression of a right answer was, unless it is there or cannot be had again."""
-        forms = tuple(map(form, series))
-        if None not in forms and not self.has(series):
-            self.series.append(series)
-            self._by_form[forms].append(series)
-
-    def has(self, series: Series) -> bool:
-        """Return whether an expression of a right answer has these values, one after the other."""
-        return any(all(map(same, series, other))
-                   for other in self._by_form.get(tuple(map(form, series)), ()))
-
-    def alike(self, series: Series, goes_on: bool, in_form: bool) -> list[Series]:
-        """Return the series that may stand in the place of one: those of the same form, or all others as long.
-
-        ``goes_on``: an error ended it, and theirs may be longer.
-        """
-        forms = tuple(map(form, series))
-        long = (one for one in self.series if len(one) == len(series) or goes_on and len(one) > len(series))
-        return [one for one in long if (tuple(map(form, one))[:len(series)] == forms) is in_form]
-
-    @cached_property
-    def _by_size(self) -> dict[int, list[NDArray[Any]]]:
-        """The series of numbers, each as one array, by how many numbers they are."""
-        found: dict[int, list[NDArray[Any]]] = defaultdict(list)
-        for series in self.series:
-            array = _stacked(series)
-            if array is not None and array.ndim <= MAX_AXES:
-                found[array.size].append(array if len(series) > 1 else array[0])
-        return found
-
-    def rearranged(self, series: Series) -> Iterator[Series]:
-        """Yield series of right answers with their axes in another order, or as axes of a series and not of an array.
-
-        So does an answer compute them that goes through sentences or timesteps in another order, or in a loop.
-        """
-        own = _stacked(series)
-        if own is None or own.size < 2:
-            return
-        length, inner = len(series), [size for size in own.shape[1:] if size != 1]
-        seen: list[NDArray[Any]] = [own]
-        for array in self._by_size[own.size]:
-            for order in permutations(range(array.ndim)):
-                turned = array.transpose(order)
-                sizes = [size for size in turned.shape if size != 1]
-                outer = len(sizes) - len(inner)
-                if outer < 0 or sizes[outer:] != inner or math.prod(sizes[:outer]) != length:
-                    continue
-                made = turned.reshape(own.shape).astype(own.dtype)
-                if turned.dtype.kind == own.dtype.kind and not any(np.array_equal(made, one) for one in seen):
-                    seen.append(made)
-                    yield [_like(value, part) for value, part in zip(series, made, strict=True)]
-
-
-def _stacked(series: Series) -> NDArray[Any] | None:
-    """Return a series of numbers of one form as one array, whose first axis is that of the series."""
-    if len(set(map(form, series))) != 1 or not isinstance(series[0], (Array, values.Scalar)):
-        return None
-    array = np.stack([np.asarray(values.plain(one)) for one in series])
-    return array if array.dtype.kind in "biuf" else None
-
-
-def _like(value: Value, numbers: NDArray[Any]) -> Value:
-    """Return numbers as a value of the kind of another."""
-    return Array(value.kind, value.dtype, numbers) if isinstance(value, Array) else values.Scalar(numbers.item())
-
-
-def to_tree(right: RightValues) -> list[Any]:
-    """Return right values as plain data: how self-checks are shipped."""
-    return [list(map(values.to_tree, series)) for series in right.series]
-
-
-def from_tree(tree: Sequence[Any]) -> RightValues:
-    """Return the right values that one of our own trees holds."""
-    return RightValues([[values.Reader().read(one) for one in series] for series in tree])
 
 
 def observed(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
@@ -132,20 +45,18 @@ def observed(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Calla
 
 
 class _Replacer:
-    """Hands on the values of a series where expressions are evaluated, one after the other, and else what is there."""
+    """Hands on other values where expressions are evaluated, one after the other, and else what is there."""
 
-    def __init__(self, replaced: Sequence[Expression], series: Series):
-        self.series, self.used = series, {one.number: 0 for one in replaced}
-        self.statements = {one.number for one in replaced if one.statement}
+    def __init__(self, replaced: Replacement):
+        self.left = {one.number: iter(series) for one, series in replaced}
+        self.statements = {one.number for one, _ in replaced if one.statement}
 
     def probe(self, number: int, value: Any) -> Any:
         """Return a value, or what stands in its place."""
-        used = self.used.get(number, MAX_SERIES)
-        if used >= len(self.series):
+        new = next(self.left[number], None) if number in self.left else None
+        if new is None:
             return value
-        self.used[number] = used + 1
-        new = _made(self.series[used], value)
-        return _stored(new, value) if number in self.statements else new
+        return _stored(_made(new, value), value) if number in self.statements else _made(new, value)
 
 
 def _made(new: Value, old: Any) -> Any:
@@ -177,6 +88,43 @@ def _stored(new: Any, old: Any) -> Any:
 
 
 @dataclass
+class _Trial:
+    """The replacements that are tried in one check."""
+
+    record: RecordedCheck
+    run: Callable[[Probe], Reply | None]
+    ends: float  # on the clock
+    distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
+
+    def first(self, tried: Iterator[Replacement]) -> Replacement | None:
+        """Return the first replacement with which the check passes."""
+        for one in tried:
+            if time.monotonic() > self.ends:
+                break
+            if self.mends(one):
+                return one
+        return None
+
+    def mends(self, replaced: Replacement) -> bool:
+        """Return whether the check passes with a replacement."""
+        reply = self.run(_Replacer(replaced).probe)
+        if reply is None:
+            return False
+        if first_difference(self.record, reply) is None:
+            return True
+        if len(replaced) == 1:
+            self.distances.append((_distance(self.record, reply), replaced))
+        return False
+
+    def nearest(self) -> list[Replacement]:
+        """Return the replacements of one expression that bring the results nearest to the right ones."""
+        found: dict[float, Replacement] = {}  # the first of those with the same results
+        for distance, replaced in self.distances:
+            found.setdefault(round(distance, 4), replaced)
+        return [found[distance] for distance in sorted(found)]
+
+
+@dataclass
 class Search:
     """The search in one exercise: what its checks have in common, and how much time is left for it."""
 
@@ -200,40 +148,30 @@ class Search:
             if reply is None or first_difference(record, reply) is None:
                 return None
             record = _without_gradients(record, reply)
-            mends = partial(self._mends, record, watch)
-            seen = _Seen(observer, self.expressions, right, reply.error is not None)
-            found = self._first(seen.replacements(self.found), mends)
-            if found is None or seen.is_last(found[0][0]):  # the result itself: perhaps something before it does, too
-                before = seen.resized(found[0][0] if found else None)
-                found = self._first(chain(before, seen.others(), seen.exchanges()), mends) or found
+            seen = Replacements(observer, self.expressions, right, reply.error is not None)
+            trial = _Trial(record, lambda probe: self._replied(record, watch, probe), self.ends)
+            found = self._found(seen, trial)
             if found is None:
                 return None
-            self.found.append(found[0][0].number)
-            return self._place(self._last(*found, seen, mends), seen, found[1])
+            if not seen.is_last(found[0][0]):
+                self.found += [one.number for one, _ in found]
+            trial.ends += LAST_SECONDS
+            return self._place(_last(found, seen, trial), seen, found)
 
-    def _first(self, tried: Iterator[Replacement], mends: Callable[[Replacement], bool]) -> Replacement | None:
-        return next((one for one in takewhile(self._is_in_time, tried) if mends(one)), None)
-
-    def _is_in_time(self, *_: object) -> bool:
-        return time.monotonic() < self.ends
-
-    def _mends(self, record: RecordedCheck, watch: Callable[[Probe], None], replaced: Replacement) -> bool:
-        answer = self._replied(record, watch, _Replacer(*replaced).probe)
-        return answer is not None and first_difference(record, answer) is None
-
-    def _last(self, replaced: Sequence[Expression], series: Series, seen: _Seen,
-              mends: Callable[[Replacement], bool]) -> Expression:
-        """Return the last expression of the function with which these values mend the check: they are handed on as is.
-
-        A variable, or one of which a part is stored, is such a one only where its value is right elsewhere.
-        """
-        first, forms = replaced[0], list(map(form, series))
-        later = [one for one in seen.ordered if seen.time(one) > seen.time(first)
-                 and (one.cell, one.function) == (first.cell, first.function)
-                 and list(map(form, seen.series[one.number])) == forms
-                 and (first in seen.known or not (one.named or one.statement))]
-        self.ends += LAST_SECONDS
-        return next((one for one in reversed(later) if self._is_in_time() and mends(([one], series))), first)
+    def _found(self, seen: Replacements, trial: _Trial) -> Replacement | None:
+        found = trial.first(one for one in seen.missing(None) if one[0][0].number in self.found)
+        if found:
+            return found
+        # What makes right results of right values is right: the earlier one finds it, the less is left to look at.
+        for kind in (seen.missing, seen.elsewhere, seen.everywhere,
+                     lambda last: seen.pairs(last, trial.nearest()), seen.rarer, seen.near):
+            found = trial.first(kind(_first(found))) or found
+        if found is None or len(found) == 1 and seen.is_in_last_line(found[0][0]):
+            found = trial.first(seen.rearranged(_first(found))) or found
+        for kind in (seen.choices, seen.present, seen.exchanges, seen.resized):
+            if found is None or len(found) == 1 and seen.is_last(found[0][0]):  # what an answer returns says little
+                found = trial.first(kind(_first(found))) or found
+        return found
 
     def _replied(self, record: RecordedCheck, watch: Callable[[Probe], None], probe: Probe) -> Reply | None:
         watch(probe)
@@ -243,94 +181,35 @@ class Search:
         except (Exception, TimeIsUp):
             return None
 
-    def _place(self, one: Expression, seen: _Seen, series: Series) -> Place:
-        said = short(segment(self.texts[one.cell], one.span))
-        return Place("value", one.span, one.cell, said, seen.lines_known(one), _beside(series, seen.series[one.number]))
+    def _place(self, one: Expression, seen: Replacements, replaced: Replacement) -> Place:
+        first, *others = replaced
+        second = next((self._spot(other) for other, series in others if series is not first[1]), None)
+        spot, difference = self._spot(one), _beside(first[1], seen.series[one.number])
+        return Place("value", spot.span, spot.cell, spot.text, seen.lines_known(one), difference, second)
+
+    def _spot(self, one: Expression) -> Spot:
+        return Spot(one.span, one.cell, short(segment(self.texts[one.cell], one.span)))
 
 
-Replacement = tuple[Sequence[Expression], Series]  # expressions, and what stands in the place of each
+def _first(found: Replacement | None) -> Expression | None:
+    return found[0][0] if found else None
 
 
-class _Seen:
-    """The values of an answer beside those of right answers."""
+def _last(found: Replacement, seen: Replacements, trial: _Trial) -> Expression:
+    """Return the last expression of the function with which the first values mend the check: they are handed on as is.
 
-    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues, goes_on: bool):
-        self.right, self.goes_on = right, goes_on
-        self.times, self.expressions, self.all = observer.times, expressions, observer.series
-        self.series = {number: series for number, series in observer.series.items() if None not in map(form, series)}
-        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.known = [one for one in self.ordered if right.has(self.series[one.number])]
-        self.unknown = [one for one in self.ordered if one not in self.known]
-
-    @cached_property
-    def _missing(self) -> set[int]:
-        """Return the series of right answers that the answer has nowhere, by what identifies them."""
-        own = RightValues(list(self.series.values()))
-        return {id(series) for series in self.right.series if not own.has(series)}
-
-    def time(self, one: Expression) -> int:
-        """Return when an expression was first evaluated."""
-        return self.times[one.number][0]
-
-    def is_last(self, one: Expression) -> bool:
-        """Return whether no expression with a value that no right answer has comes in a line behind one."""
-        return not any(self.time(other) > self.time(one) and other.span[0] != one.span[0] for other in self.unknown)
-
-    def replacements(self, before: Sequence[int]) -> Iterator[Replacement]:
-        """Yield expressions whose values no right answer has, in the order of time, with those of right answers.
-
-        Values that the answer has nowhere come first, and expressions that were found ``before``.
-        """
-        for is_missing in (True, False):
-            for one in sorted(self.unknown, key=lambda one: one.number not in before):
-                for series in self.right.alike(self.series[one.number], self.goes_on, True):
-                    if (id(series) in self._missing) is is_missing:
-                        yield [one], series
-
-    def resized(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield those before an expression, or all, with values of another form."""
-        for one in self.unknown:
-            if before is None or self.time(one) < self.time(before):
-                found = self.right.alike(self.series[one.number], self.goes_on, False)
-                for series in sorted(found, key=lambda series: id(series) not in self._missing):
-                    yield [one], series
-
-    def others(self) -> Iterator[Replacement]:
-        """Yield the same with series of right answers that are rearranged, and with each value replaced wherever it is.
-
-        The last in time is left out.
-        """
-        for one in self.unknown:
-            own = self.series[one.number]
-            equal = [other for other in self.unknown if list(map(form, own)) == list(
-                map(form, self.series[other.number])) and all(map(same, own, self.series[other.number]))]
-            if self.is_last(one):
-                return
-            for series in self.right.rearranged(own):
-                yield [one], series
-            if len(equal) > 1 and equal[0] is one:
-                for series in (*self.right.alike(own, self.goes_on, True), *self.right.rearranged(own)):
-                    yield equal, series
-
-    def exchanges(self) -> Iterator[Replacement]:
-        """Yield expressions whose values right answers have elsewhere, with values that this answer has nowhere."""
-        for in_form in (True, False):
-            for one in self.known:
-                for series in self.right.alike(self.series[one.number], self.goes_on, in_form):
-                    if id(series) in self._missing:
-                        yield [one], series
-
-    def lines_known(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function before an expression on which all values are those of right answers."""
-        lines: dict[int, bool] = {}
-        for number in self.all:
-            one = self.expressions[number]
-            if self.time(one) < self.time(before) and (one.cell, one.function) == (before.cell, before.function):
-                is_known = one in self.known or all(form(value) is None for value in self.all[number])
-                for line in {one.span[0], one.span[2]}:
-                    lines[line] = lines.get(line, True) and is_known
-        return tuple(sorted(line for line, is_known in lines.items()
-                            if is_known and not before.span[0] <= line <= before.span[2]))
+    A variable, or one of which a part is stored, is such a one only where its value is right elsewhere.
+    """
+    (first, series), *others = found
+    if any(other is series for _, other in others):
+        return first
+    until = seen.time(others[0][0]) if others else math.inf
+    later = [one for one in seen.ordered if seen.time(first) < seen.time(one) < until
+             and (one.cell, one.function) == (first.cell, first.function)
+             and forms(seen.series[one.number]) == forms(series)
+             and (first in seen.known or not (one.named or one.statement))]
+    in_time = (one for one in reversed(later) if time.monotonic() < trial.ends)
+    return next((one for one in in_time if trial.mends([(one, series), *others])), first)
 
 
 def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
@@ -338,6 +217,23 @@ def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
     specs = {name: spec for name, spec in record.specs.items() if "grad" not in name}
     without = replace(record, specs=specs)
     return without if first_difference(without, reply) else record
+
+
+def _distance(record: RecordedCheck, reply: Reply) -> float:
+    """Return how far results are from the right ones: 0 to 1 for each."""
+    return sum(_apart(record.expected.outputs[spec.like or name], reply.outputs.get(name))
+               for name, spec in record.specs.items())
+
+
+def _apart(want: Value, have: Value | None) -> float:
+    a, b = (np.asarray(one.array if isinstance(one, Array) else values.plain(one) if isinstance(one, values.Scalar)
+                       else None) for one in (want, have))
+    if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
+    with np.errstate(all="ignore"):
+        size = np.linalg.norm(a) + np.linalg.norm(b)
+        share = np.linalg.norm(a.astype(float) - b.astype(float)) / size if size else 0.0
+    return float(share) if np.isfinite(share) else 1.0
 
 
 def _beside(right: Series, own: Series) -> Difference | None:

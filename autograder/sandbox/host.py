@@ -17,7 +17,7 @@ from ..runtime import messages, recorded, wire
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.operations import Op
-from ..runtime.place import Place
+from ..runtime.place import Place, Spot
 from ..runtime.recorded import Error, Reply
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
@@ -251,16 +251,24 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         seen = msgspec.convert(tree, Place | None)
         if seen is None:
             return None
-        lines = code_lines(texts[seen.cell])
-        (first, start, last, end), known = seen.span, tuple(line for line in seen.known if 0 < line <= len(lines))
-        if not (seen.cell >= 0 and 1 <= first <= last <= len(lines) and start >= 0 and end >= 0):
-            return None
-        text = short(segment(texts[seen.cell], seen.span))
-        safe = replace(seen, text=text, known=known, difference=seen.difference and _difference(seen.difference))
+        text, second = _text(seen, texts), seen.second and replace(seen.second, text=_text(seen.second, texts))
+        known = tuple(line for line in seen.known if 0 < line <= len(code_lines(texts[seen.cell])))
+        safe = replace(seen, text=text, known=known, difference=seen.difference and _difference(seen.difference),
+                       second=second)
         messages.place(safe)
-        return safe if text else None
+        return safe
     except (msgspec.ValidationError, IndexError, ValueError, TypeError, AssertionError):
         return None
+
+
+def _text(seen: Place | Spot, texts: Sequence[str]) -> str:
+    """Return what stands at a place in these cells; ``ValueError`` where nothing does."""
+    first, start, last, end = seen.span
+    is_there = seen.cell >= 0 and 1 <= first <= last <= len(code_lines(texts[seen.cell])) and start >= 0 and end >= 0
+    text = short(segment(texts[seen.cell], seen.span)) if is_there else ""
+    if not text:
+        raise ValueError(f"nothing stands at {seen.span} in cell {seen.cell}")
+    return text
 
 
 def _difference(seen: Difference) -> Difference:

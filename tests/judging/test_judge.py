@@ -321,6 +321,9 @@ SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, '
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'length', 'index': [], 'expected': None}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'sum', 'output': '\\x1b[2J', 'index': [1] * 10 ** 5}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{'kind': 'value', 'error': {{'kind': 'raised'}}}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [2, 4, 2, 9]}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [9, 0, 9, 1]}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'span': [1, 0, 1, 3], 'cell': 7}}}}] * 2",
 ])
 def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     """Its places are none, or lines of the student's own text."""
@@ -332,5 +335,6 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     assert [check.passed for one in lying.exercises for check in one.checks] == [
         check.passed for one in honest.exercises for check in one.checks]
     seen = [check.place for one in lying.exercises for check in one.checks if check.place]
-    assert all("lie" not in one.text and one.text in cells["double"] for one in seen)
+    spots = [spot for one in seen for spot in (one, one.second) if spot]
+    assert all("lie" not in one.text and one.text in cells["double"] for one in spots)
     assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.samples import solved
 from autograder.runtime.card import placed
-from autograder.runtime.place import Place
+from autograder.runtime.place import Place, Spot
 from autograder.runtime.syntax import segment
 from browser import CONTRASTS, OPEN, SCREENS, chromium_page
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -161,6 +161,18 @@ def test_a_line_that_is_underlined_is_not_ticked():
     page = placed(Place("value", (2, 0, 2, 21), known=(1, 2), text="for _ in range(steps)"),
                   ["steps = 20\nfor _ in range(steps):\n    pass\n"])
     assert '>✓</span>steps' in page and '>▸</span><u>for _ in range(steps)</u>:' in page
+
+
+def test_both_places_are_underlined_and_what_lies_between_is_left_out():
+    cell = "\n".join(f"x{n} = y{n} + z{n}" for n in range(1, 20))
+    two = Place("value", (4, 5, 4, 7), text="y4", known=(3, 4), second=Spot((15, 0, 15, 3), text="x15"))
+    page = placed(two, [cell])
+    assert "x4 = <u>y4</u> + z4" in page and "<u>x15</u> = y15" in page and page.count("<u>") == 2
+    assert page.count("…") == 1 and "x9" not in page and page.count("✓") == 1 and page.count("<pre") == 1
+    line = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((2, 10, 2, 12), text="z2")), [cell])
+    assert "x2 = <u>y2</u> + <u>z2</u>" in line and "…" not in line
+    apart = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((1, 0, 1, 1), 1, "<")), [cell, "< 3"])
+    assert apart.count("<pre") == 2 and "<u>&lt;</u> 3" in apart
 
 
 def test_a_case_is_displayed_once_where_it_is_made_and_again_where_it_is_named(notebook):

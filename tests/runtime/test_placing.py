@@ -55,7 +55,7 @@ def test_one_edit_that_mends_all_is_the_place_of_all():
 
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
     found = searched(WRONG)
-    assert {one.kind for one in found if one} == {"value"} and "y + 5 * x - x" in {one.text for one in found if one}
+    assert {one.kind for one in found if one} == {"value"} and "x * x" in {one.text for one in found if one}
     monkeypatch.setattr(placing, "MAX_PLACES", 0)
     assert not any(searched(WRONG))
 

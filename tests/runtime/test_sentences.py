@@ -10,7 +10,7 @@ from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, limited
-from autograder.runtime.place import Place
+from autograder.runtime.place import Place, Spot
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import describe
 
@@ -222,6 +222,12 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
     one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     assert messages.place(replace(value, difference=one)) == f"{head} Its value: expected 0.5, got 0.25. {tail}"
+    two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
+    head = ("With values of right answers at two places, what follows is right: `2 * x`, line 3, and `h + x`, line 9 "
+            "of a cell of your own.")
+    tail = "Look at both, and at what goes into them."
+    assert messages.place(two) == f"{head} The value of the first: expected 0.5, got 0.25. {tail}"
+    assert messages.place(two, numbers=False) == f"{head} {tail}"
 
 
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():

@@ -13,8 +13,9 @@ from autograder.runtime.observation import Observer, defined, form, same
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
 from autograder.runtime.rewriting import cells_of
+from autograder.runtime.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.syntax import segment
-from autograder.runtime.value_replacement import RightValues, Search, from_tree, observed, to_tree
+from autograder.runtime.value_replacement import Search, observed
 from autograder.runtime.values import describe
 
 ATTEND = """
@@ -83,15 +84,14 @@ def called(name, arguments, namespace):
 
 def values_of(texts, name, arguments):
     """The values of right answers, and the check that they pass."""
-    right = RightValues()
+    answers = []
     for text in texts:
         namespace = names()
         exec(text, namespace)
         expected = called(name, arguments, namespace)
         seen = observed(cells_of([text]), namespace, lambda own=namespace: called(name, arguments, own))
-        for series in seen.series.values():
-            right.add(series)
-    return RecordedCheck((), expected, {"result": Spec()}, 1), right
+        answers.append(seen.series.values())
+    return RecordedCheck((), expected, {"result": Spec()}, 1), RightValues.of(answers)
 
 
 def place(wrong, right, name, arguments, seconds=60.0, others=()):
@@ -109,7 +109,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
 
 
 @pytest.mark.parametrize(("old", "new", "where"), [
-    ("hdec.shape[-1] ** 0.5", "hdec.shape[0]", "(henc_ts * hdec).sum(-1) / hdec.shape[0]"),
+    ("hdec.shape[-1] ** 0.5", "hdec.shape[0]", "hdec.shape[0]"),
     ("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /", "(henc_ts * hdec).mean(-1)"),
     ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
     ("torch.softmax(scores, dim=0)", "scores", "scores"),
@@ -172,11 +172,56 @@ def test_methods_of_a_class_are_looked_into(inputs):
     assert found.text == "x.sum(0).max()"
 
 
+GATES = """
+def gated(x, h):
+    gate = torch.sigmoid(x.sum(0) + h)
+    new = torch.tanh(x.mean(0) * 2)
+    return gate * new + (1 - gate) * h
+"""
+
+
+@pytest.mark.parametrize(("edits", "first", "second"), [
+    ([("sigmoid", "tanh"), ("* 2", "* 7")], "torch.tanh(x.sum(0) + h)", "x.mean(0) * 7"),
+    ([("x.sum(0) + h", "x.sum(0)"), ("(1 - gate) * h", "gate * h")], "torch.sigmoid(x.sum(0))",
+     "gate * h"),
+    ([("x.mean(0)", "x.amax(0)"), ("(1 - gate) * h", "(1 - gate) * x[1]")], "x.amax(0)",
+     "(1 - gate) * x[1]"),
+])
+def test_of_two_mistakes_that_meet_both_are_placed(states, edits, first, second):
+    wrong = GATES
+    for old, new in edits:
+        wrong = wrong.replace(old, new)
+    found = place(wrong, [GATES], "gated", states)
+    assert found.text == segment(wrong, found.span) == first, found
+    assert found.second.text == segment(wrong, found.second.span) and found.second.text in second, found
+    assert found.difference.kind == "value" and found.cell == found.second.cell == 0
+
+
+def test_of_one_mistake_one_place_is_shown(states):
+    for old, new in (("sigmoid", "tanh"), ("* 2", "* 7"), ("* new", "* h"), ("1 - gate", "gate")):
+        assert place(GATES.replace(old, new), [GATES], "gated", states).second is None, old
+
+
+def test_a_mistake_in_all_that_a_variable_gives_is_one_place(states):
+    right = "def weighed(x, h):\n    return x * h.sum() + x.softmax(0) + x.abs()\n"
+    wrong = "def weighed(x, h):\n    x = x * 2\n    return x * h.sum() + x.softmax(0) + x.abs()\n"
+    other = "def weighed(x, h):\n    y = x\n    return y * h.sum() + y.softmax(0) + y.abs()\n"
+    assert place(wrong, [right], "weighed", states).text == "x * 2"
+    changed = "def weighed(x, h):\n    x.mul_(2)\n    return x * h.sum() + x.softmax(0) + x.abs()\n"
+    found = place(changed, [right, other], "weighed", states)
+    assert (found.text, found.span[0], found.second) == ("x.mul_(2)", 2, None)
+
+
+def test_what_follows_from_right_values_of_another_shape_is_right(states):
+    right = "def scaled(x, h):\n    top = x.amax(dim=2, keepdim=True)\n    return (x - top).exp() / x.sum()\n"
+    assert place(right.replace("dim=2", "dim=1"), [right], "scaled", states).text == "x.amax(dim=1, keepdim=True)"
+
+
 def test_nothing_is_claimed_where_no_right_value_mends(inputs):
-    """Two mistakes, each in a result of its own, where the pair of results is not among the values; a right answer."""
+    """Mistakes in each result, where the pair of results is not among the values; a right answer."""
     wrong = ATTEND.replace(".sum(0), weights", ".mean(0) + 1, weights + 1")
     record, right = values_of([ATTEND], "attend", inputs)
-    apart = RightValues([one for one in right.series if len(one) == 1 and form(one[0])[0] == "tensor"])
+    apart = RightValues([one for one in right.series if len(one) == 1 and form(one[0])[0] == "tensor"][:3])
     namespace = names()
     exec(wrong, namespace)
     search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
@@ -315,8 +360,15 @@ def test_series_are_found_with_their_axes_in_another_order(rng):
 def test_each_series_is_kept_once_and_survives_as_plain_data(inputs):
     _, right = values_of([ATTEND, ATTEND, LOOPS], "attend", inputs)
     again = from_tree(to_tree(right))
-    assert len(again.series) == len(right.series) == len(RightValues(right.series + right.series).series) > 10
-    assert all(again.has(series) for series in right.series)
+    assert len(again.series) == len(right.series) == len(RightValues.of([right.series, right.series]).series) > 10
+    assert all(again.found(series) for series in right.series)
+
+
+def test_what_more_right_answers_have_comes_first(inputs):
+    x, y, z, other = ([describe(number)] for number in (1.5, 2.5, 3.5, 4.5))
+    right = RightValues.of([[z, z, z, x], [y, x], [y, x, [describe(object())]]])
+    assert [[value.value for value in one] for one in right.series] == [[1.5], [2.5], [3.5]]
+    assert right.found(y) and not right.found(other) and not right.found([describe(object())])
 
 
 def test_of_an_error_the_line_is_that_of_the_text(inputs):

@@ -1,0 +1,185 @@
+"""What may stand in the place of the expressions of an answer: values that right answers have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from .observation import Observer, Series, form, forms, same
+from .rewriting import Expression
+from .right_values import RightValues
+from .values import Array, Value, plain
+from .values import Sequence as Items
+
+COMMON = 6  # values for one expression: those that most right answers have are tried first
+BEST = 4  # replacements that come nearest to the right results: another one is added to each
+MANY = 4  # decisions that are not all the same are more than chance
+
+Replacement = Sequence[tuple[Expression, Series]]  # expressions, and what stands in the place of each
+
+
+class Replacements:
+    """The values of an answer beside those of right answers, and what may be tried.
+
+    In each kind of replacements the expressions come in the order of time, as far as they come before the ``last``.
+    """
+
+    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues, goes_on: bool):
+        self.right, self.goes_on = right, goes_on
+        self.times, self.expressions, self.all = observer.times, expressions, observer.series
+        self.series = {number: series for number, series in observer.series.items() if None not in forms(series)}
+        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
+        self.known = [one for one in self.ordered if right.found(self.series[one.number])]
+        self.unknown = [one for one in self.ordered if one not in self.known]
+
+    @cached_property
+    def _missing(self) -> set[int]:
+        """The series of right answers that the answer has nowhere, by what identifies them."""
+        own = RightValues(self.series.values())
+        return {id(series) for series in self.right.series if not own.found(series)}
+
+    def time(self, one: Expression) -> int:
+        """Return when an expression was first evaluated."""
+        return self.times[one.number][0]
+
+    def is_last(self, one: Expression) -> bool:
+        """Return whether no expression with a value that no right answer has comes behind one."""
+        return not any(self.time(other) > self.time(one) for other in self.unknown)
+
+    def is_in_last_line(self, one: Expression) -> bool:
+        """Return whether there is none in another line behind one."""
+        return not any(self.time(other) > self.time(one) and other.span[0] != one.span[0] for other in self.unknown)
+
+    def _before(self, last: Expression | None) -> list[Expression]:
+        """Return the expressions whose values no right answer has."""
+        return [one for one in self.unknown if last is None or self.time(one) < self.time(last)]
+
+    def _alike(self, one: Expression, in_form: bool, is_missing: bool) -> list[Series]:
+        """Return what may stand in the place of an expression; if its first value is right, only what begins so."""
+        own = self.series[one.number]
+        found = self.right.alike(own, self.goes_on, in_form)
+        if in_form and len(own) > 1 and has_decimals(own[:1]):
+            found = [series for series in found if same(series[0], own[0])] or found
+        return [series for series in found if (id(series) in self._missing) is is_missing]
+
+    def missing(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions whose values no right answer has, with values that this answer has nowhere."""
+        for one in filter(self._is_telling, self._before(last)):
+            for series in self._alike(one, True, True)[:COMMON]:
+                yield [(one, series)]
+
+    def rarer(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield the same with the values that fewer right answers have."""
+        for one in filter(self._is_telling, self._before(last)):
+            for series in self._alike(one, True, True)[COMMON:]:
+                yield [(one, series)]
+
+    def choices(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield the same where a value is a decision: what is chosen by it may be right by chance."""
+        for one in self._before(last):
+            if not self._is_telling(one):
+                for series in self._alike(one, True, True):
+                    yield [(one, series)]
+
+    def elsewhere(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with values of right answers that this answer has elsewhere."""
+        for one in self._before(last):
+            for series in filter(has_decimals, self._alike(one, True, False)[:COMMON]):
+                yield [(one, series)]
+
+    def present(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield the same with all such values, also where they are equal by chance."""
+        for one in self._before(last):
+            for series in self._alike(one, True, False):
+                yield [(one, series)]
+
+    def everywhere(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield all expressions that have the same values at once, with other values."""
+        for one in filter(self._is_telling, self._before(last)):
+            for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
+                if equal := self._equal(one):
+                    yield [(other, series) for other in equal]
+
+    def _equal(self, first: Expression) -> list[Expression]:
+        """Return the expressions that have the values of one; nothing where there are none, or an earlier one."""
+        own = self.series[first.number]
+        found = [one for one in self.unknown if forms(own) == forms(self.series[one.number])
+                 and all(map(same, own, self.series[one.number]))]
+        return found if len(found) > 1 and found[0] is first else []
+
+    def near(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with values of another shape, with as many axes."""
+        for one in self._before(last):
+            for series in filter(has_decimals, self._alike(one, False, True)):
+                if all(map(_axes_alike, self.series[one.number], series)):
+                    yield [(one, series)]
+
+    def resized(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with values of another form."""
+        for one in self._before(last):
+            for series in (*self._alike(one, False, True), *self._alike(one, False, False)):
+                yield [(one, series)]
+
+    def rearranged(self, last: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions, and all that have their values, with the axes of right values in another order."""
+        for one in self._before(last):
+            if not self.is_last(one):
+                for series in filter(has_decimals, self.right.rearranged(self.series[one.number])):
+                    yield [(one, series)]
+                    if equal := self._equal(one):
+                        yield [(other, series) for other in equal]
+
+    def exchanges(self, _: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions whose values right answers have elsewhere, with values that this answer has nowhere."""
+        for in_form in (True, False):
+            for one in self.known:
+                for series in self._alike(one, in_form, True):
+                    yield [(one, series)]
+
+    def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
+        """Yield each of the first replacements of single expressions with each other one, those of variables last."""
+        before = set(self._before(last))
+        found = [one for (one,) in singles if one[0] in before and has_decimals(one[1])]
+        for near in found[:BEST]:
+            for other in sorted(found, key=lambda one: (one[0].named, self.time(one[0]))):
+                if other[0] is not near[0] and other[1] is not near[1]:
+                    yield sorted((near, other), key=lambda one: self.time(one[0]))
+
+    def _is_telling(self, one: Expression) -> bool:
+        """Return whether the values of an expression are more than a few decisions."""
+        found = [number for value in self.series[one.number] for number in _numbers(value)]
+        return any(not isinstance(number, bool) for number in found) or len(found) >= MANY and len(set(found)) > 1
+
+    def lines_known(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the function before an expression on which all values are those of right answers."""
+        lines: dict[int, bool] = {}
+        for number in self.all:
+            one = self.expressions[number]
+            if self.time(one) < self.time(before) and (one.cell, one.function) == (before.cell, before.function):
+                is_known = one in self.known or all(form(value) is None for value in self.all[number])
+                for line in {one.span[0], one.span[2]}:
+                    lines[line] = lines.get(line, True) and is_known
+        return tuple(sorted(line for line, is_known in lines.items()
+                            if is_known and not before.span[0] <= line <= before.span[2]))
+
+
+def has_decimals(series: Series) -> bool:
+    """Return whether there are numbers in a series that are not whole: such are not equal by chance."""
+    return any(isinstance(number, float) and number % 1 != 0 for value in series for number in _numbers(value))
+
+
+def _numbers(value: Value) -> Iterator[Any]:
+    if isinstance(value, Items):
+        for one in value.items:
+            yield from _numbers(one)
+    elif isinstance(value, Array):
+        yield from value.array.ravel().tolist()
+    else:
+        yield plain(value)
+
+
+def _axes_alike(a: Value, b: Value) -> bool:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.kind == b.kind and a.array.ndim == b.array.ndim
+    return type(a) is type(b)
