@@ -28,9 +28,10 @@ COPIES = ("{}.clone()", "list({})", "dict({})")
 
 @dataclass(frozen=True)
 class Edit:
-    """A cell with one place edited: where that is in the original, and the whole text afterwards."""
+    """A cell with one place edited: where that is in the original, the statement around it, the text afterwards."""
 
     span: Span
+    statement: Span
     text: str
 
 
@@ -106,11 +107,13 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
     tried = [(share * _distance(one.node, line) + (LATE if one.node.lineno in known else 0) + later, ways, one)
              for one in _statements(tree) for ways, share, later in WAYS]
     for _, ways, statement in sorted(tried, key=lambda one: one[0]):
+        head = _head(statement.node)
         for span in ways(statement):
             made = ""
             with contextlib.suppress(Exception):  # no tree that could be written down
                 made = ast.unparse(statement.function.node)
-            yield None if not made or made in done else Edit(span, _with(lines, statement.function.node, made))
+            text = _with(lines, statement.function.node, made) if made and made not in done else ""
+            yield Edit(span, span if ways is _moved else head, text) if text else None
             done.add(made)
 
 

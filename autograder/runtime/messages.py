@@ -88,8 +88,7 @@ def place(seen: Place, numbers: bool = True) -> str:
     """Say where the mistake is; without ``numbers`` nothing of a value."""
     if seen.kind == "edit":
         return f"One change here makes all checks pass: {_where(seen)}."
-    whose = "The value of the first" if seen.second else "Its value"
-    value = f" {whose}{_value(seen.difference)}" if seen.difference and numbers else ""
+    value = _value(seen.difference, "The first value" if seen.second else "That value") if numbers else ""
     if seen.second:
         return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "
                 f"{_where(seen.second)}.{value} Look at both, and at what goes into them.")
@@ -101,10 +100,20 @@ def _where(seen: Place | Spot) -> str:
     return f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
 
 
-def _value(seen: Difference) -> str:
-    """Say in what the value of a place differs."""
-    part = f"{seen.output}{_place(seen)}"
-    return f"{f' at `{part}`' if part else ''}: {_of_output(seen).removeprefix(': ')}"
+def _value(seen: Difference | None, subject: str) -> str:
+    """Say what the value of a right answer is at a place, and what the student's is; not that it has to be so."""
+    if not seen or not seen.expected or not seen.got:
+        return ""
+    match seen.kind:
+        case "value" | "nan":
+            part = f"{seen.output}{_place(seen)}"
+            at = f" at `{part}`" if part else ""
+            return f" {subject} is {_short(seen.expected, seen)}{at}, yours {_short(seen.got, seen)}{_spread(seen)}."
+        case "shape":
+            return f" {subject} has shape {seen.expected.shape}, yours {seen.got.shape}."
+        case "dtype":
+            return f" {subject} has dtype {seen.expected.dtype}, yours {seen.got.dtype}."
+    return ""
 
 
 def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:

@@ -24,8 +24,8 @@ class Spot:
 class Place:
     """An expression of an answer, where it stands as a `Spot` does.
 
-    ``kind``: "edit", one edit there makes all checks pass; "value", with the value of a right answer there its check
-    passes, gradients apart. ``known`` are the lines of the function before it whose values a right answer has, too.
+    ``kind``: "edit", one edit of this statement makes all checks pass; "value", with the value of a right answer there
+    its check passes, gradients apart. ``known`` are the lines before it in the function with the values of right ones.
     ``second``: only with a right value there, too.
     """
 

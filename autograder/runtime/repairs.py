@@ -1,7 +1,7 @@
 """Find where one edit of a wrong answer makes all checks pass: that place is verified, whatever the fault is.
 
 This is program repair by search: the edits of `edits` are tried on the checks, those near to where the values go wrong
-first. Only the place is shown, never the edit.
+first. Only the statement is shown, never the edit: what was edited may be right itself, beside the mistake.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequenc
         asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
     for edit in _in_time(itertools.chain([first], found)):
         if all(first_difference(record, _attempted(edit.text, record.ops, namespace)) is None for record in asked):
-            return edit.span
+            return edit.statement
     return None
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from .observation import Observer, Series, form, forms, same
 from .rewriting import Expression
-from .right_values import RightValues
+from .right_values import RightValues, has_decimals, numbers
 from .values import Array, Value, plain
-from .values import Sequence as Items
 
 COMMON = 6  # values for one expression: those that most right answers have are tried first
 BEST = 4  # replacements that come nearest to the right results: another one is added to each
-MANY = 4  # decisions that are not all the same are more than chance
+MANY = 4  # decisions or names that are not all the same are more than chance
 
 Replacement = Sequence[tuple[Expression, Series]]  # expressions, and what stands in the place of each
 
@@ -30,7 +28,7 @@ class Replacements:
         self.times, self.expressions, self.all = observer.times, expressions, observer.series
         self.series = {number: series for number, series in observer.series.items() if None not in forms(series)}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.known = [one for one in self.ordered if right.found(self.series[one.number])]
+        self.known = [one for one in self.ordered if right.found(own := self.series[one.number]) or right.goes_on(own)]
         self.unknown = [one for one in self.ordered if one not in self.known]
 
     @cached_property
@@ -78,7 +76,7 @@ class Replacements:
     def choices(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield the same where a value is a decision: what is chosen by it may be right by chance."""
         for one in self._before(last):
-            if not self._is_telling(one):
+            if not self._is_telling(one) and isinstance(plain(self.series[one.number][0]), bool):
                 for series in self._alike(one, True, True):
                     yield [(one, series)]
 
@@ -103,10 +101,13 @@ class Replacements:
 
     def _equal(self, first: Expression) -> list[Expression]:
         """Return the expressions that have the values of one; nothing where there are none, or an earlier one."""
-        own = self.series[first.number]
-        found = [one for one in self.unknown if forms(own) == forms(self.series[one.number])
-                 and all(map(same, own, self.series[one.number]))]
+        found = [one for one in self.unknown if self._is_equal(first, one)]
         return found if len(found) > 1 and found[0] is first else []
+
+    def _is_equal(self, one: Expression, other: Expression) -> bool:
+        """Return whether two expressions have the same values."""
+        own, others = self.series[one.number], self.series[other.number]
+        return forms(own) == forms(others) and all(map(same, own, others))
 
     def near(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of another shape, with as many axes."""
@@ -118,8 +119,9 @@ class Replacements:
     def resized(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of another form."""
         for one in self._before(last):
-            for series in (*self._alike(one, False, True), *self._alike(one, False, False)):
-                yield [(one, series)]
+            if not _are_names([number for value in self.series[one.number] for number in numbers(value)]):
+                for series in (*self._alike(one, False, True), *self._alike(one, False, False)):
+                    yield [(one, series)]
 
     def rearranged(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions, and all that have their values, with the axes of right values in another order."""
@@ -130,26 +132,19 @@ class Replacements:
                     if equal := self._equal(one):
                         yield [(other, series) for other in equal]
 
-    def exchanges(self, _: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions whose values right answers have elsewhere, with values that this answer has nowhere."""
-        for in_form in (True, False):
-            for one in self.known:
-                for series in self._alike(one, in_form, True):
-                    yield [(one, series)]
-
     def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the first replacements of single expressions with each other one, those of variables last."""
         before = set(self._before(last))
         found = [one for (one,) in singles if one[0] in before and has_decimals(one[1])]
         for near in found[:BEST]:
             for other in sorted(found, key=lambda one: (one[0].named, self.time(one[0]))):
-                if other[0] is not near[0] and other[1] is not near[1]:
+                if other[1] is not near[1] and not self._is_equal(near[0], other[0]):
                     yield sorted((near, other), key=lambda one: self.time(one[0]))
 
     def _is_telling(self, one: Expression) -> bool:
-        """Return whether the values of an expression are more than a few decisions."""
-        found = [number for value in self.series[one.number] for number in _numbers(value)]
-        return any(not isinstance(number, bool) for number in found) or len(found) >= MANY and len(set(found)) > 1
+        """Return whether the values of an expression are more than a few decisions, or a name."""
+        found = [number for value in self.series[one.number] for number in numbers(value)]
+        return not _are_names(found) or len(found) >= MANY and len(set(found)) > 1
 
     def lines_known(self, before: Expression) -> tuple[int, ...]:
         """Return the lines of the function before an expression on which all values are those of right answers."""
@@ -164,19 +159,8 @@ class Replacements:
                             if is_known and not before.span[0] <= line <= before.span[2]))
 
 
-def has_decimals(series: Series) -> bool:
-    """Return whether there are numbers in a series that are not whole: such are not equal by chance."""
-    return any(isinstance(number, float) and number % 1 != 0 for value in series for number in _numbers(value))
-
-
-def _numbers(value: Value) -> Iterator[Any]:
-    if isinstance(value, Items):
-        for one in value.items:
-            yield from _numbers(one)
-    elif isinstance(value, Array):
-        yield from value.array.ravel().tolist()
-    else:
-        yield plain(value)
+def _are_names(found: Sequence[object]) -> bool:
+    return all(isinstance(one, (bool, str)) for one in found)
 
 
 def _axes_alike(a: Value, b: Value) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import values
-from .observation import Series, forms, same
+from .observation import Series, form, forms, same
 from .values import Array, Value
 
 MAX_AXES = 4  # of an array that is turned
@@ -25,6 +25,7 @@ class RightValues:
     def __init__(self, series: Iterable[Series] = ()):
         self.series: list[Series] = []
         self._by_form: dict[Any, list[Series]] = defaultdict(list)
+        self._by_first: dict[Any, list[Series]] = defaultdict(list)
         for one in series:
             self._add(one)
 
@@ -39,12 +40,23 @@ class RightValues:
     def _add(self, series: Series) -> Series:
         self.series.append(series)
         self._by_form[forms(series)].append(series)
+        self._by_first[form(series[0])].append(series)
         return series
 
     def found(self, series: Series) -> Series | None:
         """Return the series that has these values, one after the other; None where no right answer has them."""
         alike = self._by_form.get(forms(series), ())
         return next((one for one in alike if all(map(same, series, one))), None)
+
+    def goes_on(self, series: Series) -> bool:
+        """Return whether a right answer has these values one after the other, only more or less often.
+
+        They are several, and either such as no chance makes, or always the same.
+        """
+        alike = (one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0]))
+        return len(series) > 1 and any(
+            len(one) > 1 and (_same(series, one) if has_decimals(series[:1]) else _is_one(series) and _is_one(one))
+            for one in alike)
 
     def alike(self, series: Series, goes_on: bool, in_form: bool) -> list[Series]:
         """Return the series that may stand in the place of one: those of the same form, or all others as long.
@@ -86,6 +98,30 @@ class RightValues:
                 if turned.dtype.kind == own.dtype.kind and not any(np.array_equal(made, one) for one in seen):
                     seen.append(made)
                     yield [_like(value, part) for value, part in zip(series, made, strict=True)]
+
+
+def has_decimals(series: Series) -> bool:
+    """Return whether there are numbers in a series that are not whole: such are not equal by chance."""
+    return any(isinstance(number, float) and number % 1 != 0 for value in series for number in numbers(value))
+
+
+def numbers(value: Value) -> Iterator[Any]:
+    """Yield the numbers and whatever else there is in a value."""
+    if isinstance(value, values.Sequence):
+        for one in value.items:
+            yield from numbers(one)
+    elif isinstance(value, Array):
+        yield from value.array.ravel().tolist()
+    else:
+        yield values.plain(value)
+
+
+def _is_one(series: Series) -> bool:
+    return all(form(one) == form(series[0]) and same(one, series[0]) for one in series)
+
+
+def _same(a: Series, b: Series) -> bool:
+    return all(form(one) == form(other) and same(one, other) for one, other in zip(a, b, strict=False))
 
 
 def _stacked(series: Series) -> NDArray[Any] | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -93,6 +93,7 @@ class _Trial:
 
     record: RecordedCheck
     run: Callable[[Probe], Reply | None]
+    own: Mapping[int, Series]  # the values of the answer, by the number of the expression
     ends: float  # on the clock
     distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
 
@@ -106,12 +107,13 @@ class _Trial:
         return None
 
     def mends(self, replaced: Replacement) -> bool:
-        """Return whether the check passes with a replacement."""
+        """Return whether the check passes with a replacement, and not with copies of the values that were there."""
         reply = self.run(_Replacer(replaced).probe)
         if reply is None:
             return False
         if first_difference(self.record, reply) is None:
-            return True
+            copies = self.run(_Replacer([(one, self.own[one.number]) for one, _ in replaced]).probe)
+            return copies is None or first_difference(self.record, copies) is not None
         if len(replaced) == 1:
             self.distances.append((_distance(self.record, reply), replaced))
         return False
@@ -149,7 +151,7 @@ class Search:
                 return None
             record = _without_gradients(record, reply)
             seen = Replacements(observer, self.expressions, right, reply.error is not None)
-            trial = _Trial(record, lambda probe: self._replied(record, watch, probe), self.ends)
+            trial = _Trial(record, lambda probe: self._replied(record, watch, probe), seen.series, self.ends)
             found = self._found(seen, trial)
             if found is None:
                 return None
@@ -168,7 +170,7 @@ class Search:
             found = trial.first(kind(_first(found))) or found
         if found is None or len(found) == 1 and seen.is_in_last_line(found[0][0]):
             found = trial.first(seen.rearranged(_first(found))) or found
-        for kind in (seen.choices, seen.present, seen.exchanges, seen.resized):
+        for kind in (seen.choices, seen.present, seen.resized):
             if found is None or len(found) == 1 and seen.is_last(found[0][0]):  # what an answer returns says little
                 found = trial.first(kind(_first(found))) or found
         return found

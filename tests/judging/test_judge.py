@@ -228,7 +228,7 @@ def test_replay_leaves_no_trace(seed):
 def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
     verdict = grade({**right, "double": "def double(x):\n    y = x\n    return 3 * y"})
     places = [check.place for exercise in verdict.exercises for check in exercise.checks]
-    assert {(one.kind, one.text, one.span[0], one.cell) for one in places if one} == {("edit", "3", 3, 0)}
+    assert {(one.kind, one.text, one.span[0], one.cell) for one in places if one} == {("edit", "return 3 * y", 3, 0)}
     assert all(check.place is None for exercise in verdict.exercises for check in exercise.checks if check.passed)
     assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
 

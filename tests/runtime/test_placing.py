@@ -50,7 +50,7 @@ def shown(found):
 
 def test_one_edit_that_mends_all_is_the_place_of_all():
     found = shown(searched(EDITED))
-    assert found == [("edit", "3", 0)] * len(found) and len(found) > 1
+    assert found == [("edit", "return 3 * x", 0)] * len(found) and len(found) > 1
 
 
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
@@ -63,7 +63,7 @@ def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monke
 def test_where_every_fault_was_recognised_nothing_is_edited():
     everywhere = range(len(searched(EDITED)))
     assert {one.kind for one in searched(EDITED, named=everywhere) if one} == {"value"}
-    assert shown(searched(EDITED, named=[0]))[0] == ("edit", "3", 0)
+    assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
 
 
 def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():

@@ -56,15 +56,15 @@ def searched(exercise, text):
 
 
 @pytest.mark.parametrize("exercise, text, place", [
-    ("double", "def double(x):\n    return 3 * x", "3"),
+    ("double", "def double(x):\n    return 3 * x", "return 3 * x"),
     ("double", "def double(x):\n    y = x + x\n    y = y * y\n    return y", "y = y * y"),
-    ("double", "def double(x):\n    return x * x", "x * x"),
-    ("double", "def double(x):\n    return (x + x).detach()", "(x + x).detach()"),
-    ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "henc_final, henc_ts"),
+    ("double", "def double(x):\n    return x * x", "return x * x"),
+    ("double", "def double(x):\n    return (x + x).detach()", "return (x + x).detach()"),
+    ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "return henc_final, henc_ts"),
     ("encoder", ENCODER.format(STATES.replace("henc_init", "None"), "henc_ts, henc_final"), None),
     ("encoder", ENCODER.format(STATES.replace("input, henc_init", "input, encoder_input"), "henc_ts, henc_final"),
-     "encoder_input"),
-    ("last", "def last(rows):\n    return double(rows[-2])", "rows[-2]"),
+     STATES.replace("input, henc_init", "input, encoder_input")),
+    ("last", "def last(rows):\n    return double(rows[-2])", "return double(rows[-2])"),
 ])
 def test_where_one_edit_is_enough_is_the_place(exercise, text, place):
     found, _ = searched(exercise, text)
@@ -95,7 +95,7 @@ def test_an_edit_counts_only_if_every_check_passes():
     text = ENCODER.format("henc_ts, henc_final = self.gru(encoder_input, 0 * henc_init)", "henc_ts, henc_final")
     found, tried = searched("encoder", text)
     assert [one.passed for one in failed("encoder", text)[0]] == [False, False]
-    assert found.text == "0 * henc_init", "henc_init + 0 would not do: states are asked for without it"
+    assert "0 * henc_init" in found.text, "henc_init + 0 would not do: states are asked for without it"
     records = [one for own in records_of(oracle(TINY_COURSE, TINY), "encoder", "1") for one in own]
     assert tried.count(tried[-1]) == len(records) + 1
 
@@ -142,7 +142,7 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
     results, records = failed("double", text)
     with truth.without("double") as names:
         before = dict(names)
-        assert repair_apart(results, text, records, names) == Place("edit", (3, 11, 3, 12), text="3")
+        assert repair_apart(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
             patch.setattr(repairs, "apart", lambda *_: 1 / 0)

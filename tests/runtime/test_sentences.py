@@ -218,15 +218,15 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     head = "With the value of a right answer here, what follows is right: `2 * x`, line 3."
     tail = "Look at it, and at what goes into it."
     assert messages.place(value) == (
-        f"{head} Its value at `[0, 2]`: expected 0.5, got 0.25; 3 of 6 values differ. {tail}")
+        f"{head} That value is 0.5 at `[0, 2]`, yours 0.25; 3 of 6 values differ. {tail}")
     assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
     one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
-    assert messages.place(replace(value, difference=one)) == f"{head} Its value: expected 0.5, got 0.25. {tail}"
+    assert messages.place(replace(value, difference=one)) == f"{head} That value is 0.5, yours 0.25. {tail}"
     two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
     head = ("With values of right answers at two places, what follows is right: `2 * x`, line 3, and `h + x`, line 9 "
             "of a cell of your own.")
     tail = "Look at both, and at what goes into them."
-    assert messages.place(two) == f"{head} The value of the first: expected 0.5, got 0.25. {tail}"
+    assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"
     assert messages.place(two, numbers=False) == f"{head} {tail}"
 
 
