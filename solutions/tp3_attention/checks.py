@@ -864,6 +864,8 @@ def inference(t):
     unforced = s.model(question, None, False, True)
     t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.T].argmax(-1), axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
+    nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
+    t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")
 
 
 @check("seq2seq")

@@ -467,17 +467,18 @@ if teacher_enforce and decoder_input is not None:
     return output
 one_hot = torch.eye(self.decoder_vocabulary_size, device=self.device)
 letter = torch.tensor([self.decoder_char_index[self.GO]] * encoder_input.size(1), device=self.device)
-results, state = [], henc_final
+results = torch.empty(0, encoder_input.size(1), self.decoder_vocabulary_size, device=self.device)
+state = henc_final
 while len(results) < self.max_decoder_sequence_length:
     prediction, state = self.decoder(one_hot[letter].unsqueeze(0), state, henc_ts)
     letter = prediction[0].max(dim=1)[1]
     if inference and letter[0] == self.decoder_char_index[self.EOS]:
         break
-    results.append(prediction)
+    results = torch.cat((results, prediction))
     if self.attention:
         new = self.decoder.attention_weights
         self.attention_weights = new if self.attention_weights is None else torch.cat((self.attention_weights, new))
-return torch.cat(results)"""),
+return results"""),
 
     Variant("concat", "layer by layer", swap=(PREDICT, """x = torch.cat((hdec_ts, context_vectors), 2)
         x = self.dense_tanh(x)
