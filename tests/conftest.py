@@ -226,6 +226,7 @@ def fingerprint(*folders) -> str:
     return digest.hexdigest()
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config, items):
     """Tests that share something dear go to one process, which makes it once; folders take turns.
 

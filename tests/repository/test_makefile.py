@@ -1,5 +1,6 @@
 """What a reader is told to type is there: targets, the files that their commands name, and the commands themselves."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -44,3 +45,15 @@ def test_the_commands_of_a_target_name_what_is_there(target):
                 assert (ROOT / word).is_file(), word
         if Path(command[0]).name == "autograder":
             cli._parser().parse_args(command[1:])  # argparse ends the test where it cannot read them
+
+
+@pytest.fixture(scope="module")
+def dear():
+    """Something of this module that would be shared."""
+    return object()
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="there is one process")
+def test_tests_that_share_a_fixture_run_in_one_process(request, dear):
+    """Where pytest and pytest-xdist do not suit each other, nothing fails: fixtures are only made again and again."""
+    assert request.node.nodeid.endswith("@repository/test_makefile.py")
