@@ -51,12 +51,12 @@ class RightValues:
     def goes_on(self, series: Series) -> bool:
         """Return whether a right answer has these values one after the other, only more or less often.
 
-        They are several, and either such as no chance makes, or always the same.
+        They are several, and such as no chance makes, or always the same whole number or name.
         """
-        alike = (one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0]))
-        return len(series) > 1 and any(
-            len(one) > 1 and (_same(series, one) if has_decimals(series[:1]) else _is_one(series) and _is_one(one))
-            for one in alike)
+        alike = [one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0])]
+        if has_decimals(series[:1]):
+            return len(series) > 1 and any(len(one) > 1 and _same(series, one) for one in alike)
+        return _is_one(series) and any(map(_is_one, alike))
 
     def alike(self, series: Series, goes_on: bool, in_form: bool) -> list[Series]:
         """Return the series that may stand in the place of one: those of the same form, or all others as long.
