@@ -132,6 +132,13 @@ class Replacements:
                     if equal := self._equal(one):
                         yield [(other, series) for other in equal]
 
+    def result(self, _: Expression | None) -> Iterator[Replacement]:
+        """Yield what is evaluated last, if right answers have its value elsewhere: something may be lacking there."""
+        for one in self.ordered[-1:]:
+            if one in self.known:
+                for series in (*self._alike(one, True, True), *self._alike(one, False, True)):
+                    yield [(one, series)]
+
     def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the first replacements of single expressions with each other one, those of variables last."""
         before = set(self._before(last))

@@ -170,7 +170,7 @@ class Search:
             found = trial.first(kind(_first(found))) or found
         if found is None or len(found) == 1 and seen.is_in_last_line(found[0][0]):
             found = trial.first(seen.rearranged(_first(found))) or found
-        for kind in (seen.choices, seen.present, seen.resized):
+        for kind in (seen.choices, seen.present, seen.resized, seen.result):
             if found is None or len(found) == 1 and seen.is_last(found[0][0]):  # what an answer returns says little
                 found = trial.first(kind(_first(found))) or found
         return found

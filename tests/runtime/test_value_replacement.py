@@ -113,6 +113,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     ("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /", "(henc_ts * hdec).mean(-1)"),
     ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
     ("torch.softmax(scores, dim=0)", "scores + 1", "scores + 1"),
+    ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores, weights"),
     ("henc_ts).sum(0), weights", "henc_ts).mean(0), weights", "(weights[..., None] * henc_ts).mean(0)"),
 ])
 def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old, new, where):
