@@ -1,0 +1,191 @@
+"""Which values may stand in the place of which expressions, and in which order they are tried."""
+
+import pytest
+import torch
+
+from autograder.runtime import replacements
+from autograder.runtime.observation import Observer
+from autograder.runtime.replacements import Replacements
+from autograder.runtime.rewriting import Expression
+from autograder.runtime.right_values import RightValues, has_decimals, numbers
+from autograder.runtime.values import Array, describe, plain
+
+X, Y, Z = ([describe(torch.tensor([number, 2.5, -1.0]))] for number in (0.25, 0.5, 0.75))
+LONG, LONGER = ([describe(torch.tensor([number] * 4))] for number in (0.25, 1.25))
+
+
+def described(*values):
+    """A series of values."""
+    return [describe(one) for one in values]
+
+
+def seen(own, right, lines=None, goes_on=False, **named):
+    """What may be tried where expressions 0, 1, … have these series, one after the other in time."""
+    observer, time = Observer(), 0
+    for number, series in enumerate(own):
+        for value in series:
+            time += 1
+            observer.series[number].append(value)
+            observer.times[number].append(time)
+    found = {number: Expression(number, "f", (line, 4, line, 9), named=number in named.get("named", ()))
+             for number, line in enumerate(lines or range(1, len(own) + 1))}
+    return Replacements(observer, found, RightValues(right), goes_on)
+
+
+def told(series):
+    """The values of a series, to be compared."""
+    return [(one.kind, plain(one).tolist()) if isinstance(one, Array) else plain(one) for one in series]
+
+
+def tried(found):
+    """Replacements by the numbers of expressions, and the values of each series."""
+    return [[(getattr(one, "number", one), told(series)) for one, series in replaced] for replaced in found]
+
+
+def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_told():
+    found = seen([X, Y, X, Z], [X, Y], lines=[1, 2, 3, 3])
+    assert [one.number for one in found.known] == [0, 1, 2] and [one.number for one in found.unknown] == [3]
+    assert [found.time(one) for one in found.ordered] == [1, 2, 3, 4]
+    other = seen([Z, X, Z, LONG], [X], lines=[1, 2, 3, 3])
+    first, second, third = other.unknown
+    assert [other.is_last(one) for one in (first, second, third)] == [False, False, True]
+    assert [other.is_in_last_line(one) for one in (first, second, third)] == [False, True, True]
+
+
+def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare(monkeypatch):
+    monkeypatch.setattr(replacements, "COMMON", 1)
+    other = described(torch.tensor([7.5, 0.0, 0.0]))
+    found = seen([X, Z, LONG], [X, Y, other, LONG])
+    assert tried(found.missing(None)) == tried([[(1, Y)]])
+    assert tried(found.rarer(None)) == tried([[(1, other)]])
+    assert tried(found.elsewhere(None)) == tried([[(1, X)]]) == tried(found.present(None))
+    assert not tried(found.missing(found.unknown[0])), "before it is nothing"
+
+
+def test_whole_numbers_elsewhere_are_tried_late_and_what_decides_apart():
+    found = seen([described(3), described(4), described(True), described("a"), described(None)],
+                 [described(3), described(5), described(False), described("b")])
+    assert tried(found.missing(None)) == tried([[(1, described(5))]])
+    assert not tried(found.elsewhere(None)) and tried(found.present(None)) == tried([[(1, described(3))]])
+    assert tried(found.choices(None)) == tried([[(2, described(False))]])
+    masks = seen([described(torch.tensor([True, False, True, True])), described(torch.ones(4, dtype=torch.bool))],
+                 [described(torch.tensor([True, True, False, False]))])
+    assert [one for ((one, _),) in tried(masks.missing(None))] == [0]
+    few = seen([described(True, False, True)], [described(True, True, False)])
+    assert not tried(few.missing(None)) and len(tried(few.choices(None))) == 1
+
+
+def test_if_the_first_value_is_right_only_what_begins_so_is_tried():
+    own = [describe(1.5), describe(9.5)]
+    begins, other = described(1.5, 2.5), described(3.5, 4.5)
+    assert tried(seen([own], [other, begins]).missing(None)) == tried([[(0, begins)]])
+    assert tried(seen([own], [other]).missing(None)) == tried([[(0, other)]])
+    assert tried(seen([described(1.5)], [described(2.5), described(3.5)]).missing(None)) == tried(
+        [[(0, described(2.5))], [(0, described(3.5))]])
+
+
+def test_where_an_error_ended_it_longer_series_will_do():
+    own, right = described(1.5), described(2.5, 3.5)
+    assert tried(seen([own], [right], goes_on=True).missing(None)) == tried([[(0, right)]])
+    assert not tried(seen([own], [right]).missing(None))
+
+
+def test_all_that_have_the_same_values_are_replaced_at_once():
+    found = seen([Z, LONGER, Z, X], [X, Y, LONG])
+    assert tried(found.everywhere(None)) == tried([[(0, Y), (2, Y)], [(0, X), (2, X)]])
+    alike = [describe(torch.tensor([0.75, 2.5, 3.0]))]
+    assert not tried(seen([Z, alike], [X, Y]).everywhere(None)), "they share some numbers"
+    assert not tried(seen([described(1.5, 2.5), described(1.5, 3.5)], [described(4.5, 5.5)]).everywhere(None))
+    assert not tried(found.everywhere(found.unknown[0]))
+
+
+def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
+    wide, flat = described(torch.full((2, 2), 0.5)), described([0.5, 1.5])
+    found = seen([Z], [LONG, wide, flat])
+    assert tried(found.near(None)) == tried([[(0, LONG)]])
+    assert tried(found.resized(None)) == tried([[(0, LONG)], [(0, wide)], [(0, flat)]])
+    assert not tried(seen([Z], [described(torch.ones(4))]).near(None)), "without decimals it may be chance"
+    assert not tried(seen([described(True)], [LONG]).resized(None))
+    assert len(tried(seen([described([True, 2])], [LONG]).resized(None))) == 1
+    assert not tried(seen([[*Z, *described(wide[0].array)]], [[*LONG, *LONG]]).near(None))
+    assert not tried(seen([Z], [described(1.5)]).near(None)) and not tried(seen([described(0.5)], [LONG]).near(None))
+    assert tried(seen([described(1.5)], [described(2)]).resized(None)) == tried([[(0, described(2))]])
+    assert not tried(seen([Z], [described(torch.full((4,), 0.5).double().numpy())]).near(None)), "another kind"
+
+
+def test_axes_are_rearranged_but_for_the_last():
+    rows = torch.arange(6.0).reshape(2, 3) + 0.5
+    found = seen([described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
+    assert tried(found.rearranged(None)) == tried([[(0, described(rows.T.contiguous()))]])
+    assert not tried(seen([described(torch.zeros(3, 2))], [described(rows)]).rearranged(None))
+    both = seen([described(torch.zeros(3, 2) - 0.5), described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
+    assert [[one for one, _ in replaced] for replaced in tried(both.rearranged(None))] == [[0], [0, 1], [1]]
+
+
+def test_what_comes_last_may_lack_something():
+    assert tried(seen([Z, X], [X, Y, LONG]).result(None)) == tried([[(1, Y)], [(1, LONG)]])
+    assert not tried(seen([X, Z], [X, Y]).result(None))
+
+
+def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch):
+    found = seen([Z, LONGER, Z, LONGER, described(4)], [X, Y, LONG], named=[1])
+    one = {number: found.expressions[number] for number in range(5)}
+    singles = [[(one[2], X)], [(one[0], X)], [(one[1], LONG)], [(one[0], Y)], [(one[3], LONG)],
+               [(one[4], described(3))]]
+    expected = [[(2, X), (3, LONG)], [(1, LONG), (2, X)]]
+    monkeypatch.setattr(replacements, "BEST", 1)
+    assert tried(found.pairs(None, singles)) == tried(expected)
+    monkeypatch.setattr(replacements, "BEST", 2)
+    assert tried(found.pairs(None, singles))[:4] == tried(
+        [*expected, [(0, X), (3, LONG)], [(0, X), (1, LONG)]])
+    assert tried(found.pairs(one[3], singles)) == tried([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])
+
+
+def test_lines_are_known_where_all_their_values_are():
+    found = seen([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
+    assert found.lines_known(found.expressions[6]) == (4, 5)
+    assert found.lines_known(found.expressions[2]) == (5,)
+    partly = seen([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
+    assert partly.lines_known(partly.expressions[2]) == (5,), "of one value nothing is known"
+
+
+@pytest.mark.parametrize(("own", "right", "known"), [
+    ([1.5, 2.5], [1.5, 2.5, 3.5], True), ([1.5, 2.5, 3.5], [1.5, 2.5], True), ([1.5, 2.5], [1.5, 3.5, 2.5], False),
+    ([1.5], [1.5, 2.5], False), ([1.5, 2.5], [1.5], False), ([7, 7], [7, 7, 7], True), ([7], [7, 7], True),
+    ([7, 7], [7, 8, 9], False), ([7, 8], [7, 8, 9], False), ([7, 7], [8, 8, 8], False), (["a", "a"], ["a"], True),
+    ([1.5, 7], [1.5, 2.5, 3.5], False),
+])
+def test_a_value_that_goes_on_otherwise_often_is_known(own, right, known):
+    assert RightValues([described(*right)]).goes_on(described(*own)) is known
+
+
+def test_series_of_the_same_form_or_of_all_others_may_stand_for_one():
+    right = RightValues([X, LONG, described(1.5, 2.5), described(0.5)])
+    alike = {(goes_on, in_form): [told(one) for one in right.alike(own, goes_on, in_form)]
+             for own, goes_on in ((Z, False), (described(7.5), True)) for in_form in (True, False)}
+    assert alike[False, True] == [told(X)] and alike[False, False] == [told(LONG), [0.5]]
+    assert alike[True, True] == [[1.5, 2.5], [0.5]] and alike[True, False] == [told(X), told(LONG)]
+
+
+def test_numbers_are_found_in_whatever_holds_them():
+    assert list(numbers(describe([1, [2.5, "a"], (torch.tensor([True]), None)]))) == [1, 2.5, "a", True, None]
+    assert [has_decimals(described(one)) for one in (1.5, [1, 1.5], torch.tensor([0.0, 0.5]), 2.0, [1], True, "a")] == [
+        True] * 3 + [False] * 4
+    assert has_decimals(described(1.0, 1.5))
+
+
+def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
+    rows = torch.arange(6.0).reshape(2, 3) + 0.5
+    right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6))])
+    found = list(right.rearranged(described(torch.zeros(2, 3))))
+    assert [one[0].array.tolist() for one in found] == [rows.tolist()], "whole numbers are of another type"
+    turned = list(right.rearranged(described(*torch.zeros(3, 2))))
+    assert [[value.array.tolist() for value in one] for one in turned] == [rows.T.tolist()]
+    one = RightValues([described(torch.tensor([1.5, 2.5]))])
+    assert [[value.value for value in found] for found in one.rearranged(described(0.5, 0.5))] == [[1.5, 2.5]]
+    assert not list(one.rearranged(described(torch.tensor([1.5, 2.5])))), "that is what it is"
+    even = RightValues([described(torch.tensor([[1.5, 2.5], [2.5, 3.5]])), described("a", "b")])
+    assert len(list(even.rearranged(described(torch.zeros(2, 2))))) == 1
+    assert not list(even.rearranged(described("c", "d")))
+    (flat,) = RightValues([described(rows[:, None])]).rearranged(described(torch.zeros(2, 3)))
+    assert told(flat) == told(described(rows))
