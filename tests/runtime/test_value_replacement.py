@@ -273,6 +273,65 @@ def test_the_way_of_a_gradient_is_left_as_it_was(inputs):
     assert isinstance(listed, tuple) and torch.equal(listed[0], torch.ones(2)) and listed[1:] == (3, "a")
 
 
+@pytest.mark.parametrize("old", [torch.zeros(3), np.zeros(3), [0, 0, 0]])
+def test_what_a_variable_holds_changes_for_all_that_have_it(old):
+    new = torch.ones(3) if torch.is_tensor(old) else np.ones(3) if isinstance(old, np.ndarray) else [1, 1, 1]
+    assert value_replacement._stored(new, old) is old and list(old) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("new", "old"), [(torch.ones(2), torch.ones(3)), (np.ones(2), np.ones(3)), (1, 2),
+                                          (np.ones(3), (0, 0, 0))])
+def test_what_has_another_shape_takes_the_place_of_it(new, old):
+    assert value_replacement._stored(new, old) is new
+
+
+@pytest.mark.parametrize(("want", "have", "apart"), [
+    (torch.tensor([3.0, 4.0]), torch.tensor([3.0, 4.0]), 0.0), (torch.tensor([3.0, 4.0]), torch.zeros(2), 1.0),
+    (torch.tensor([3.0, 4.0]), torch.tensor([6.0, 8.0]), 1 / 3), (torch.zeros(2), torch.zeros(2), 0.0),
+    (torch.ones(2), torch.ones(3), 1.0), (torch.ones(2), torch.tensor([1.0, math.inf]), 1.0), (2, 1, 1 / 3),
+    ("a", "a", 0.0), ("a", "b", 1.0), ([1, 2], [1, 2], 0.0), ([1, 2], [2, 1], 1.0),
+])
+def test_how_far_a_result_is_from_the_right_one_has_a_share(want, have, apart):
+    assert value_replacement._apart(describe(want), describe(have)) == pytest.approx(apart)
+    assert value_replacement._apart(describe(want), None) == 1.0
+
+
+def test_gradients_count_only_if_they_alone_differ():
+    specs = {"result": Spec(), "gradient of x": Spec()}
+    right = {name: describe(torch.ones(2)) for name in specs}
+    wrong = {name: describe(torch.zeros(2)) for name in specs}
+    record = RecordedCheck((), Reply(right), specs, 1)
+    assert list(value_replacement._without_gradients(record, Reply(wrong)).specs) == ["result"]
+    assert value_replacement._without_gradients(record, Reply({**right, "gradient of x": wrong["result"]})) is record
+
+
+def test_what_was_found_in_a_check_is_tried_first_in_the_next_one(inputs):
+    wrong = ATTEND.replace("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /")
+    record, right = values_of([ATTEND], "attend", inputs)
+    namespace = names()
+    exec(wrong, namespace)
+    search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
+                    time.monotonic() + 60)
+    by_text = {segment(wrong, one.span): one.number for one in search.expressions.values()}
+    assert search.place(record, right).text == "(henc_ts * hdec).mean(-1)"
+    assert search.found == [by_text["(henc_ts * hdec).mean(-1)"]]
+    search.found = [by_text["torch.softmax(scores, dim=0)"]]
+    assert search.place(record, right).text == "torch.softmax(scores, dim=0)"
+    right_one, wrong_one = (f"def attend(hdec, henc_ts):\n    return henc_ts * {factor}\n" for factor in (2, 3))
+    record, right = values_of([right_one], "attend", inputs)
+    exec(wrong_one, namespace)
+    search = Search(cells_of([wrong_one]), [wrong_one], namespace, search.run, time.monotonic() + 60)
+    assert search.place(record, right).text == "henc_ts * 3" and search.found == [], "what comes last is no hint"
+
+
+def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
+    trial = value_replacement._Trial(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, math.inf)
+    far, near, again = ([(name, ())] for name in "abc")
+    trial.distances = [(0.5, far), (0.25, near), (0.250001, again)]
+    assert trial.nearest() == [near, far]
+    assert trial.first(iter([[]])) is None, "what raises mends nothing"
+
+
 def test_the_search_ends_with_its_time_and_without_a_trace(inputs):
     wrong = ATTEND.replace("dim=0", "dim=1")
     assert place(wrong, [ATTEND], "attend", inputs, seconds=-1.0) is None
