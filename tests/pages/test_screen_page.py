@@ -93,7 +93,9 @@ def points(term, student, cell="why"):
 
 
 def saved(page, word="Saved"):
-    page.locator("#told", has_text=word).wait_for()
+    """Wait for the words; what is there instead is in the error."""
+    expect = pytest.importorskip("playwright.sync_api").expect
+    expect(page.locator("#told")).to_contain_text(word, timeout=120_000)
 
 
 def opened(page, address):
