@@ -32,6 +32,7 @@ from .syntax import segment
 from .values import Array, Value, short
 
 CALL_SECONDS = 1.0  # for the calls of a check once
+BEFORE = 60  # replacements that are tried before a place that was found
 LAST_SECONDS = 0.1  # in which a place that was found is followed to the last that has its value
 
 
@@ -95,13 +96,15 @@ class _Trial:
     run: Callable[[Probe], Reply | None]
     own: Mapping[int, Series]  # the values of the answer, by the number of the expression
     ends: float  # on the clock
+    left: float = math.inf  # replacements
     distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
 
     def first(self, tried: Iterator[Replacement]) -> Replacement | None:
         """Return the first replacement with which the check passes."""
         for one in tried:
-            if time.monotonic() > self.ends:
+            if time.monotonic() > self.ends or self.left <= 0:
                 break
+            self.left -= 1
             if self.mends(one):
                 return one
         return None
@@ -168,6 +171,8 @@ class Search:
         for kind in (seen.missing, seen.elsewhere, seen.everywhere,
                      lambda last: seen.pairs(last, trial.nearest()), seen.rarer, seen.near):
             found = trial.first(kind(_first(found))) or found
+            if found and not seen.is_last(found[0][0]):
+                trial.left = min(trial.left, BEFORE)
         if found is None or len(found) == 1 and seen.is_in_last_line(found[0][0]):
             found = trial.first(seen.rearranged(_first(found))) or found
         for kind in (seen.choices, seen.present, seen.resized, seen.result):
