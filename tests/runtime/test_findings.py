@@ -5,7 +5,7 @@ import pytest
 from autograder.runtime.beside import Beside
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
-from autograder.runtime.findings import CheckResult, Finding, essence, findings
+from autograder.runtime.findings import CheckResult, Finding, essence, findings, limited
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Where
 
@@ -95,3 +95,14 @@ def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
             CheckResult("c", False, "", Difference("value", "memory"), FAULT, place=edit)]
     (one,) = findings(seen)
     assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.alone
+
+
+def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
+    right, part = CheckResult("a", True, "It is."), CheckResult("b", False, "It is.", Difference("value", "gradient"))
+    memory, plain = (CheckResult(name, False, "It is.", difference) for name, difference in (
+        ("c", Difference("value", "memory")), ("d", Difference("value"))))
+    alone = [right, part, memory]
+    assert limited(alone) == alone and limited(alone) is not alone
+    seen = limited([*alone, plain])
+    assert [one.difference and one.difference.partly for one in seen] == [None, True, False, False]
+    assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
