@@ -28,7 +28,7 @@ class Replacements:
         self.times, self.expressions, self.all = observer.times, expressions, observer.series
         self.series = {number: series for number, series in observer.series.items() if None not in forms(series)}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.known = [one for one in self.ordered if right.found(own := self.series[one.number]) or right.goes_on(own)]
+        self.known = [one for one in self.ordered if right.found(own := self.series[one.number]) or right.in_part(own)]
         self.unknown = [one for one in self.ordered if one not in self.known]
 
     @cached_property
@@ -95,8 +95,8 @@ class Replacements:
     def everywhere(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield all expressions that have the same values at once, with other values."""
         for one in filter(self._is_telling, self._before(last)):
-            for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
-                if equal := self._equal(one):
+            if equal := self._equal(one):
+                for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
                     yield [(other, series) for other in equal]
 
     def _equal(self, first: Expression) -> list[Expression]:
@@ -127,9 +127,10 @@ class Replacements:
         """Yield expressions, and all that have their values, with the axes of right values in another order."""
         for one in self._before(last):
             if not self.is_last(one):
+                equal = self._equal(one)
                 for series in filter(has_decimals, self.right.rearranged(self.series[one.number])):
                     yield [(one, series)]
-                    if equal := self._equal(one):
+                    if equal:
                         yield [(other, series) for other in equal]
 
     def result(self, _: Expression | None) -> Iterator[Replacement]:

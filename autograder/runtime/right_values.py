@@ -24,6 +24,7 @@ class RightValues:
 
     def __init__(self, series: Iterable[Series] = ()):
         self.series: list[Series] = []
+        self._forms: list[Any] = []  # of each
         self._by_form: dict[Any, list[Series]] = defaultdict(list)
         self._by_first: dict[Any, list[Series]] = defaultdict(list)
         for one in series:
@@ -38,8 +39,10 @@ class RightValues:
         return cls(sorted(right.series, key=lambda one: -counts[id(one)]))
 
     def _add(self, series: Series) -> Series:
+        own = forms(series)
         self.series.append(series)
-        self._by_form[forms(series)].append(series)
+        self._forms.append(own)
+        self._by_form[own].append(series)
         self._by_first[form(series[0])].append(series)
         return series
 
@@ -48,7 +51,7 @@ class RightValues:
         alike = self._by_form.get(forms(series), ())
         return next((one for one in alike if all(map(same, series, one))), None)
 
-    def goes_on(self, series: Series) -> bool:
+    def in_part(self, series: Series) -> bool:
         """Return whether a right answer has these values one after the other, only more or less often.
 
         They are several, and such as no chance makes, or always the same whole number or name.
@@ -63,9 +66,9 @@ class RightValues:
 
         ``goes_on``: an error ended it, and theirs may be longer.
         """
-        own = forms(series)
-        long = (one for one in self.series if len(one) == len(series) or goes_on and len(one) > len(series))
-        return [one for one in long if (forms(one)[:len(series)] == own) is in_form]
+        own, length = forms(series), len(series)
+        return [one for one, form_of in zip(self.series, self._forms, strict=True)
+                if (len(one) == length or goes_on and len(one) > length) and (form_of[:length] == own) is in_form]
 
     @cached_property
     def _by_size(self) -> dict[int, list[NDArray[Any]]]:
@@ -102,7 +105,17 @@ class RightValues:
 
 def has_decimals(series: Series) -> bool:
     """Return whether there are numbers in a series that are not whole: such are not equal by chance."""
-    return any(isinstance(number, float) and number % 1 != 0 for value in series for number in numbers(value))
+    return any(map(_has_decimals, series))
+
+
+def _has_decimals(value: Value) -> bool:
+    if isinstance(value, Array):  # at once: this is asked of every right value
+        with np.errstate(invalid="ignore"):
+            return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
+    if isinstance(value, values.Sequence):
+        return any(map(_has_decimals, value.items))
+    number = values.plain(value)
+    return isinstance(number, float) and number % 1 != 0
 
 
 def numbers(value: Value) -> Iterator[Any]:

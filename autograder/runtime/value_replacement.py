@@ -205,7 +205,7 @@ def _first(found: Replacement | None) -> Expression | None:
 def _last(found: Replacement, seen: Replacements, trial: _Trial) -> Expression:
     """Return the last expression of the function with which the first values mend the check: they are handed on as is.
 
-    A variable, or one of which a part is stored, is such a one only where its value is right elsewhere.
+    A variable, or one of which a part is stored, is no such expression.
     """
     (first, series), *others = found
     if any(other is series for _, other in others):
@@ -213,8 +213,7 @@ def _last(found: Replacement, seen: Replacements, trial: _Trial) -> Expression:
     until = seen.time(others[0][0]) if others else math.inf
     later = [one for one in seen.ordered if seen.time(first) < seen.time(one) < until
              and (one.cell, one.function) == (first.cell, first.function)
-             and forms(seen.series[one.number]) == forms(series)
-             and (first in seen.known or not (one.named or one.statement))]
+             and forms(seen.series[one.number]) == forms(series) and not (one.named or one.statement)]
     in_time = (one for one in reversed(later) if time.monotonic() < trial.ends)
     return next((one for one in in_time if trial.mends([(one, series), *others])), first)
 

@@ -156,7 +156,7 @@ def test_lines_are_known_where_all_their_values_are():
     ([1.5, 7], [1.5, 2.5, 3.5], False),
 ])
 def test_a_value_that_goes_on_otherwise_often_is_known(own, right, known):
-    assert RightValues([described(*right)]).goes_on(described(*own)) is known
+    assert RightValues([described(*right)]).in_part(described(*own)) is known
 
 
 def test_series_of_the_same_form_or_of_all_others_may_stand_for_one():
