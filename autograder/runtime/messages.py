@@ -87,7 +87,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 def place(seen: Place, numbers: bool = True) -> str:
     """Say where the mistake is; without ``numbers`` nothing of a value."""
     if seen.kind == "edit":
-        return f"One change here makes all checks pass: {_where(seen)}."
+        return f"One change here makes all checks pass (a change elsewhere may, too): {_where(seen)}."
     value = _value(seen.difference, "The first value" if seen.second else "That value") if numbers else ""
     if seen.second:
         return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "

@@ -47,15 +47,19 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
         return made
     search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace),
                     time.monotonic() + SECONDS)
-    for i in wrong[:MAX_PLACES]:
-        record, difference = checks[i].records[0], results[i].difference
-        if difference and difference.is_placed and not record.is_open and (right := checks[i].right):
-            made[i] = replace(made[i], place=search.place(record.plain, right))
+    searched = {i: (checks[i].records[0].plain, right) for i in wrong[:MAX_PLACES]
+                if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
+    for i, place in zip(searched, search.places(list(searched.values())), strict=True):
+        made[i] = replace(made[i], place=place)
     if not all(results[i].fault for i in wrong):
         place = repair_apart(made, texts[0], [one.records for one in checks], namespace)
         if place:
             made = [replace(one, place=place) if one.difference else one for one in made]
     return made
+
+
+def _is_placed(result: CheckResult, record: RecordedCheck) -> bool:
+    return bool(result.difference and result.difference.is_placed and not record.is_open)
 
 
 def places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],

@@ -61,6 +61,14 @@ class Replacements:
             found = [series for series in found if same(series[0], own[0])] or found
         return [series for series in found if (id(series) in self._missing) is is_missing]
 
+    def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
+        """Yield expressions by number with all values of their form; a right one only with one of decimals."""
+        for one in self.ordered:
+            if one.number in numbers:
+                for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
+                    if one not in self.known or has_decimals(series):
+                        yield [(one, series)]
+
     def missing(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions whose values no right answer has, with values that this answer has nowhere."""
         for one in filter(self._is_telling, self._before(last)):
@@ -119,9 +127,10 @@ class Replacements:
     def resized(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of another form."""
         for one in self._before(last):
-            if not _are_names([number for value in self.series[one.number] for number in numbers(value)]):
+            if not _are_names(_numbers(self.series[one.number])):
                 for series in (*self._alike(one, False, True), *self._alike(one, False, False)):
-                    yield [(one, series)]
+                    if has_decimals(series) or len(set(_numbers(series))) > 1:
+                        yield [(one, series)]
 
     def rearranged(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions, and all that have their values, with the axes of right values in another order."""
@@ -151,7 +160,7 @@ class Replacements:
 
     def _is_telling(self, one: Expression) -> bool:
         """Return whether the values of an expression are more than a few decisions, or a name."""
-        found = [number for value in self.series[one.number] for number in numbers(value)]
+        found = _numbers(self.series[one.number])
         return not _are_names(found) or len(found) >= MANY and len(set(found)) > 1
 
     def lines_known(self, before: Expression) -> tuple[int, ...]:
@@ -165,6 +174,10 @@ class Replacements:
                     lines[line] = lines.get(line, True) and is_known
         return tuple(sorted(line for line, is_known in lines.items()
                             if is_known and not before.span[0] <= line <= before.span[2]))
+
+
+def _numbers(series: Series) -> list[object]:
+    return [number for value in series for number in numbers(value)]
 
 
 def _are_names(found: Sequence[object]) -> bool:

@@ -22,7 +22,7 @@ from . import arrays, values
 from .bounded import TimeIsUp, bounded
 from .compare import first_difference, output_difference
 from .difference import Difference
-from .observation import Observer, Probe, Series, defined, forms
+from .observation import Observer, Probe, Series, defined, forms, same
 from .place import Place, Spot
 from .recorded import RecordedCheck, Reply, Spec
 from .replacements import Replacement, Replacements
@@ -130,6 +130,56 @@ class _Trial:
 
 
 @dataclass
+class _Searched:
+    """A check that fails, with what may be replaced in it, and what was found."""
+
+    seen: Replacements
+    trial: _Trial
+    found: Replacement | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The expressions that were found, by number."""
+        return [one.number for one, _ in self.found or ()]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether one expression was found, behind which nothing is wrong: what an answer returns says little."""
+        return bool(self.found and len(self.found) == 1 and self.seen.is_last(self.found[0][0]))
+
+    def mended_at(self, numbers: Sequence[int]) -> Replacement | None:
+        """Return the replacement of one of these expressions with which the check passes."""
+        self.trial.left = math.inf
+        return self.trial.first(self.seen.at(numbers))
+
+    def is_not_mended_at(self, number: int) -> bool:
+        """Return whether no value mends the check at an expression whose value is wrong in it."""
+        return any(one.number == number for one in self.seen.unknown) and not self.mended_at([number])
+
+    def find(self, before: Sequence[int]) -> None:
+        """Find the first expression with which the check passes; those that were found in checks before come first."""
+        seen, trial = self.seen, self.trial
+        self.found = again = self.mended_at(before)
+        if again and not self.is_last:
+            return
+        # What makes right results of right values is right: the earlier one finds it, the less is left to look at.
+        for kind in (seen.missing, seen.elsewhere, seen.everywhere,
+                     lambda last: seen.pairs(last, trial.nearest()), seen.rarer, seen.near):
+            self._improve(kind)
+            if self.found and not seen.is_last(self.found[0][0]):
+                trial.left = min(trial.left, BEFORE)
+        if self.found is None or len(self.found) == 1 and seen.is_in_last_line(self.found[0][0]):
+            self._improve(seen.rearranged)
+        for kind in (seen.choices, seen.present, seen.resized, seen.result) if not again else ():
+            if self.found is None or self.is_last:
+                self._improve(kind)
+
+    def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
+        """Find an earlier expression with a kind of replacements."""
+        self.found = self.trial.first(kind(self.found[0][0] if self.found else None)) or self.found
+
+
+@dataclass
 class Search:
     """The search in one exercise: what its checks have in common, and how much time is left for it."""
 
@@ -138,47 +188,32 @@ class Search:
     namespace: dict[str, Any]
     run: Callable[[RecordedCheck], Reply]
     ends: float  # on the clock
-    found: list[int] = field(default_factory=list)  # the expressions that were found in checks before
 
     @cached_property
     def expressions(self) -> dict[int, Expression]:
         """The expressions by number."""
         return {one.number: one for cell in self.cells for one in cell.expressions}
 
-    def place(self, record: RecordedCheck, right: RightValues) -> Place | None:
-        """Return the place at which a right value makes a check pass; None where there is none, or no time."""
+    def places(self, checks: Sequence[tuple[RecordedCheck, RightValues]]) -> list[Place | None]:
+        """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with defined(self.cells, self.namespace) as watch:
-            observer = Observer()
-            reply = self._replied(record, watch, observer.probe)
-            if reply is None or first_difference(record, reply) is None:
-                return None
-            record = _without_gradients(record, reply)
-            seen = Replacements(observer, self.expressions, right, reply.error is not None)
-            trial = _Trial(record, lambda probe: self._replied(record, watch, probe), seen.series, self.ends)
-            found = self._found(seen, trial)
-            if found is None:
-                return None
-            if not seen.is_last(found[0][0]):
-                self.found += [one.number for one, _ in found]
-            trial.ends += LAST_SECONDS
-            return self._place(_last(found, seen, trial), seen, found)
+            searched = [self._searched(record, right, watch) for record, right in checks]
+            wrong: list[_Searched] = []
+            for one in filter(None, searched):
+                one.find([number for other in wrong for number in other.numbers])
+                wrong.append(one)
+            _agree(wrong)
+            return [self._place(one, one.found) if one and one.found else None for one in searched]
 
-    def _found(self, seen: Replacements, trial: _Trial) -> Replacement | None:
-        found = trial.first(one for one in seen.missing(None) if one[0][0].number in self.found)
-        if found:
-            return found
-        # What makes right results of right values is right: the earlier one finds it, the less is left to look at.
-        for kind in (seen.missing, seen.elsewhere, seen.everywhere,
-                     lambda last: seen.pairs(last, trial.nearest()), seen.rarer, seen.near):
-            found = trial.first(kind(_first(found))) or found
-            if found and not seen.is_last(found[0][0]):
-                trial.left = min(trial.left, BEFORE)
-        if found is None or len(found) == 1 and seen.is_in_last_line(found[0][0]):
-            found = trial.first(seen.rearranged(_first(found))) or found
-        for kind in (seen.choices, seen.present, seen.resized, seen.result):
-            if found is None or len(found) == 1 and seen.is_last(found[0][0]):  # what an answer returns says little
-                found = trial.first(kind(_first(found))) or found
-        return found
+    def _searched(self, record: RecordedCheck, right: RightValues, watch: Callable[[Probe], None]) -> _Searched | None:
+        observer = Observer()
+        reply = self._replied(record, watch, observer.probe)
+        if reply is None or first_difference(record, reply) is None:
+            return None
+        record = _without_gradients(record, reply)
+        seen = Replacements(observer, self.expressions, right, reply.error is not None)
+        trial = _Trial(record, lambda probe: self._replied(record, watch, probe), seen.series, self.ends)
+        return _Searched(seen, trial)
 
     def _replied(self, record: RecordedCheck, watch: Callable[[Probe], None], probe: Probe) -> Reply | None:
         watch(probe)
@@ -188,21 +223,28 @@ class Search:
         except (Exception, TimeIsUp):
             return None
 
-    def _place(self, one: Expression, seen: Replacements, replaced: Replacement) -> Place:
-        first, *others = replaced
-        second = next((self._spot(other) for other, series in others if series is not first[1]), None)
-        spot, difference = self._spot(one), _beside(first[1], seen.series[one.number])
-        return Place("value", spot.span, spot.cell, spot.text, seen.lines_known(one), difference, second)
+    def _place(self, checked: _Searched, found: Replacement) -> Place:
+        (first, series), *others = found
+        one = _last(found, checked.seen, checked.trial, self.ends + LAST_SECONDS)
+        second = next((self._spot(other) for other, values in others if values is not series), None)
+        spot, difference = self._spot(one), _beside(series, checked.seen.series[one.number])
+        return Place("value", spot.span, spot.cell, spot.text, checked.seen.lines_known(one), difference, second)
 
     def _spot(self, one: Expression) -> Spot:
         return Spot(one.span, one.cell, short(segment(self.texts[one.cell], one.span)))
 
 
-def _first(found: Replacement | None) -> Expression | None:
-    return found[0][0] if found else None
+def _agree(wrong: Sequence[_Searched]) -> None:
+    """Have checks share a place: one mends both, if the other's, where the value is wrong as well, does not."""
+    for one in wrong:
+        match one.numbers:
+            case [number]:
+                others = [other.numbers[0] for other in wrong if len(other.numbers) == 1 and not other.is_last
+                          and other.numbers != [number] and other.is_not_mended_at(number)]
+                one.found = one.mended_at(others) or one.found
 
 
-def _last(found: Replacement, seen: Replacements, trial: _Trial) -> Expression:
+def _last(found: Replacement, seen: Replacements, trial: _Trial, ends: float) -> Expression:
     """Return the last expression of the function with which the first values mend the check: they are handed on as is.
 
     A variable, or one of which a part is stored, is no such expression.
@@ -214,7 +256,7 @@ def _last(found: Replacement, seen: Replacements, trial: _Trial) -> Expression:
     later = [one for one in seen.ordered if seen.time(first) < seen.time(one) < until
              and (one.cell, one.function) == (first.cell, first.function)
              and forms(seen.series[one.number]) == forms(series) and not (one.named or one.statement)]
-    in_time = (one for one in reversed(later) if time.monotonic() < trial.ends)
+    in_time = (one for one in reversed(later) if time.monotonic() < ends)
     return next((one for one in in_time if trial.mends([(one, series), *others])), first)
 
 
@@ -244,7 +286,18 @@ def _apart(want: Value, have: Value | None) -> float:
 
 def _beside(right: Series, own: Series) -> Difference | None:
     """Return the first difference between the values of a place and the right ones; whole numbers are often chance."""
-    pairs = zip(right, own, strict=False)
+    pairs = ((_shaped(a, b), b) for a, b in zip(right, own, strict=False))
     found = next((found for a, b in pairs if (found := output_difference("", a, b, Spec()))), None)
     is_whole = found and found.kind == "value" and found.got and found.got.kind in ("int", "bool")
     return None if is_whole else found
+
+
+def _shaped(right: Value, own: Value) -> Value:
+    """Return a right value in the shape of an own one, if axes of size one differ, and the numbers, too."""
+    if isinstance(right, Array) and isinstance(own, Array) and right.array.shape != own.array.shape:
+        if [n for n in right.array.shape if n != 1] == [n for n in own.array.shape if n != 1]:
+            shaped = replace(right, array=right.array.reshape(own.array.shape))
+            return right if same(shaped, own) else shaped
+    if isinstance(right, values.Sequence) and isinstance(own, values.Sequence) and right.length == own.length:
+        return replace(right, items=tuple(map(_shaped, right.items, own.items)))
+    return right

@@ -99,6 +99,16 @@ def test_all_that_have_the_same_values_are_replaced_at_once():
     assert not tried(found.everywhere(found.unknown[0]))
 
 
+def test_an_expression_by_number_is_tried_with_all_values_of_its_form_a_right_one_only_with_decimals():
+    own, missing, present = (described(torch.tensor([float(n), n + 0.5])) for n in range(3))
+    found = seen([own, present], [missing, present])
+    assert tried(found.at([0])) == tried([[(0, missing)], [(0, present)]]) and not tried(found.at([]))
+    assert tried(found.at([1])) == tried([[(1, missing)], [(1, present)]])
+    two, three, four = map(described, (2, 3, 4))
+    found = seen([two, four], [three, four])
+    assert tried(found.at([0])) == tried([[(0, three)], [(0, four)]]) and not tried(found.at([1]))
+
+
 def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     wide, flat = described(torch.full((2, 2), 0.5)), described([0.5, 1.5])
     found = seen([Z], [LONG, wide, flat])
@@ -109,7 +119,9 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert len(tried(seen([described([True, 2])], [LONG]).resized(None))) == 1
     assert not tried(seen([[*Z, *described(wide[0].array)]], [[*LONG, *LONG]]).near(None))
     assert not tried(seen([Z], [described(1.5)]).near(None)) and not tried(seen([described(0.5)], [LONG]).near(None))
-    assert tried(seen([described(1.5)], [described(2)]).resized(None)) == tried([[(0, described(2))]])
+    assert not tried(seen([described(1.5)], [described(2)]).resized(None)), "one whole number may be chance"
+    numbers = described([2, 3])
+    assert tried(seen([described(1.5)], [numbers]).resized(None)) == tried([[(0, numbers)]])
     assert not tried(seen([Z], [described(torch.full((4,), 0.5).double().numpy())]).near(None)), "another kind"
 
 

@@ -211,7 +211,7 @@ def test_the_same_exception_is_said_once():
 
 def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(Place("edit", (3, 0, 3, 4), text="2 * x", cell=1)) == (
-        "One change here makes all checks pass: `2 * x`, line 3 of a cell of your own.")
+        "One change here makes all checks pass (a change elsewhere may, too): `2 * x`, line 3 of a cell of your own.")
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong=3,
                       size=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)

@@ -103,7 +103,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     before = dict(namespace)
     search = Search(cells_of(texts), texts, namespace, lambda _: called(name, arguments, namespace),
                     time.monotonic() + seconds)
-    found = search.place(record, from_tree(to_tree(known)))
+    (found,) = search.places([(record, from_tree(to_tree(known)))])
     assert namespace == before
     return found
 
@@ -234,7 +234,7 @@ def test_nothing_is_claimed_where_no_right_value_mends(inputs):
     exec(wrong, namespace)
     search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
                     time.monotonic() + 60)
-    assert search.place(record, apart) is None
+    assert search.places([(record, apart)]) == [None]
     assert place(LOOPS, [ATTEND], "attend", inputs) is None
 
 
@@ -305,23 +305,58 @@ def test_gradients_count_only_if_they_alone_differ():
     assert value_replacement._without_gradients(record, Reply({**right, "gradient of x": wrong["result"]})) is record
 
 
-def test_what_was_found_in_a_check_is_tried_first_in_the_next_one(inputs):
-    wrong = ATTEND.replace("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /")
-    record, right = values_of([ATTEND], "attend", inputs)
-    namespace = names()
-    exec(wrong, namespace)
-    search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
+def searched(text, checks):
+    """The places that are found in an answer by several checks, each with its arguments and right answers."""
+    namespace, recorded, arguments = names(), [], {}
+    for right, name, own in checks:
+        record, known = values_of(right, name, own)
+        arguments[id(record)] = name, own
+        recorded.append((record, known))
+    exec(text, namespace)
+    search = Search(cells_of([text]), [text], namespace, lambda record: called(*arguments[id(record)], namespace),
                     time.monotonic() + 60)
-    by_text = {segment(wrong, one.span): one.number for one in search.expressions.values()}
-    assert search.place(record, right).text == "(henc_ts * hdec).mean(-1)"
-    assert search.found == [by_text["(henc_ts * hdec).mean(-1)"]]
-    search.found = [by_text["torch.softmax(scores, dim=0)"]]
-    assert search.place(record, right).text == "torch.softmax(scores, dim=0)"
-    right_one, wrong_one = (f"def attend(hdec, henc_ts):\n    return henc_ts * {factor}\n" for factor in (2, 3))
-    record, right = values_of([right_one], "attend", inputs)
-    exec(wrong_one, namespace)
-    search = Search(cells_of([wrong_one]), [wrong_one], namespace, search.run, time.monotonic() + 60)
-    assert search.place(record, right).text == "henc_ts * 3" and search.found == [], "what comes last is no hint"
+    return [one and one.text for one in search.places(recorded)]
+
+
+@pytest.fixture
+def without_gradients(monkeypatch):
+    """Checks as they are: they have no gradients, and are told apart by what they are."""
+    monkeypatch.setattr(value_replacement, "_without_gradients", lambda record, reply: record)
+
+
+@pytest.mark.usefixtures("without_gradients")
+def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
+    right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
+    wrong = right.replace("own * x", "2 * x")
+    x = torch.rand(5) + 1
+    checks = [([right], "mixed", (x, torch.tensor(own), torch.tensor(other))) for own, other in [(3., 7.), (5., 2.)]]
+    assert searched(wrong, checks) == ["2 * x"] * 2
+    assert searched(wrong, checks[1:]) == ["y * 0.25 + z * 0"], "in it, 2 * x is the right value of another variable"
+
+
+@pytest.mark.usefixtures("without_gradients")
+def test_a_place_that_explains_both_checks_is_that_of_both():
+    """Without the shift all is right, too, but for large numbers, where without it nothing is finite."""
+    right = "def normed(x):\n    return x - torch.logsumexp(x, dim=-1, keepdim=True)\n"
+    wrong = """def normed(x):
+    top = x.amax(dim=-1, keepdim=True)
+    total = (x - top).exp().sum(dim=-1, keepdim=True).log()
+    out = x - total
+    return out
+"""
+    small, large = torch.randn(3, 4), torch.randn(3, 4) * 20 + 200
+    alone = [searched(wrong, [([right], "normed", (one,))])[0] for one in (small, large)]
+    total = "(x - top).exp().sum(dim=-1, keepdim=True).log()"
+    assert alone == ["x - top", total]
+    assert searched(wrong, [([right], "normed", (one,)) for one in (small, large)]) == [total] * 2
+
+
+@pytest.mark.parametrize(("right", "own", "kind"), [
+    (torch.tensor([[1.5, 2.0]]), torch.tensor([1.5, 3.0]), "value"), (torch.ones(2, 1), torch.ones(2), "shape"),
+    (torch.ones(3), torch.ones(2), "shape"), ((torch.tensor([[0.5]]), 1), (torch.tensor([1.5]), 1), "value"),
+])
+def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own, kind):
+    assert value_replacement._beside([describe(right)], [describe(own)]).kind == kind
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
