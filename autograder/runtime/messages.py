@@ -84,11 +84,13 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     return said
 
 
-def place(seen: Place, numbers: bool = True) -> str:
-    """Say where the mistake is; without ``numbers`` nothing of a value."""
+def place(seen: Place, numbers: bool = True, graded: bool = False) -> str:
+    """Say where the mistake is; without ``numbers`` nothing of a value. ``graded``: beside numbers of other inputs."""
     if seen.kind == "edit":
         return f"One change here makes all checks pass (a change elsewhere may, too): {_where(seen)}."
-    value = _value(seen.difference, "The first value" if seen.second else "That value") if numbers else ""
+    subject = "the first value" if seen.second else "that value"
+    subject = f"in the self-check, {subject}" if graded else subject
+    value = _value(seen.difference, subject[:1].upper() + subject[1:]) if numbers else ""
     if seen.second:
         return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "
                 f"{_where(seen.second)}.{value} Look at both, and at what goes into them.")
@@ -145,7 +147,7 @@ def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
             lines.append(_filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
             if one.place and one.place not in placed:
                 placed.add(one.place)
-                lines.append(_filled(place(one.place, numbers), "      "))
+                lines.append(_filled(place(one.place, numbers, graded=True), "      "))
     return lines
 
 

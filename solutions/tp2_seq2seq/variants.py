@@ -96,7 +96,7 @@ else:
     return self.decoder(decoder_input, henc_final, henc_ts)[0]"""),
     Variant("seq2seq", "without the row of EOS", body="""
 henc_ts, henc_final = self.encoder(encoder_input)
-if teacher_enforce and decoder_input is not None:
+if teacher_enforce and not inference and decoder_input is not None:
     return self.decoder(decoder_input, henc_final)[0]
 one_hot = torch.eye(self.decoder_vocabulary_size, device=self.device)
 letter = torch.tensor([self.decoder_char_index[self.GO]] * encoder_input.size(1), device=self.device)

@@ -461,7 +461,7 @@ while True:
     Variant("seq2seq", "without the row of EOS", body="""
 henc_ts, henc_final = self.encoder(encoder_input)
 self.attention_weights = None
-if teacher_enforce and decoder_input is not None:
+if teacher_enforce and not inference and decoder_input is not None:
     output, _ = self.decoder(decoder_input, henc_final, henc_ts)
     self.attention_weights = self.decoder.attention_weights
     return output

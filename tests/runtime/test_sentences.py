@@ -222,6 +222,8 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
     one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     assert messages.place(replace(value, difference=one)) == f"{head} That value is 0.5, yours 0.25. {tail}"
+    graded = replace(failed("a check", one), place=replace(value, difference=one))
+    assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
     two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
     head = ("With values of right answers at two places, what follows is right: `2 * x`, line 3, and `h + x`, line 9 "
             "of a cell of your own.")
