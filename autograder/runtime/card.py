@@ -128,7 +128,7 @@ def text(card: Card) -> str:
 
 
 def _filled(said: str, first: str, rest: str = "") -> str:
-    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first)
+    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
 
 
 def page(card: Card) -> str:

@@ -16,6 +16,7 @@ from .exchanges import LOAD, OPERATORS, similar
 from .syntax import Span, code_lines
 
 LATE = 5  # lines
+RIGHT = 8  # lines: where all values are right, edits come so much later
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 # Who names one of these reaches beyond the checks: what an edit of that would do, nobody knows.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
@@ -104,7 +105,7 @@ def edits(text: str, line: int, known: Sequence[int] = ()) -> Iterator[Edit | No
         return
     if OUTSIDE & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}:
         return
-    tried = [(share * _distance(one.node, line) + (LATE if one.node.lineno in known else 0) + later, ways, one)
+    tried = [(share * _distance(one.node, line) + (RIGHT if one.node.lineno in known else 0) + later, ways, one)
              for one in _statements(tree) for ways, share, later in WAYS]
     for _, ways, statement in sorted(tried, key=lambda one: one[0]):
         head = _head(statement.node)

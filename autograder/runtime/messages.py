@@ -161,7 +161,7 @@ def _advice(seen: Difference) -> str:
 
 
 def _filled(said: str, indent: str) -> str:
-    return textwrap.fill(said, 100, initial_indent=indent, subsequent_indent="      ")
+    return textwrap.fill(said, 100, initial_indent=indent, subsequent_indent="      ", break_on_hyphens=False)
 
 
 # Differences

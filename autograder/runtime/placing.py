@@ -52,7 +52,7 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
     for i, place in zip(searched, search.places(list(searched.values())), strict=True):
         made[i] = replace(made[i], place=place)
     if not all(results[i].fault for i in wrong):
-        place = repair_apart(made, texts[0], [one.records for one in checks], namespace)
+        place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known)
         if place:
             made = [replace(one, place=place) if one.difference else one for one in made]
     return made

@@ -32,7 +32,7 @@ EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
 def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                 namespace: dict[str, Any]) -> Place | None:
+                 namespace: dict[str, Any], known: Sequence[int] = ()) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
     It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
@@ -40,7 +40,7 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
     """
     if not _is_mendable(results):  # nothing is copied for a right answer
         return None
-    said = apart(lambda: json.dumps(_repair(results, text, records, namespace)).encode(), MAX_SECONDS)
+    said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known)).encode(), MAX_SECONDS)
     span = tuple(json.loads(said) or ()) if said else ()
     return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
 
@@ -53,8 +53,8 @@ def _is_mendable(results: Sequence[CheckResult]) -> bool:
 
 
 def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-            namespace: dict[str, Any]) -> Span | None:
-    found = edits(text, _line(results), next((one.place.known for one in results if one.place), ()))
+            namespace: dict[str, Any], known: Sequence[int]) -> Span | None:
+    found = edits(text, _line(results), known)
     first = next(found, None)
     if first is None:
         return None

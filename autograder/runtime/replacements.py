@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from .observation import Observer, Series, form, forms, same
@@ -163,17 +163,25 @@ class Replacements:
         found = _numbers(self.series[one.number])
         return not _are_names(found) or len(found) >= MANY and len(set(found)) > 1
 
+    def lines(self, cell: int) -> dict[int, bool]:
+        """Return the lines of a cell on which there are values, and whether all are those of right answers."""
+        return self._lines(one for one in map(self.expressions.__getitem__, self.all) if one.cell == cell)
+
     def lines_known(self, before: Expression) -> tuple[int, ...]:
         """Return the lines of the function before an expression on which all values are those of right answers."""
-        lines: dict[int, bool] = {}
-        for number in self.all:
-            one = self.expressions[number]
-            if self.time(one) < self.time(before) and (one.cell, one.function) == (before.cell, before.function):
-                is_known = one in self.known or all(form(value) is None for value in self.all[number])
-                for line in {one.span[0], one.span[2]}:
-                    lines[line] = lines.get(line, True) and is_known
+        lines = self._lines(one for one in map(self.expressions.__getitem__, self.all)
+                            if self.time(one) < self.time(before)
+                            and (one.cell, one.function) == (before.cell, before.function))
         return tuple(sorted(line for line, is_known in lines.items()
                             if is_known and not before.span[0] <= line <= before.span[2]))
+
+    def _lines(self, found: Iterable[Expression]) -> dict[int, bool]:
+        lines: dict[int, bool] = {}
+        for one in found:
+            is_known = one in self.known or all(form(value) is None for value in self.all[one.number])
+            for line in {one.span[0], one.span[2]}:
+                lines[line] = lines.get(line, True) and is_known
+        return lines
 
 
 def _numbers(series: Series) -> list[object]:

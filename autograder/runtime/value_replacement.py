@@ -188,6 +188,7 @@ class Search:
     namespace: dict[str, Any]
     run: Callable[[RecordedCheck], Reply]
     ends: float  # on the clock
+    known: Sequence[int] = ()  # the lines of the first cell on which all values are right, wherever they were seen
 
     @cached_property
     def expressions(self) -> dict[int, Expression]:
@@ -203,6 +204,8 @@ class Search:
                 one.find([number for other in wrong for number in other.numbers])
                 wrong.append(one)
             _agree(wrong)
+            lines = [one.seen.lines(0) for one in wrong]
+            self.known = [line for line in set().union(*lines) if all(one.get(line, True) for one in lines)]
             return [self._place(one, one.found) if one and one.found else None for one in searched]
 
     def _searched(self, record: RecordedCheck, right: RightValues, watch: Callable[[Probe], None]) -> _Searched | None:

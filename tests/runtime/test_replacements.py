@@ -157,6 +157,7 @@ def test_lines_are_known_where_all_their_values_are():
     found = seen([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
     assert found.lines_known(found.expressions[6]) == (4, 5)
     assert found.lines_known(found.expressions[2]) == (5,)
+    assert found.lines(0) == {4: True, 5: True, 6: False, 7: False} and found.lines(1) == {}
     partly = seen([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
     assert partly.lines_known(partly.expressions[2]) == (5,), "of one value nothing is known"
 
