@@ -21,6 +21,7 @@ from .value_replacement import Search
 
 MAX_PLACES = 3  # checks of an exercise in which values are replaced
 SECONDS = 0.75  # for all of them
+ALL_SECONDS = 1.0  # with the edits
 
 
 class Searched(Protocol):
@@ -45,14 +46,15 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
     made = list(results)
     if not wrong or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return made
-    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace),
-                    time.monotonic() + SECONDS)
+    started = time.monotonic()
+    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace), started + SECONDS)
     searched = {i: (checks[i].records[0].plain, right) for i in wrong[:MAX_PLACES]
                 if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
     for i, place in zip(searched, search.places(list(searched.values())), strict=True):
         made[i] = replace(made[i], place=place)
     if not all(results[i].fault for i in wrong):
-        place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known)
+        place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known,
+                             started + ALL_SECONDS)
         if place:
             made = [replace(one, place=place) if one.difference else one for one in made]
     return made

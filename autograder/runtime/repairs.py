@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -32,15 +33,18 @@ EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
 def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                 namespace: dict[str, Any], known: Sequence[int] = ()) -> Place | None:
+                 namespace: dict[str, Any], known: Sequence[int] = (), ends: float = math.inf) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
     It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
-    place of a mistake is in another cell. ``records`` are those of each check.
+    place of a mistake is in another cell. ``records`` are those of each check, ``known`` lines with right values alone;
+    on the clock it ``ends`` the search.
     """
     if not _is_mendable(results):  # nothing is copied for a right answer
         return None
-    said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known)).encode(), MAX_SECONDS)
+    ends = min(ends, time.monotonic() + MAX_SECONDS)
+    said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known, ends)).encode(),
+                 max(0.0, ends - time.monotonic()))
     span = tuple(json.loads(said) or ()) if said else ()
     return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
 
@@ -53,7 +57,7 @@ def _is_mendable(results: Sequence[CheckResult]) -> bool:
 
 
 def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-            namespace: dict[str, Any], known: Sequence[int]) -> Span | None:
+            namespace: dict[str, Any], known: Sequence[int], ends: float) -> Span | None:
     found = edits(text, _line(results), known)
     first = next(found, None)
     if first is None:
@@ -63,7 +67,7 @@ def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequenc
     asked = sorted(plain, key=lambda record: _seconds(first.text, record, namespace))[:1]  # few edits pass it
     for done in (False, True):
         asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
-    for edit in _in_time(itertools.chain([first], found)):
+    for edit in _in_time(itertools.chain([first], found), ends):
         if all(first_difference(record, _attempted(edit.text, record.ops, namespace)) is None for record in asked):
             return edit.statement
     return None
@@ -86,8 +90,8 @@ def _seconds(text: str, record: RecordedCheck, namespace: dict[str, Any]) -> flo
     return time.monotonic() - started
 
 
-def _in_time(found: Iterator[Edit | None]) -> Iterator[Edit]:
-    ends, left = time.monotonic() + MAX_SECONDS, MAX_EDITS
+def _in_time(found: Iterator[Edit | None], ends: float) -> Iterator[Edit]:
+    left = MAX_EDITS
     for edit in found:
         if not left or time.monotonic() > ends:
             return

@@ -17,7 +17,7 @@ from autograder.judging.session import Session
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
-from autograder.runtime import compare, repairs, values, wire
+from autograder.runtime import compare, placing, repairs, values, wire
 from autograder.runtime.difference import Difference
 from autograder.runtime.place import MAX_ANSWER
 from autograder.runtime.replay import replay
@@ -31,6 +31,7 @@ from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
     monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
+    monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
 
 
 def verdicts(result):

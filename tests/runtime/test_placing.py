@@ -27,6 +27,7 @@ TIMES = "def times(x):\n    return x * x + 1"
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
     monkeypatch.setattr(placing, "SECONDS", 60.0)
+    monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
     monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
 
 

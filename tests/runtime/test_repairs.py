@@ -108,6 +108,9 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     assert len(set(searched("double", text)[1])) == 7
     monkeypatch.setattr(repairs, "MAX_SECONDS", 0.0)
     assert len(set(searched("double", text)[1])) == 1, "one is tried to see how long checks take"
+    results, records = failed("double", "def double(x):\n    return 3 * x")
+    with oracle(TINY_COURSE, TINY).without("double") as names:
+        assert not repair_apart(results, "def double(x):\n    return 3 * x", records, names, (), time.monotonic())
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
