@@ -149,7 +149,8 @@ def page(card: Card) -> str:
         if number == 0 and finding.beside:
             parts.append(pictures(finding.beside))
         seen = card.seen_by(finding).capitalize()
-        parts.append(f"<details><summary>{seen}</summary>{_listed(messages.details(finding))}</details>")
+        shown = "" if finding.fault or finding.relation or finding.place else " open"  # what is asked says most then
+        parts.append(f"<details{shown}><summary>{seen}</summary>{_listed(messages.details(finding))}</details>")
     if card.printed:
         check = html.escape(card.wrong[0].checks[0])
         parts.append(f'<p class="soft">Your code printed, in {check}:</p>'

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -11,7 +12,10 @@ from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.samples import solved
-from autograder.runtime.card import placed
+from autograder.runtime.card import Card, page, placed
+from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.difference import Difference, Outline
+from autograder.runtime.findings import CheckResult, findings
 from autograder.runtime.place import Place, Spot
 from autograder.runtime.syntax import segment
 from browser import CONTRASTS, OPEN, SCREENS, chromium_page
@@ -101,6 +105,14 @@ def test_the_card_says_what_is_wrong_once_and_shows_it(notebook):
     text = " ".join(said(notebook, "check-wrong").split())
     assert text.count("Your encoder starts from zeros") == 1 and "1 of 2 checks pass" in text
     assert "</pre><script>" in text and 'look into it: tp.case("encoder", "initial-state")' in text
+
+
+def test_what_a_check_asks_for_is_open_where_nothing_else_says_what_is_wrong():
+    seen = Difference("value", output="rows", expected=Outline("float", 0.5), got=Outline("float", 0.25))
+    plain = CheckResult("a-check", False, "What it asks for.", seen)
+    others = replace(plain, place=Place("value", (1, 0, 1, 1))), replace(plain, fault=Recognised("a-fault", "Why."))
+    cards = [Card("double", "", wrong=tuple(findings([one])), cells=("x",)) for one in (plain, *others)]
+    assert [" open>" in page(card) for card in cards] == [True, False, False]
 
 
 def test_the_card_underlines_where_the_answer_goes_wrong_and_says_so_in_words(notebook):
