@@ -12,7 +12,7 @@ from autograder.runtime.compare import error_difference
 from autograder.runtime.observation import Observer, defined, form, same
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
-from autograder.runtime.rewriting import cells_of
+from autograder.runtime.rewriting import Expression, cells_of
 from autograder.runtime.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.syntax import segment
 from autograder.runtime.value_replacement import Search, observed
@@ -375,7 +375,7 @@ def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
     trial = value_replacement._Trial(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, math.inf)
     far, near, again = ([(name, ())] for name in "abc")
-    trial.distances = [(0.5, far), (0.25, near), (0.250001, again)]
+    trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
     assert trial.nearest() == [near, far]
     assert trial.first(iter([[]])) is None, "what raises mends nothing"
 
@@ -494,3 +494,136 @@ def test_of_an_error_the_line_is_that_of_the_text(inputs):
         watch(Observer().probe)
         reply = called("attend", inputs, namespace)
     assert error_difference(reply.error).line == 4
+
+
+@pytest.mark.parametrize(("new", "old"), [
+    (np.array([1.5, 2.0]), 3), (torch.ones(2, dtype=torch.bfloat16), [0, 0]),
+    (torch.ones(2, dtype=torch.bfloat16), torch.zeros(2)), ([1.5, 2.5, 3.5], [0.5]), ([1.5, 2], []),
+    ((torch.ones(1), 2), (torch.zeros(1), 1)), ([torch.ones(2), torch.zeros(2)], [torch.zeros(2)]),
+])
+def test_a_value_is_made_of_its_own_kind_and_type_and_a_list_as_long_as_it_is(new, old):
+    made, wanted = value_replacement._made(describe(new), old), describe(new)
+    assert type(made) is type(new) and form(describe(made)) == form(wanted) and same(describe(made), wanted)
+    assert made is not value_replacement._made(describe(new), old)
+
+
+def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
+    x = torch.zeros(2, requires_grad=True)
+    *_, last = value_replacement._made(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
+    last.sum().backward()
+    assert torch.equal(x.grad, torch.full((2,), 3.0))
+
+
+def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
+    one, two = (Expression(number, "f", (1, 0, 1, 1), statement=bool(number)) for number in (0, 1))
+    replacer = value_replacement._Replacer([(one, [describe([5])]), (two, [describe([6])])])
+    kept, changed, other = [1], [1], [1]
+    assert replacer.probe(0, kept) == [5] and kept == [1]
+    assert replacer.probe(1, changed) is changed and changed == [6]
+    assert replacer.probe(2, other) is other and other == [1]
+    assert replacer.probe(1, other) is other and other == [1], "no more often than there are values"
+
+
+class Trial(value_replacement._Trial):
+    """Replacements of which some mend, by their numbers; what was tried is kept."""
+
+    def __init__(self, mending, ends=math.inf):
+        super().__init__(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, ends)
+        self.mending, self.tried = mending, []
+
+    def mends(self, replaced):
+        self.tried.append(replaced[0][0].number)
+        return self.tried[-1] in self.mending
+
+
+class Seen:
+    """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
+
+    KINDS = ("missing", "elsewhere", "everywhere", "pairs", "rarer", "near",
+             "rearranged", "choices", "present", "resized", "result")
+
+    def __init__(self, last=99, unknown=(), **kinds):
+        self.last, self.kinds, self.asked = last, kinds, []
+        self.unknown = [Expression(number, "f", (1, 0, 1, 1)) for number in unknown]
+
+    def __getattr__(self, kind):
+        if kind not in self.KINDS:
+            raise AttributeError(kind)
+
+        def tried(before, *_):
+            self.asked.append(kind)
+            return (self.of(number) for number in self.kinds.get(kind, ()) if before is None or number < before.number)
+        return tried
+
+    def of(self, number):
+        return [(Expression(number, "f", (1, 0, 1, 1)), ())]
+
+    def at(self, numbers):
+        return map(self.of, numbers)
+
+    def is_last(self, one):
+        return one.number >= self.last
+
+    is_in_last_line = is_last
+
+
+STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
+
+
+@pytest.mark.parametrize(("seen", "mending", "before", "found", "asked"), [
+    (Seen(missing=[3, 5]), {5}, [], [5], STRONG),
+    (Seen(missing=[5], near=[2]), {2, 5}, [], [2], STRONG),
+    (Seen(missing=[5]), {4, 5}, [4], [4], ()),  # it mended another check
+    (Seen(last=4, missing=[2]), {2, 4}, [4], [2], STRONG),  # what comes last says little, but is better than
+    (Seen(last=4, present=[2]), {2, 4}, [4], [4], (*STRONG, "rearranged")),  # a value that may be right by chance
+    (Seen(last=5, missing=[5], present=[3], result=[1]), {1, 3, 5}, [], [3], (*STRONG, *WEAK[:3])),
+    (Seen(resized=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
+    (Seen(), {3}, [], [], (*STRONG, *WEAK)),
+])
+def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(seen, mending, before, found, asked):
+    seen = Seen(seen.last, **seen.kinds)
+    one = value_replacement._Searched(seen, Trial(mending))
+    one.find(before)
+    assert one.numbers == found and seen.asked == list(asked)
+
+
+def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
+    monkeypatch.setattr(value_replacement, "BEFORE", 3)
+    for last, tries in ((5, 8), (99, 4)):
+        one = value_replacement._Searched(Seen(last, missing=[5], elsewhere=[0, 1], near=[2, 3, 4, 0, 1]), Trial({5}))
+        one.find([])
+        assert one.numbers == [5] and len(one.trial.tried) == tries, last
+    one.mended_at([6, 7, 8, 9])
+    assert one.trial.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
+
+
+def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
+    right, wrong = ({"result": describe(torch.full((2,), number))} for number in (1.0, 2.0))
+    one = Expression(0, "f", (1, 0, 1, 1))
+    for replies, mends in (([right, wrong], True), ([right, right], False), ([right, None], True), ([wrong], False),
+                           ([None], False)):
+        given = iter([reply and Reply(reply) for reply in replies])
+        trial = value_replacement._Trial(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
+                                         lambda probe, given=given: next(given), {0: [right["result"]]}, math.inf)
+        assert trial.mends([(one, [wrong["result"]])]) is mends and next(given, "no more") == "no more"
+
+
+def test_of_series_of_other_lengths_the_first_difference_is_told():
+    right, own = ([describe(torch.tensor([number])) for number in numbers] for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
+    assert value_replacement._beside(right, own).got.value == 2.5
+
+
+def test_what_is_tried_is_bounded_in_number_and_time():
+    trial, ended = Trial({9}), Trial({1}, ends=time.monotonic() - 1)
+    trial.left = 2
+    assert trial.first(map(Seen().of, range(10))) is None and trial.tried == [0, 1]
+    assert ended.first(map(Seen().of, range(10))) is None and ended.tried == []
+
+
+@pytest.mark.parametrize(("unknown", "second", "last", "found"), [
+    ([3], {5}, 99, [5]), ([], {5}, 99, [3]), ([3], {3, 5}, 99, [3]), ([3], {5}, 5, [3]), ([4], {5}, 99, [3])])
+def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unknown, second, last, found):
+    one, other = (value_replacement._Searched(Seen(at, unknown), Trial(mending), Seen().of(number))
+                  for at, mending, number in ((99, {3, 5}, 3), (last, second, 5)))
+    value_replacement._agree([one, other])
+    assert one.numbers == found and other.numbers == [5]
