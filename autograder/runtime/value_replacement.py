@@ -9,6 +9,7 @@ none does, two are replaced at once. Nothing is claimed where no value does it.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, values
-from .bounded import TimeIsUp, bounded
+from .bounded import SOON, TimeIsUp, bounded
 from .compare import first_difference, output_difference
 from .difference import Difference
 from .observation import Observer, Probe, Series, defined, forms, same
@@ -201,7 +202,8 @@ class Search:
             searched = [self._searched(record, right, watch) for record, right in checks]
             wrong: list[_Searched] = []
             for one in filter(None, searched):
-                one.find([number for other in wrong for number in other.numbers])
+                with contextlib.suppress(TimeIsUp), bounded(max(self.ends - time.monotonic(), SOON)):
+                    one.find([number for other in wrong for number in other.numbers])
                 wrong.append(one)
             _agree(wrong)
             lines = [one.seen.lines(0) for one in wrong]

@@ -613,6 +613,15 @@ def test_of_series_of_other_lengths_the_first_difference_is_told():
     assert value_replacement._beside(right, own).got.value == 2.5
 
 
+def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, monkeypatch):
+    def endless(self, before):
+        while True:
+            pass
+
+    monkeypatch.setattr(value_replacement._Searched, "find", endless)
+    assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.2) is None
+
+
 def test_what_is_tried_is_bounded_in_number_and_time():
     trial, ended = Trial({9}), Trial({1}, ends=time.monotonic() - 1)
     trial.left = 2
