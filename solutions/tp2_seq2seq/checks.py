@@ -337,6 +337,8 @@ def inference(t):
     t.output("timesteps", t.define(timesteps)(output, length - 1))
     zeros = torch.zeros(s.Td, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.Td].argmax(-1), axes="T 1")
+    unforced = s.model(question, None, False, True)
+    t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.Td].argmax(-1), axes="T 1")
     given = s.model(question, s.decoder_input, inference=True)
     t.output("characters written, an answer given", t.torch.cat([given, zeros])[:s.Td].argmax(-1), axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
