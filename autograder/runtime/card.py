@@ -110,25 +110,22 @@ def text(card: Card) -> str:
     """Return the card for a terminal."""
     lines = [f"{card.exercise}: {card.tally}"]
     if card.warning:
-        lines.append(_filled(f"! {card.warning}", "  ", "    "))
+        lines.append(messages.filled(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
-        lines.append(_filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
+        lines.append(messages.filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
         if finding.place:
-            lines.append(_filled(messages.place(finding.place), "      "))
+            lines.append(messages.filled(messages.place(finding.place), "      "))
         lines.append(f"      {card.seen_by(finding)}:")
-        lines += [_filled(f"{check}: {said}", "      ", "        ") for check, said in messages.details(finding)]
+        lines += [messages.filled(f"{check}: {said}", "      ", "        ")
+                  for check, said in messages.details(finding)]
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
-    lines += [_filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
+    lines += [messages.filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
     if card.wrong:
         lines.append(f"  look into it: {card.again}")
     if card.hint[0]:
         lines.append(f"  stuck? Open above the exercise: {card.hint[0]}")
     return "\n".join(lines)
-
-
-def _filled(said: str, first: str, rest: str = "") -> str:
-    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
 
 
 def page(card: Card) -> str:

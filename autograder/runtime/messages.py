@@ -88,9 +88,9 @@ def place(seen: Place, numbers: bool = True, graded: bool = False) -> str:
     """Say where the mistake is; without ``numbers`` nothing of a value. ``graded``: beside numbers of other inputs."""
     if seen.kind == "edit":
         return f"One change here makes all checks pass (a change elsewhere may, too): {_where(seen)}."
-    subject = "the first value" if seen.second else "that value"
-    subject = f"in the self-check, {subject}" if graded else subject
-    value = _value(seen.difference, subject[:1].upper() + subject[1:]) if numbers else ""
+    which = "the first value" if seen.second else "that value"
+    subject = f"In the self-check, {which}" if graded else which.capitalize()
+    value = _value(seen.difference, subject) if numbers else ""
     if seen.second:
         return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "
                 f"{_where(seen.second)}.{value} Look at both, and at what goes into them.")
@@ -141,13 +141,13 @@ def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
     placed: set[Place] = set()
     lines = []
     for one in results:
-        lines.append(_filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  "))
+        lines.append(filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  ", "      "))
         if one.difference:
             first = stated.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
-            lines.append(_filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
+            lines.append(filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
             if one.place and one.place not in placed:
                 placed.add(one.place)
-                lines.append(_filled(place(one.place, numbers, graded=True), "      "))
+                lines.append(filled(place(one.place, numbers, graded=True), "      "))
     return lines
 
 
@@ -160,8 +160,9 @@ def _advice(seen: Difference) -> str:
     return ""
 
 
-def _filled(said: str, indent: str) -> str:
-    return textwrap.fill(said, 100, initial_indent=indent, subsequent_indent="      ", break_on_hyphens=False)
+def filled(said: str, first: str, rest: str = "") -> str:
+    """Return a text in lines of a terminal, each indented; names are not broken at their hyphens."""
+    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
 
 
 # Differences

@@ -53,19 +53,26 @@ class Replacements:
         """Return the expressions whose values no right answer has."""
         return [one for one in self.unknown if last is None or self.time(one) < self.time(last)]
 
-    def _alike(self, one: Expression, in_form: bool, is_missing: bool) -> list[Series]:
-        """Return what may stand in the place of an expression; if its first value is right, only what begins so."""
+    def _all(self, one: Expression, in_form: bool) -> list[Series]:
+        """Return what may stand in the place of an expression, what the answer has nowhere first.
+
+        If its first value is right, only what begins so.
+        """
         own = self.series[one.number]
         found = self.right.alike(own, self.goes_on, in_form)
         if in_form and len(own) > 1 and has_decimals(own[:1]):
             found = [series for series in found if same(series[0], own[0])] or found
-        return [series for series in found if (id(series) in self._missing) is is_missing]
+        return sorted(found, key=lambda series: id(series) not in self._missing)
+
+    def _alike(self, one: Expression, in_form: bool, is_missing: bool) -> list[Series]:
+        """Return of this what the answer has nowhere, or elsewhere."""
+        return [series for series in self._all(one, in_form) if (id(series) in self._missing) is is_missing]
 
     def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
         """Yield expressions by number with all values of their form; a right one only with one of decimals."""
         for one in self.ordered:
             if one.number in numbers:
-                for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
+                for series in self._all(one, True):
                     if one not in self.known or has_decimals(series):
                         yield [(one, series)]
 
@@ -104,7 +111,7 @@ class Replacements:
         """Yield all expressions that have the same values at once, with other values."""
         for one in filter(self._is_telling, self._before(last)):
             if equal := self._equal(one):
-                for series in (*self._alike(one, True, True), *self._alike(one, True, False)):
+                for series in self._all(one, True):
                     yield [(other, series) for other in equal]
 
     def _equal(self, first: Expression) -> list[Expression]:
@@ -128,7 +135,7 @@ class Replacements:
         """Yield expressions with values of another form."""
         for one in self._before(last):
             if not _are_names(_numbers(self.series[one.number])):
-                for series in (*self._alike(one, False, True), *self._alike(one, False, False)):
+                for series in self._all(one, False):
                     if has_decimals(series) or len(set(_numbers(series))) > 1:
                         yield [(one, series)]
 

@@ -305,28 +305,24 @@ def test_gradients_count_only_if_they_alone_differ():
     assert value_replacement._without_gradients(record, Reply({**right, "gradient of x": wrong["result"]})) is record
 
 
-def searched(text, checks, searches=None):
-    """The places that are found in an answer by several checks, each with its arguments and right answers."""
+def search_of(text, checks):
+    """The search in an answer, and the places that it finds in checks, each with right answers and arguments."""
     namespace, recorded, arguments = names(), [], {}
     for right, name, own in checks:
         record, known = values_of(right, name, own)
-        arguments[id(record)] = name, own
+        arguments[id(record.expected)] = name, own
         recorded.append((record, known))
     exec(text, namespace)
-    search = Search(cells_of([text]), [text], namespace, lambda record: called(*arguments[id(record)], namespace),
-                    time.monotonic() + 60)
-    if searches is not None:
-        searches.append(search)
-    return [one and one.text for one in search.places(recorded)]
+    search = Search(cells_of([text]), [text], namespace,
+                    lambda record: called(*arguments[id(record.expected)], namespace), time.monotonic() + 60)
+    return search, [one and one.text for one in search.places(recorded)]
 
 
-@pytest.fixture
-def without_gradients(monkeypatch):
-    """Checks as they are: they have no gradients, and are told apart by what they are."""
-    monkeypatch.setattr(value_replacement, "_without_gradients", lambda record, reply: record)
+def searched(text, checks):
+    """The places that are found in an answer by several checks."""
+    return search_of(text, checks)[1]
 
 
-@pytest.mark.usefixtures("without_gradients")
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")
@@ -336,18 +332,15 @@ def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its
     assert searched(wrong, checks[1:]) == ["y * 0.25 + z * 0"], "in it, 2 * x is the right value of another variable"
 
 
-@pytest.mark.usefixtures("without_gradients")
 def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     """On line 3 the values are right only where the numbers are equal."""
     right = "def mixed(x, a, b):\n    y = 2 * x\n    z = y.tanh() * a\n    return y + z\n"
-    x, searches = torch.rand(5) + 1, []
+    x, wrong = torch.rand(5) + 1, right.replace("z = y.tanh() * a", "w = y.tanh() * b\n    z = w + 1")
     equal, other = ([([right], "mixed", (x, torch.tensor(2.0), torch.tensor(b)))] for b in (2.0, 3.0))
-    for checks in (equal, [*equal, *other], other):
-        searched(right.replace("z = y.tanh() * a", "w = y.tanh() * b\n    z = w + 1"), checks, searches)
-    assert [sorted(one.known) for one in searches] == [[2, 3], [2], [2]]
+    found = [search_of(wrong, checks)[0].known for checks in (equal, [*equal, *other], other)]
+    assert list(map(sorted, found)) == [[2, 3], [2], [2]]
 
 
-@pytest.mark.usefixtures("without_gradients")
 def test_a_place_that_explains_both_checks_is_that_of_both():
     """Without the shift all is right, too, but for large numbers, where without it nothing is finite."""
     right = "def normed(x):\n    return x - torch.logsumexp(x, dim=-1, keepdim=True)\n"
