@@ -34,7 +34,7 @@ class Reason:
     @property
     def place(self) -> Markup:
         """The place where the answer first goes wrong, if known."""
-        return Markup(card.placed(self.finding.place, [self.text])) if self.finding.place else Markup()
+        return Markup(card.placed(self.finding.place, [self.text], graded=True)) if self.finding.place else Markup()
 
     @property
     def picture(self) -> Markup:

@@ -174,12 +174,15 @@ def pictures(one: Beside) -> str:
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
 
 
-def placed(place: Place, cells: Sequence[str]) -> str:
-    """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML."""
+def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
+    """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML.
+
+    ``graded``: it stands beside numbers of other inputs.
+    """
     spots = [one for one in (place, place.second) if one and one.cell < len(cells)]
     code = (_underlined(cells[cell], [one.span for one in spots if one.cell == cell],
                         place.known if cell == place.cell else ()) for cell in dict.fromkeys(one.cell for one in spots))
-    return f"<p>{marked(messages.place(place))}</p>{''.join(code)}"
+    return f"<p>{marked(messages.place(place, graded=graded))}</p>{''.join(code)}"
 
 
 def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:

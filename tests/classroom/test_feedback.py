@@ -16,8 +16,10 @@ from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.judging.verdict import ExerciseResult
-from autograder.runtime.difference import Difference
-from autograder.runtime.findings import CheckResult
+from autograder.runtime import card
+from autograder.runtime.difference import Difference, Outline
+from autograder.runtime.findings import CheckResult, findings
+from autograder.runtime.place import Place
 from conftest import TINY
 
 
@@ -157,6 +159,15 @@ def test_a_line_that_the_solution_has_too_is_not_marked():
     assert reasons.lines_of(wrong, "def double(x):\n    return x * x\n", "return 2 * x") == {2}
     assert reasons.lines_of(wrong, "y = x * x\nreturn x * x", "return 2 * x") == set()
     assert reasons.lines_of(wrong, "return x * x", "y = x * x\nreturn 2 * y") == set()
+
+
+def test_the_value_at_a_place_is_said_to_be_that_of_the_self_check():
+    seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
+    result = CheckResult("a-check", False, "What it asks.", seen, place=Place("value", (1, 0, 1, 1), difference=seen))
+    (finding,) = findings([result])
+    assert "In the self-check, that value is 0.5, yours 0.25." in reasons.Reason(finding, "x").place
+    card_of_it = card.page(card.Card("double", "", wrong=(finding,), cells=("x",)))
+    assert "That value is 0.5, yours 0.25." in card_of_it, "in the notebook all numbers are of the self-check"
 
 
 def test_expected_stands_beside_got(term):
