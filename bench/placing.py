@@ -1,8 +1,8 @@
 """What looking for places costs: `python -m bench.placing [session …]`.
 
 A class in which a third of the exercises are wrong is judged with places and without; each wrong answer is a known
-fault. The self-check of each known fault is timed with the search for its place and without. All seconds are on the
-clock: the machine must have nothing else to do.
+fault. What right answers compute is asked once for a class, and timed by itself. The self-check of each known fault is
+timed with the search for its place and without. All seconds are on the clock: the machine must have nothing else to do.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
+from autograder.model.places import checks_tree
 from autograder.runtime import selfcheck
 
 CLASS = 24  # submissions, of one instance
@@ -44,6 +45,14 @@ def judged(course, handed, places):
     return time.monotonic() - started
 
 
+def prepared(course, assignment):
+    """Seconds of asking what right answers compute."""
+    truth, started = oracle(course, assignment), time.monotonic()
+    for cell in truth.source.by_role("exercise"):
+        checks_tree(truth, str(cell.name))
+    return time.monotonic() - started
+
+
 def self_checked(course, assignment):
     """Seconds that the place of each known fault adds to its self-check."""
     truth = oracle(course, assignment)
@@ -67,10 +76,11 @@ def main():
     names = [course.meant(name) for name in parser.parse_args().session] or course.assignments
     for name in names:
         handed = list(submissions(course, name))
+        once = prepared(course, name)
         without, placed = (judged(course, handed, places) for places in (False, True))
         added = sorted(self_checked(course, name))
         print(f"{name}: {CLASS} submissions {without:.1f} s without places, {placed:.1f} with, "
-              f"{placed / without - 1:+.1%}; self-check of {len(added)} faults: median "
+              f"{placed / without - 1:+.1%}, and {once:.1f} s once; self-check of {len(added)} faults: median "
               f"{statistics.median(added):+.2f} s, at most {added[-1]:+.2f} s", flush=True)
 
 

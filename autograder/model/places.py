@@ -19,7 +19,7 @@ from .oracle import Oracle
 
 PUBLIC_SEEDS = (1, 2)
 MAX_VARIANTS = 24  # of an exercise are observed beside the solution
-MAX_BYTES = 100_000  # of what right answers compute in one check
+MAX_BYTES = 200_000  # of what right answers compute in one check
 
 
 @functools.lru_cache(256)
@@ -47,7 +47,7 @@ def values_of_right_answers(truth: Oracle, exercise: str, record: RecordedCheck,
     for version in [solution, *versions[:MAX_VARIANTS]]:
         with truth.substituted(version) as names:
             cells = cells_of([truth.text_of(version)])
-            seen.append(observed(cells, names, functools.partial(replay, record.ops, names)).series.values())
+            seen.append(observed(cells, names, functools.partial(replay, record.ops, names)).found().values())
     return RightValues.of(seen)
 
 

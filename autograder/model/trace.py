@@ -18,7 +18,6 @@ from ..course import Conventions
 from ..runtime import arrays
 from ..runtime.difference import RELATIONS
 from ..runtime.operations import (
-    LOOP,
     Argument,
     Attempt,
     Attribute,
@@ -40,6 +39,7 @@ from ..runtime.operations import (
 )
 from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
+from ..runtime.state import LOOP
 from ..runtime.values import a
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs

@@ -6,6 +6,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,28 @@ MAX_SERIES = 300  # values of one expression
 MAX_NUMBERS = 10_000  # of one value
 MAX_ALL = 2_000_000  # of all values together
 
+PLAIN = (bool, int, float, str)
+
 Probe = Callable[[int, Any], Any]  # what a rewritten cell calls with the number of an expression, and what it is
-Series = Sequence[Value]  # what an expression was, one value after the other
+
+
+class Series(tuple[Value, ...]):
+    """What an expression was, one value after the other; what is asked of it again and again is kept."""
+
+    @cached_property
+    def forms(self) -> tuple[Any, ...]:
+        """The form of each value."""
+        return tuple(map(form, self))
+
+    @cached_property
+    def numbers(self) -> tuple[Any, ...]:
+        """All numbers, and whatever else there is in the values."""
+        return tuple(number for value in self for number in numbers(value))
+
+    @cached_property
+    def has_decimals(self) -> bool:
+        """Whether there are numbers that are not whole: such are not equal by chance."""
+        return any(map(has_decimals, self))
 
 
 @contextlib.contextmanager
@@ -58,6 +79,10 @@ class Observer:
             self.times[number].append(self.seen)
         return value
 
+    def found(self) -> dict[int, Series]:
+        """Return what each expression was, by its number."""
+        return {number: Series(series) for number, series in self.series.items()}
+
     def _described(self, value: Any) -> Value:
         size = _size(value)
         if size > MAX_NUMBERS or self.numbers + size > MAX_ALL:
@@ -68,6 +93,8 @@ class Observer:
 
 def _size(value: Any, depth: int = 0) -> int:
     """Return how many numbers a value holds; too many where it is not looked into."""
+    if isinstance(value, PLAIN):
+        return 1
     if isinstance(value, (list, tuple)):
         if len(value) > MAX_NUMBERS or depth > values.MAX_DEPTH:
             return MAX_NUMBERS + 1
@@ -89,9 +116,26 @@ def form(value: Value) -> Any:
     return None
 
 
-def forms(series: Series) -> tuple[Any, ...]:
-    """Return the form of each value of a series."""
-    return tuple(map(form, series))
+def numbers(value: Value) -> Iterator[Any]:
+    """Yield the numbers and whatever else there is in a value."""
+    if isinstance(value, values.Sequence):
+        for one in value.items:
+            yield from numbers(one)
+    elif isinstance(value, Array):
+        yield from value.array.ravel().tolist()
+    else:
+        yield values.plain(value)
+
+
+def has_decimals(value: Value) -> bool:
+    """Return whether there are numbers in a value that are not whole."""
+    if isinstance(value, Array):  # at once: this is asked of every right value
+        with np.errstate(invalid="ignore"):
+            return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
+    if isinstance(value, values.Sequence):
+        return any(map(has_decimals, value.items))
+    number = values.plain(value)
+    return isinstance(number, float) and number % 1 != 0
 
 
 def same(a: Value, b: Value) -> bool:

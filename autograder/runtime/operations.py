@@ -7,6 +7,7 @@ in a register, ``{"$tensor": array}`` a tensor, and so on: see `State.value`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import types
@@ -19,7 +20,6 @@ from . import arrays, wire
 from .state import MissingName, ReplayError, State
 from .values import a, describe
 
-LOOP = "loop"  # what may be forbidden besides functions of torch and packages
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
 Array = NDArray[Any]
@@ -140,19 +140,11 @@ class Call(Op, kind="call"):
         function = state.registers[self.f]
         args = state.value(self.args)
         kwargs = {key: state.value(value) for key, value in self.kwargs.items()}
-        before, around, so_far = arrays.fingerprint([args, kwargs]), arrays.surroundings(function), state.torch_calls
-        with state.packages_watched():
+        with state.noted(number, function, [args, kwargs]) if state.watched else contextlib.nullcontext():
             result = function(*args, **kwargs)
         if state.device != "cpu" and arrays.is_module(result):
             result.to(state.device)  # to where its inputs are: a check need not think of it
         state.registers[self.to] = result
-        length = state.torch_calls - so_far
-        if LOOP in state.forbidden and state.lengths.setdefault(id(function), length) != length:
-            state.called.append(LOOP)
-        if arrays.fingerprint([args, kwargs]) != before:
-            state.mutated.append(number)
-        now = arrays.surroundings(function)
-        state.changed += [what for what, value in now.items() if what in around and value != around[what]]
 
 
 @dataclass(frozen=True, eq=False)

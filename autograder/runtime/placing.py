@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from .compare import first_difference
 from .diagnosis import Recognised
+from .edits import Edit
 from .findings import CheckResult
 from .place import MAX_ANSWER, Place
 from .recorded import RecordedCheck
@@ -20,8 +21,8 @@ from .shipped import ShippedCheck
 from .value_replacement import Search
 
 MAX_PLACES = 3  # checks of an exercise in which values are replaced
-SECONDS = 0.75  # for all of them
-ALL_SECONDS = 1.0  # with the edits
+SECONDS = 0.4  # for all of them
+ALL_SECONDS = 0.8  # with the edits
 
 
 class Searched(Protocol):
@@ -47,14 +48,24 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
     if not wrong or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return made
     started = time.monotonic()
-    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace), started + SECONDS)
+    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace, watched=False),
+                    started + SECONDS)
     searched = {i: (checks[i].records[0].plain, right) for i in wrong[:MAX_PLACES]
                 if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
-    for i, place in zip(searched, search.places(list(searched.values())), strict=True):
+    asked = list(searched.values())
+    for i, place in zip(searched, search.places(asked), strict=True):
         made[i] = replace(made[i], place=place)
+    lines = [one.place.span[0] for one in made if one.place]
+
+    def mends(edit: Edit) -> bool:
+        """Return whether an edit stands where a right value mends a check, or leaves fewer wrong values than were."""
+        edited = replace(search, cells=cells_of([edit.text, *texts[1:]]))
+        return (not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines)
+                or edited.unknown(asked) < search.unknown(asked))
+
     if not all(results[i].fault for i in wrong):
         place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known,
-                             started + ALL_SECONDS)
+                             started + ALL_SECONDS, mends)
         if place:
             made = [replace(one, place=place) if one.difference else one for one in made]
     return made

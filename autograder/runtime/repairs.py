@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .apart import apart
@@ -33,17 +33,19 @@ EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
 def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                 namespace: dict[str, Any], known: Sequence[int] = (), ends: float = math.inf) -> Place | None:
+                 namespace: dict[str, Any], known: Sequence[int] = (), ends: float = math.inf,
+                 mends: Callable[[Edit], bool] = lambda edit: True) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
     It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
     place of a mistake is in another cell. ``records`` are those of each check, ``known`` lines with right values alone;
-    on the clock it ``ends`` the search.
+    on the clock it ``ends`` the search. ``mends``: whether an edit with which they pass is more than a way around the
+    mistake.
     """
     if not _is_mendable(results):  # nothing is copied for a right answer
         return None
     ends = min(ends, time.monotonic() + MAX_SECONDS)
-    said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known, ends)).encode(),
+    said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known, ends, mends)).encode(),
                  max(0.0, ends - time.monotonic()))
     span = tuple(json.loads(said) or ()) if said else ()
     return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
@@ -57,36 +59,42 @@ def _is_mendable(results: Sequence[CheckResult]) -> bool:
 
 
 def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-            namespace: dict[str, Any], known: Sequence[int], ends: float) -> Span | None:
+            namespace: dict[str, Any], known: Sequence[int], ends: float, mends: Callable[[Edit], bool]) -> Span | None:
     found = edits(text, _line(results), known)
     first = next(found, None)
     if first is None:
         return None
     plain = [own[0].plain for one, own in zip(results, records, strict=True)
              if one.difference and not one.difference.relation]
-    asked = sorted(plain, key=lambda record: _seconds(first.text, record, namespace))[:1]  # few edits pass it
-    for done in (False, True):
-        asked += [record for one, own in zip(results, records, strict=True) if one.passed is done for record in own]
+    quick = sorted(plain, key=lambda record: _seconds(first.text, record, namespace))[:1]  # few edits pass it
+    asked = [record for done in (False, True) for one, own in zip(results, records, strict=True)
+             if one.passed is done for record in own]
     for edit in _in_time(itertools.chain([first], found), ends):
-        if all(first_difference(record, _attempted(edit.text, record.ops, namespace)) is None for record in asked):
+        if (_passes(edit.text, quick, namespace, watched=False) and _passes(edit.text, asked, namespace)
+                and mends(edit)):
             return edit.statement
     return None
 
 
-def _attempted(text: str, ops: Sequence[Op], namespace: dict[str, Any]) -> Reply:
+def _passes(text: str, records: Sequence[RecordedCheck], namespace: dict[str, Any], watched: bool = True) -> bool:
+    return all(first_difference(record, _attempted(text, record.ops, namespace, watched)) is None
+               for record in records)
+
+
+def _attempted(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:
     """Return the reply to the calls of a check where a cell was edited to ``text``."""
     with restored(namespace):
         try:
             with bounded(EDIT_SECONDS):
                 exec(compile(text, "<edited>", "exec"), namespace)
-                return replay(ops, namespace)
+                return replay(ops, namespace, watched=watched)
         except (Exception, TimeIsUp) as error:
             return Reply({}, describe_error(error, namespace))
 
 
 def _seconds(text: str, record: RecordedCheck, namespace: dict[str, Any]) -> float:
     started = time.monotonic()
-    _attempted(text, record.ops, namespace)
+    _attempted(text, record.ops, namespace, watched=False)
     return time.monotonic() - started
 
 

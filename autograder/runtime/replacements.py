@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
-from .observation import Observer, Series, form, forms, same
+from .observation import Observer, Series, has_decimals, same
 from .rewriting import Expression
-from .right_values import RightValues, has_decimals, numbers
+from .right_values import RightValues
 from .values import Array, Value, plain
 
 COMMON = 6  # values for one expression: those that most right answers have are tried first
@@ -25,8 +27,8 @@ class Replacements:
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues, goes_on: bool):
         self.right, self.goes_on = right, goes_on
-        self.times, self.expressions, self.all = observer.times, expressions, observer.series
-        self.series = {number: series for number, series in observer.series.items() if None not in forms(series)}
+        self.times, self.expressions, self.all = observer.times, expressions, observer.found()
+        self.series = {number: series for number, series in self.all.items() if None not in series.forms}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
         self.known = [one for one in self.ordered if right.found(own := self.series[one.number]) or right.in_part(own)]
         self.unknown = [one for one in self.ordered if one not in self.known]
@@ -60,7 +62,7 @@ class Replacements:
         """
         own = self.series[one.number]
         found = self.right.alike(own, self.goes_on, in_form)
-        if in_form and len(own) > 1 and has_decimals(own[:1]):
+        if in_form and len(own) > 1 and has_decimals(own[0]):
             found = [series for series in found if same(series[0], own[0])] or found
         return sorted(found, key=lambda series: id(series) not in self._missing)
 
@@ -73,7 +75,7 @@ class Replacements:
         for one in self.ordered:
             if one.number in numbers:
                 for series in self._all(one, True):
-                    if one not in self.known or has_decimals(series):
+                    if one not in self.known or series.has_decimals:
                         yield [(one, series)]
 
     def missing(self, last: Expression | None) -> Iterator[Replacement]:
@@ -98,8 +100,9 @@ class Replacements:
     def elsewhere(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of right answers that this answer has elsewhere."""
         for one in self._before(last):
-            for series in filter(has_decimals, self._alike(one, True, False)[:COMMON]):
-                yield [(one, series)]
+            for series in self._alike(one, True, False)[:COMMON]:
+                if series.has_decimals:
+                    yield [(one, series)]
 
     def present(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield the same with all such values, also where they are equal by chance."""
@@ -114,29 +117,37 @@ class Replacements:
                 for series in self._all(one, True):
                     yield [(other, series) for other in equal]
 
+    @cached_property
+    def _of_form(self) -> dict[Any, list[Expression]]:
+        """The expressions whose values no right answer has, by the forms of their values."""
+        found: dict[Any, list[Expression]] = defaultdict(list)
+        for one in self.unknown:
+            found[self.series[one.number].forms].append(one)
+        return found
+
     def _equal(self, first: Expression) -> list[Expression]:
         """Return the expressions that have the values of one; nothing where there are none, or an earlier one."""
-        found = [one for one in self.unknown if self._is_equal(first, one)]
+        found = [one for one in self._of_form[self.series[first.number].forms] if self._is_equal(first, one)]
         return found if len(found) > 1 and found[0] is first else []
 
     def _is_equal(self, one: Expression, other: Expression) -> bool:
         """Return whether two expressions have the same values."""
         own, others = self.series[one.number], self.series[other.number]
-        return forms(own) == forms(others) and all(map(same, own, others))
+        return own.forms == others.forms and all(map(same, own, others))
 
     def near(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of another shape, with as many axes."""
         for one in self._before(last):
-            for series in filter(has_decimals, self._alike(one, False, True)):
-                if all(map(_axes_alike, self.series[one.number], series)):
+            for series in self._alike(one, False, True):
+                if series.has_decimals and all(map(_axes_alike, self.series[one.number], series)):
                     yield [(one, series)]
 
     def resized(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of another form."""
         for one in self._before(last):
-            if not _are_names(_numbers(self.series[one.number])):
+            if not _are_names(self.series[one.number].numbers):
                 for series in self._all(one, False):
-                    if has_decimals(series) or len(set(_numbers(series))) > 1:
+                    if series.has_decimals or len(set(series.numbers)) > 1:
                         yield [(one, series)]
 
     def rearranged(self, last: Expression | None) -> Iterator[Replacement]:
@@ -144,9 +155,10 @@ class Replacements:
         for one in self._before(last):
             if not self.is_last(one):
                 equal = self._equal(one)
-                for series in filter(has_decimals, self.right.rearranged(self.series[one.number])):
-                    yield [(one, series)]
-                    if equal:
+                for series in self.right.rearranged(self.series[one.number]):
+                    if series.has_decimals:
+                        yield [(one, series)]
+                    if series.has_decimals and equal:
                         yield [(other, series) for other in equal]
 
     def result(self, _: Expression | None) -> Iterator[Replacement]:
@@ -159,7 +171,7 @@ class Replacements:
     def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the first replacements of single expressions with each other one, those of variables last."""
         before = set(self._before(last))
-        found = [one for (one,) in singles if one[0] in before and has_decimals(one[1])]
+        found = [one for (one,) in singles if one[0] in before and one[1].has_decimals]
         for near in found[:BEST]:
             for other in sorted(found, key=lambda one: (one[0].named, self.time(one[0]))):
                 if other[1] is not near[1] and not self._is_equal(near[0], other[0]):
@@ -167,7 +179,7 @@ class Replacements:
 
     def _is_telling(self, one: Expression) -> bool:
         """Return whether the values of an expression are more than a few decisions, or a name."""
-        found = _numbers(self.series[one.number])
+        found = self.series[one.number].numbers
         return not _are_names(found) or len(found) >= MANY and len(set(found)) > 1
 
     def lines(self, cell: int) -> dict[int, bool]:
@@ -185,14 +197,10 @@ class Replacements:
     def _lines(self, found: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
         for one in found:
-            is_known = one in self.known or all(form(value) is None for value in self.all[one.number])
+            is_known = one in self.known or not any(self.all[one.number].forms)
             for line in {one.span[0], one.span[2]}:
                 lines[line] = lines.get(line, True) and is_known
         return lines
-
-
-def _numbers(series: Series) -> list[object]:
-    return [number for value in series for number in numbers(value)]
 
 
 def _are_names(found: Sequence[object]) -> bool:

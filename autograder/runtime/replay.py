@@ -39,13 +39,15 @@ class Printed(io.StringIO):
         return len(text)
 
 
-def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None) -> Reply:
+def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
+           watched: bool = True) -> Reply:
     """Make the calls of a transcript on ``namespace``, which is left as it was.
 
-    What the code prints goes to ``printed``; nobody sees it where there is none.
+    What the code prints goes to ``printed``; nobody sees it where there is none. Without ``watched`` only outputs and
+    errors are kept, and not what calls do besides: that is quicker.
     """
-    replayer = Replayer(namespace, device, printed)
-    with replayer.running(spy=any(isinstance(op, Forbid) for op in ops)):
+    replayer = Replayer(namespace, device, printed, watched)
+    with replayer.running(spy=watched and any(isinstance(op, Forbid) for op in ops)):
         for op in ops:
             if not replayer.step(op):
                 break
@@ -55,8 +57,9 @@ def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", pr
 class Replayer(State):
     """Executes the operations of a transcript one by one."""
 
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None):
-        super().__init__(namespace, device)
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
+                 watched: bool = True):
+        super().__init__(namespace, device, watched)
         self.printed = printed or Printed(0)
         self.error: Error | None = None
         self.steps = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import permutations
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import values
-from .observation import Series, form, forms, same
+from .observation import Series, form, has_decimals, same
 from .values import Array, Value
 
 MAX_AXES = 4  # of an array that is turned
@@ -24,7 +24,6 @@ class RightValues:
 
     def __init__(self, series: Iterable[Series] = ()):
         self.series: list[Series] = []
-        self._forms: list[Any] = []  # of each
         self._by_form: dict[Any, list[Series]] = defaultdict(list)
         self._by_first: dict[Any, list[Series]] = defaultdict(list)
         for one in series:
@@ -35,20 +34,18 @@ class RightValues:
         """Return what can be had again of the series of answers; what more answers have comes first."""
         right, counts = cls(), Counter[int]()
         for answer in answers:
-            counts.update({id(right.found(one) or right._add(one)) for one in answer if None not in forms(one)})
+            counts.update({id(right.found(one) or right._add(one)) for one in answer if None not in one.forms})
         return cls(sorted(right.series, key=lambda one: -counts[id(one)]))
 
     def _add(self, series: Series) -> Series:
-        own = forms(series)
         self.series.append(series)
-        self._forms.append(own)
-        self._by_form[own].append(series)
+        self._by_form[series.forms].append(series)
         self._by_first[form(series[0])].append(series)
         return series
 
     def found(self, series: Series) -> Series | None:
         """Return the series that has these values, one after the other; None where no right answer has them."""
-        alike = self._by_form.get(forms(series), ())
+        alike = self._by_form.get(series.forms, ())
         return next((one for one in alike if all(map(same, series, one))), None)
 
     def in_part(self, series: Series) -> bool:
@@ -57,7 +54,7 @@ class RightValues:
         They are several, and such as no chance makes, or always the same whole number or name.
         """
         alike = [one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0])]
-        if has_decimals(series[:1]):
+        if has_decimals(series[0]):
             return len(series) > 1 and any(len(one) > 1 and _same(series, one) for one in alike)
         return _is_one(series) and any(map(_is_one, alike))
 
@@ -66,9 +63,9 @@ class RightValues:
 
         ``goes_on``: an error ended it, and theirs may be longer.
         """
-        own, length = forms(series), len(series)
-        return [one for one, form_of in zip(self.series, self._forms, strict=True)
-                if (len(one) == length or goes_on and len(one) > length) and (form_of[:length] == own) is in_form]
+        length = len(series)
+        return [one for one in self.series if (len(one) == length or goes_on and len(one) > length)
+                and (one.forms[:length] == series.forms) is in_form]
 
     @cached_property
     def _by_size(self) -> dict[int, list[NDArray[Any]]]:
@@ -100,33 +97,7 @@ class RightValues:
                 made = turned.reshape(own.shape).astype(own.dtype)
                 if turned.dtype.kind == own.dtype.kind and not any(np.array_equal(made, one) for one in seen):
                     seen.append(made)
-                    yield [_like(value, part) for value, part in zip(series, made, strict=True)]
-
-
-def has_decimals(series: Series) -> bool:
-    """Return whether there are numbers in a series that are not whole: such are not equal by chance."""
-    return any(map(_has_decimals, series))
-
-
-def _has_decimals(value: Value) -> bool:
-    if isinstance(value, Array):  # at once: this is asked of every right value
-        with np.errstate(invalid="ignore"):
-            return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
-    if isinstance(value, values.Sequence):
-        return any(map(_has_decimals, value.items))
-    number = values.plain(value)
-    return isinstance(number, float) and number % 1 != 0
-
-
-def numbers(value: Value) -> Iterator[Any]:
-    """Yield the numbers and whatever else there is in a value."""
-    if isinstance(value, values.Sequence):
-        for one in value.items:
-            yield from numbers(one)
-    elif isinstance(value, Array):
-        yield from value.array.ravel().tolist()
-    else:
-        yield values.plain(value)
+                    yield Series(_like(value, part) for value, part in zip(series, made, strict=True))
 
 
 def _is_one(series: Series) -> bool:
@@ -139,7 +110,7 @@ def _same(a: Series, b: Series) -> bool:
 
 def _stacked(series: Series) -> NDArray[Any] | None:
     """Return a series of numbers of one form as one array, whose first axis is that of the series."""
-    if len(set(forms(series))) != 1 or not isinstance(series[0], (Array, values.Scalar)):
+    if len(set(series.forms)) != 1 or not isinstance(series[0], (Array, values.Scalar)):
         return None
     array = np.stack([np.asarray(values.plain(one)) for one in series])
     return array if array.dtype.kind in "biuf" else None
@@ -150,11 +121,33 @@ def _like(value: Value, numbers: NDArray[Any]) -> Value:
     return Array(value.kind, value.dtype, numbers) if isinstance(value, Array) else values.Scalar(numbers.item())
 
 
-def to_tree(right: RightValues) -> list[Any]:
-    """Return right values as plain data: how self-checks are shipped."""
-    return [list(map(values.to_tree, series)) for series in right.series]
+def to_tree(right: RightValues) -> dict[str, Any]:
+    """Return right values as plain data: how self-checks are shipped. Each value is kept once, a list by its items."""
+    numbers: dict[Any, int] = {}  # of the values, by what makes one the same as another
+    trees: list[Any] = []
+
+    def kept(value: Value) -> int:
+        if isinstance(value, values.Sequence):
+            tree: Any = {"items": list(map(kept, value.items)), "length": value.length}
+            key: Any = (*tree["items"], value.length)
+        else:
+            tree = values.to_tree(value)
+            array = value.array if isinstance(value, Array) else None
+            key = repr(tree) if array is None else (value.kind, tree["dtype"], array.shape, array.tobytes())
+        if key not in numbers:
+            numbers[key] = len(trees)
+            trees.append(tree)
+        return numbers[key]
+
+    return {"series": [list(map(kept, series)) for series in right.series], "values": trees}
 
 
-def from_tree(tree: Sequence[Any]) -> RightValues:
+def from_tree(tree: dict[str, Any]) -> RightValues:
     """Return the right values that one of our own trees holds."""
-    return RightValues([[values.Reader().read(one) for one in series] for series in tree])
+    made: list[Value] = []
+    for one in tree["values"]:
+        if "items" in one:
+            made.append(values.Sequence(tuple(made[number] for number in one["items"]), one["length"]))
+        else:
+            made.append(values.Reader().read(one))
+    return RightValues(Series(made[number] for number in series) for series in tree["series"])

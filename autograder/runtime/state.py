@@ -13,6 +13,8 @@ import numpy as np
 from . import arrays
 from .values import Value
 
+LOOP = "loop"  # what may be forbidden besides functions of torch and packages
+
 
 class ReplayError(Exception):
     """The student's definitions do not allow the next call; the message is for the student."""
@@ -36,9 +38,10 @@ def restored(namespace: dict[str, Any]) -> Iterator[None]:
 class State:
     """The definitions, the registers, and the observed calls."""
 
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu", watched: bool = True):
         self.namespace = namespace
         self.device = device
+        self.watched = watched  # whether what calls do besides is noted
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
         self.mutated: list[int] = []
@@ -72,6 +75,20 @@ class State:
         if kind == "$slice":
             return slice(*content)
         raise ReplayError(f"an argument of unknown kind {kind}")
+
+    @contextlib.contextmanager
+    def noted(self, number: int, function: Any, given: Any) -> Iterator[None]:
+        """Note what a call changes that it was given, or around it, and whether it calls what is forbidden."""
+        before, around, so_far = arrays.fingerprint(given), arrays.surroundings(function), self.torch_calls
+        with self.packages_watched():
+            yield
+        length = self.torch_calls - so_far
+        if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
+            self.called.append(LOOP)
+        if arrays.fingerprint(given) != before:
+            self.mutated.append(number)
+        now = arrays.surroundings(function)
+        self.changed += [what for what, value in now.items() if what in around and value != around[what]]
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""

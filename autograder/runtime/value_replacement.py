@@ -23,7 +23,7 @@ from . import arrays, values
 from .bounded import SOON, TimeIsUp, bounded
 from .compare import first_difference, output_difference
 from .difference import Difference
-from .observation import Observer, Probe, Series, defined, forms, same
+from .observation import Observer, Probe, Series, defined, same
 from .place import Place, Spot
 from .recorded import RecordedCheck, Reply, Spec
 from .replacements import Replacement, Replacements
@@ -210,13 +210,26 @@ class Search:
             self.known = [line for line in set().union(*lines) if all(one.get(line, True) for one in lines)]
             return [self._place(one, one.found) if one and one.found else None for one in searched]
 
-    def _searched(self, record: RecordedCheck, right: RightValues, watch: Callable[[Probe], None]) -> _Searched | None:
+    def unknown(self, checks: Sequence[tuple[RecordedCheck, RightValues]]) -> int:
+        """Return how many expressions have values that no right answer has, in all checks together."""
+        with defined(self.cells, self.namespace) as watch:
+            seen = [self._seen(record, right, watch) for record, right in checks]
+            return sum(len(one.unknown) for _, one in filter(None, seen))
+
+    def _seen(self, record: RecordedCheck, right: RightValues,
+              watch: Callable[[Probe], None]) -> tuple[Reply, Replacements] | None:
         observer = Observer()
         reply = self._replied(record, watch, observer.probe)
-        if reply is None or first_difference(record, reply) is None:
+        if reply is None:
             return None
+        return reply, Replacements(observer, self.expressions, right, reply.error is not None)
+
+    def _searched(self, record: RecordedCheck, right: RightValues, watch: Callable[[Probe], None]) -> _Searched | None:
+        found = self._seen(record, right, watch)
+        if found is None or first_difference(record, found[0]) is None:
+            return None
+        reply, seen = found
         record = _without_gradients(record, reply)
-        seen = Replacements(observer, self.expressions, right, reply.error is not None)
         trial = _Trial(record, lambda probe: self._replied(record, watch, probe), seen.series, self.ends)
         return _Searched(seen, trial)
 
@@ -260,7 +273,7 @@ def _last(found: Replacement, seen: Replacements, trial: _Trial, ends: float) ->
     until = seen.time(others[0][0]) if others else math.inf
     later = [one for one in seen.ordered if seen.time(first) < seen.time(one) < until
              and (one.cell, one.function) == (first.cell, first.function)
-             and forms(seen.series[one.number]) == forms(series) and not (one.named or one.statement)]
+             and seen.series[one.number].forms == series.forms and not (one.named or one.statement)]
     in_time = (one for one in reversed(later) if time.monotonic() < ends)
     return next((one for one in in_time if trial.mends([(one, series), *others])), first)
 

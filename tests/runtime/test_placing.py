@@ -99,3 +99,12 @@ def test_on_a_gpu_nothing_is_looked_for():
     with oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
         assert placed([result], checks, [EDITED], names, "cuda") == [result]
         assert placed([result], checks, [EDITED], names, "cpu") != [result]
+
+
+def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mistake(monkeypatch):
+    """With half of `x` above, four times it is right as well; the mistake is that it is taken four times."""
+    text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
+            "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
+    assert {one.span[0] for one in searched(text) if one} == {4}
+    monkeypatch.setattr(placing.Search, "places", lambda search, asked: [None] * len(asked))
+    assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"

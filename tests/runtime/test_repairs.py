@@ -51,7 +51,8 @@ def searched(exercise, text):
     tried, attempt = [], repairs._attempted
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repairs, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
-        patch.setattr(repairs, "_attempted", lambda new, *args: tried.append(new) or attempt(new, *args))
+        patch.setattr(repairs, "_attempted",
+                      lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
         return repair_apart(results, text, records, names), tried
 
 
@@ -151,5 +152,5 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
             patch.setattr(repairs, "apart", lambda *_: 1 / 0)
             right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
             assert repair_apart(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repairs, "_attempted", lambda *_: os._exit(1))
+        monkeypatch.setattr(repairs, "_attempted", lambda *_, **named: os._exit(1))
         assert repair_apart(results, text, records, names) is None

@@ -4,19 +4,19 @@ import pytest
 import torch
 
 from autograder.runtime import replacements
-from autograder.runtime.observation import Observer
+from autograder.runtime.observation import Observer, Series, numbers
 from autograder.runtime.replacements import Replacements
 from autograder.runtime.rewriting import Expression
-from autograder.runtime.right_values import RightValues, has_decimals, numbers
+from autograder.runtime.right_values import RightValues
 from autograder.runtime.values import Array, describe, plain
 
-X, Y, Z = ([describe(torch.tensor([number, 2.5, -1.0]))] for number in (0.25, 0.5, 0.75))
-LONG, LONGER = ([describe(torch.tensor([number] * 4))] for number in (0.25, 1.25))
+X, Y, Z = (Series([describe(torch.tensor([number, 2.5, -1.0]))]) for number in (0.25, 0.5, 0.75))
+LONG, LONGER = (Series([describe(torch.tensor([number] * 4))]) for number in (0.25, 1.25))
 
 
 def described(*values):
     """A series of values."""
-    return [describe(one) for one in values]
+    return Series(map(describe, values))
 
 
 def seen(own, right, lines=None, goes_on=False, **named):
@@ -117,7 +117,7 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not tried(seen([Z], [described(torch.ones(4))]).near(None)), "without decimals it may be chance"
     assert not tried(seen([described(True)], [LONG]).resized(None))
     assert len(tried(seen([described([True, 2])], [LONG]).resized(None))) == 1
-    assert not tried(seen([[*Z, *described(wide[0].array)]], [[*LONG, *LONG]]).near(None))
+    assert not tried(seen([[*Z, *described(wide[0].array)]], [Series([*LONG, *LONG])]).near(None))
     assert not tried(seen([Z], [described(1.5)]).near(None)) and not tried(seen([described(0.5)], [LONG]).near(None))
     assert not tried(seen([described(1.5)], [described(2)]).resized(None)), "one whole number may be chance"
     numbers = described([2, 3])
@@ -182,9 +182,9 @@ def test_series_of_the_same_form_or_of_all_others_may_stand_for_one():
 
 def test_numbers_are_found_in_whatever_holds_them():
     assert list(numbers(describe([1, [2.5, "a"], (torch.tensor([True]), None)]))) == [1, 2.5, "a", True, None]
-    assert [has_decimals(described(one)) for one in (1.5, [1, 1.5], torch.tensor([0.0, 0.5]), 2.0, [1], True, "a")] == [
+    assert [described(one).has_decimals for one in (1.5, [1, 1.5], torch.tensor([0.0, 0.5]), 2.0, [1], True, "a")] == [
         True] * 3 + [False] * 4
-    assert has_decimals(described(1.0, 1.5))
+    assert described(1.0, 1.5).has_decimals
 
 
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():

@@ -9,7 +9,7 @@ import torch
 
 from autograder.runtime import observation, replacements, value_replacement
 from autograder.runtime.compare import error_difference
-from autograder.runtime.observation import Observer, defined, form, same
+from autograder.runtime.observation import Observer, Series, defined, form, same
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
 from autograder.runtime.rewriting import Expression, cells_of
@@ -82,6 +82,11 @@ def called(name, arguments, namespace):
         return Reply({}, describe_error(error, namespace))
 
 
+def series(*all_values):
+    """A series of values."""
+    return Series(map(describe, all_values))
+
+
 def values_of(texts, name, arguments):
     """The values of right answers, and the check that they pass."""
     answers = []
@@ -90,7 +95,7 @@ def values_of(texts, name, arguments):
         exec(text, namespace)
         expected = called(name, arguments, namespace)
         seen = observed(cells_of([text]), namespace, lambda own=namespace: called(name, arguments, own))
-        answers.append(seen.series.values())
+        answers.append(seen.found().values())
     return RecordedCheck((), expected, {"result": Spec()}, 1), RightValues.of(answers)
 
 
@@ -362,7 +367,7 @@ def test_a_place_that_explains_both_checks_is_that_of_both():
     (torch.ones(3), torch.ones(2), "shape"), ((torch.tensor([[0.5]]), 1), (torch.tensor([1.5]), 1), "value"),
 ])
 def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own, kind):
-    assert value_replacement._beside([describe(right)], [describe(own)]).kind == kind
+    assert value_replacement._beside(series(right), series(own)).kind == kind
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
@@ -455,29 +460,29 @@ def test_what_may_stand_for_each_other_has_one_form():
 def test_series_are_found_with_their_axes_in_another_order(rng):
     T, B, H = rng.permutation([2, 3, 4])
     array = torch.randn(T, B, H)
-    right = RightValues([[describe(array)]])
+    right = RightValues([series(array)])
     for own in ([array[t].T for t in range(T)], [array[t, b] for b in range(B) for t in range(T)],
                 [array.permute(2, 0, 1)], [array[:, :, None]], list(array.reshape(-1).tolist())):
         wrong = [one + 1 for one in own]
-        found = list(right.rearranged(list(map(describe, wrong))))
-        assert any(all(same(a, describe(b)) for a, b in zip(series, own, strict=True)) for series in found), len(own)
-        assert all(list(map(form, series)) == list(map(form, map(describe, own))) for series in found)
-    assert not list(right.rearranged([describe(torch.randn(T, B, H + 1))]))
-    assert not list(right.rearranged([describe("a")])) and not list(right.rearranged([describe(1.0)]))
+        found = list(right.rearranged(series(*wrong)))
+        assert any(all(same(a, describe(b)) for a, b in zip(one, own, strict=True)) for one in found), len(own)
+        assert all(one.forms == series(*own).forms for one in found)
+    assert not list(right.rearranged(series(torch.randn(T, B, H + 1))))
+    assert not list(right.rearranged(series("a"))) and not list(right.rearranged(series(1.0)))
 
 
 def test_each_series_is_kept_once_and_survives_as_plain_data(inputs):
     _, right = values_of([ATTEND, ATTEND, LOOPS], "attend", inputs)
     again = from_tree(to_tree(right))
     assert len(again.series) == len(right.series) == len(RightValues.of([right.series, right.series]).series) > 10
-    assert all(again.found(series) for series in right.series)
+    assert all(map(again.found, right.series))
 
 
 def test_what_more_right_answers_have_comes_first(inputs):
-    x, y, z, other = ([describe(number)] for number in (1.5, 2.5, 3.5, 4.5))
-    right = RightValues.of([[z, z, z, x], [y, x], [y, x, [describe(object())]]])
+    x, y, z, other = (series(number) for number in (1.5, 2.5, 3.5, 4.5))
+    right = RightValues.of([[z, z, z, x], [y, x], [y, x, series(object())]])
     assert [[value.value for value in one] for one in right.series] == [[1.5], [2.5], [3.5]]
-    assert right.found(y) and not right.found(other) and not right.found([describe(object())])
+    assert right.found(y) and not right.found(other) and not right.found(series(object()))
 
 
 def test_of_an_error_the_line_is_that_of_the_text(inputs):
@@ -509,7 +514,7 @@ def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
 
 def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     one, two = (Expression(number, "f", (1, 0, 1, 1), statement=bool(number)) for number in (0, 1))
-    replacer = value_replacement._Replacer([(one, [describe([5])]), (two, [describe([6])])])
+    replacer = value_replacement._Replacer([(one, series([5])), (two, series([6]))])
     kept, changed, other = [1], [1], [1]
     assert replacer.probe(0, kept) == [5] and kept == [1]
     assert replacer.probe(1, changed) is changed and changed == [6]
@@ -602,7 +607,7 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():
-    right, own = ([describe(torch.tensor([number])) for number in numbers] for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
+    right, own = (series(*(torch.tensor([number]) for number in numbers)) for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
     assert value_replacement._beside(right, own).got.value == 2.5
 
 
